@@ -1,0 +1,545 @@
+"""The typed core: flat, single-assignment, first-order.
+
+A `Block` is a list of ops over value ids; ids are unique in the whole program, so a nested block
+refers to an outer value simply by its id.  No function value, tuple, operator, index origin or
+surface sugar is left: functions are inlined or are `Call`s of annotated definitions, tuples are
+several values, positions are stored from 0 and converted where they become numbers.
+
+Conventions every op obeys:
+  * Operands already have the kind the op computes in (the elaborator inserts `convert`).
+  * Shapes are in `Core.types`; sizes are polynomials over size variables, bound at load; a run-time
+    size variable is *defined* by exactly one op (`Compress.size`, …) and is at most its cap.
+  * Axes are 0-based ints.  A `Fill` is the prototype of the kind: 0, False, blank.
+
+Neighbours: built by `typechecker.elaborate`, executed directly by `backend.run.reference`,
+lowered by `backend.graph.lower`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NewType, TypeAlias
+
+from ..lang import tree
+from ..lang.source import Source, Span
+from .elements import Kind
+from .obligations import Obligation, SizeFact
+from .sizes import Size, SizeVariable
+from .types import ArrayType
+
+ValueId = NewType("ValueId", int)
+Payload: TypeAlias = bool | int | float | complex | str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant array in row-major order; its type is `Core.types[result]` and all its sizes are numbers."""
+
+    result: ValueId
+    data: tuple[Payload, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SizeVector:
+    """Sizes as an i64 value: a scalar when `scalar` (one size), else a vector.  May be negative."""
+
+    result: ValueId
+    sizes: tuple[Size, ...]
+    scalar: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """Element-wise work: `function` of `backend`-independent name, see `typechecker.scalars`.
+
+    Operand shapes are prefixes of the result's shape (the principal frame); missing trailing axes
+    replicate.  `parameter` is the circular function's number or unused.
+    """
+
+    result: ValueId
+    function: str
+    args: tuple[ValueId, ...]
+    parameter: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Iota:
+    """0, 1, …, n-1 as i64; n is the result's only axis."""
+
+    result: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class IotaGrid:
+    """All positions of a box: result `i64[a b … r]`, each last-axis cell a position counted from 0."""
+
+    result: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """Row-major reshape to the result's shape: equal products are a view, else it cycles or truncates; from an
+    empty operand it gives fills."""
+
+    result: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose:
+    """Operand axis i becomes result axis `axes[i]`; a repeated axis takes the diagonal (minimum length)."""
+
+    result: ValueId
+    arg: ValueId
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Replicate: operand axis i is result axis `axes[i]` (distinct, same size); result axes not named are new."""
+
+    result: ValueId
+    arg: ValueId
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    result: ValueId
+    arg: ValueId
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rotate:
+    """result[…i…] = arg[…(i+amount) mod n…].  `amount` is a scalar i64 or has arg's shape without `axis`."""
+
+    result: ValueId
+    arg: ValueId
+    amount: ValueId
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Take and drop: result[i…] = arg[i+start…] for the leading `len(starts)` axes, a fill outside arg.
+
+    Starts may be negative (overtake from the end).  Result sizes are in the result's shape.
+    """
+
+    result: ValueId
+    arg: ValueId
+    starts: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Concatenate along `axis`; all operands have the result's rank."""
+
+    result: ValueId
+    args: tuple[ValueId, ...]
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Operands of one shape become the cells of a new axis at `axis`."""
+
+    result: ValueId
+    args: tuple[ValueId, ...]
+    axis: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """result[i…, j…, t…] = arg[i+j…, t…]: result shape `(n-k)+1 …` ⧺ `k …` ⧺ rest, for the leading `count` axes."""
+
+    result: ValueId
+    arg: ValueId
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
+
+    `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
+    """
+
+    result: ValueId
+    arg: ValueId
+    indices: ValueId
+    axis: int
+    checked: bool
+    fills: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """arg with `arg[i;j;…] ← value`.  One entry an axis of arg, None takes the axis whole; index arrays combine as
+    outer product; value has shape of the selection or is a scalar; among duplicates the last wins."""
+
+    result: ValueId
+    arg: ValueId
+    indices: tuple[ValueId | None, ...]
+    value: ValueId
+    checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MaskUpdate:
+    """arg with its major cells (or elements, if the mask has arg's shape) where `mask` holds replaced, in order, by the
+    major cells of `value` (leading size = number of true elements)."""
+
+    result: ValueId
+    arg: ValueId
+    mask: ValueId
+    value: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Reduce one axis with an associative-or-not scalar `function`, APL right to left.
+
+    Float `add` and `mul` follow the fixed order of sums (phases.md), other associative functions any
+    order, the rest (`sub div pow lt …`) exactly right to left.  Length 0 gives the identity.
+    """
+
+    result: ValueId
+    function: str
+    arg: ValueId
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """item i is the right-to-left reduction of the first i+1 items along `axis`; `function` as in Reduce.
+
+    Float `add` is the sequential running sum; `sub div` are alternating sums and products."""
+
+    result: ValueId
+    function: str
+    arg: ValueId
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Reduce the leading axis with a block of two parameters (⍺ item, ⍵ accumulator), right to left; length ≥ 1.
+
+    Operands are several in step (a tuple reduces as one); `body.params` is all ⍺ then all ⍵."""
+
+    results: tuple[ValueId, ...]
+    args: tuple[ValueId, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class FoldScan:
+    """Scan the leading axis with a block, left to right: acc ← acc body item; `body.params` is all accumulators then all items."""
+
+    results: tuple[ValueId, ...]
+    args: tuple[ValueId, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    """`+.×`: sum over arg `left`'s last and `right`'s first axis (numeric kinds, same kind)."""
+
+    result: ValueId
+    left: ValueId
+    right: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Compress:
+    """Keep the cells along `axis` whose mask element holds; defines `size` (≤ n), the result's length there."""
+
+    result: ValueId
+    mask: ValueId
+    arg: ValueId
+    axis: int
+    size: SizeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """Cells of arg along `axis` go where the mask holds, fills elsewhere; `checked`: +/mask = n is checked when run."""
+
+    result: ValueId
+    mask: ValueId
+    arg: ValueId
+    axis: int
+    checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Positions of true elements: `i64[k]` for a vector, `i64[k r]` for rank r > 1; defines `size`."""
+
+    result: ValueId
+    mask: ValueId
+    size: SizeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeSize:
+    """Define `size` as the value of a scalar integer known to lie in 0..cap (clamped check E403 when run)."""
+
+    value: ValueId
+    size: SizeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOccurrence:
+    """bool[n]: is this major cell the first equal to it?"""
+
+    result: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """Stable grade of major cells, lexicographic, NaN last."""
+
+    result: ValueId
+    arg: ValueId
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GradeBy:
+    """Stable grade of text by the collation order `order` (a char vector; unknown characters last)."""
+
+    result: ValueId
+    order: ValueId
+    arg: ValueId
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOf:
+    """First position of each cell of `arg` among the major cells of `table`; n if absent."""
+
+    result: ValueId
+    table: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOf:
+    """bool of arg's shape: does the element occur anywhere in `table`?"""
+
+    result: ValueId
+    arg: ValueId
+    table: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """bool of arg's shape: does `pattern` (rank raised by leading 1s) start here?"""
+
+    result: ValueId
+    pattern: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class IntervalIndex:
+    """(count of major cells of the sorted `table` ≤ cell) - 1, for each cell of arg."""
+
+    result: ValueId
+    table: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Scalar bool: same shape and equal elements."""
+
+    result: ValueId
+    left: ValueId
+    right: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Decode:
+    """⊥: mixed-radix value over left's last and right's first axis (a scalar or length-1 side extends)."""
+
+    result: ValueId
+    radix: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Encode:
+    """⊤: digits of arg in the radix vectors along radix's first axis: result shape (⍴radix) ⧺ ⍴arg."""
+
+    result: ValueId
+    radix: ValueId
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class KeyReduce:
+    """Reduce the major cells of `arg` by bin: result[b…] = function over cells whose index is b; identity if none.
+
+    `indices` has shape prefix of arg's; bins = result's leading size; out-of-range index is E310 when `checked`."""
+
+    result: ValueId
+    function: str
+    indices: ValueId
+    arg: ValueId
+    checked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Uniform f64 in [0, 1) from `key` (i64 scalar or pair): element i is Philox-4x32-10 of (key, i)."""
+
+    result: ValueId
+    key: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library function on whole cells: `name` in inverse solve fft ifft rfft irfft cholesky qr svd eigh det.
+
+    Leading axes beyond the function's cell rank are a frame (fft family: last axis is the cell)."""
+
+    results: tuple[ValueId, ...]
+    name: str
+    args: tuple[ValueId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """⍕: text of a value as it would print; defines `size`, the result's last axis."""
+
+    result: ValueId
+    arg: ValueId
+    size: SizeVariable
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """Apply `body` to cells: argument i splits into its leading `frames[i]` axes and a cell; `frame` is the principal
+    frame's shape, every other frame a prefix of it.  Results have shape frame ⧺ the body result's shape."""
+
+    results: tuple[ValueId, ...]
+    args: tuple[ValueId, ...]
+    frames: tuple[int, ...]
+    frame: tuple[Size, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Iterate `body` on the state `trip` times (a trip count known only when run is a size that `RuntimeSize` defined).
+
+    `until`: a block over (new state…, old state…) giving a scalar bool, tested after each step; the loop
+    stops once it holds (never with `keep`).  `keep`: each result has one more leading axis of trip+1 states, the initial first.
+    """
+
+    results: tuple[ValueId, ...]
+    initial: tuple[ValueId, ...]
+    trip: Size
+    body: Block
+    until: Block | None
+    keep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Scalar bool `condition` picks a block of no parameters.  A size that differs between the arms is
+    defined here: `sizes` pairs each such run-time variable with (then, else) sizes."""
+
+    results: tuple[ValueId, ...]
+    condition: ValueId
+    then: Block
+    otherwise: Block
+    sizes: tuple[tuple[SizeVariable, Size, Size], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    """Print a value; effects keep the order of the block."""
+
+    arg: ValueId
+
+
+Op: TypeAlias = (
+    Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Spread | Reverse | Rotate | Slice | Join
+    | Stack | Windows | Gather | Update | MaskUpdate | Reduce | Scan | Fold | FoldScan | Contract | Compress | Expand
+    | Where | RuntimeSize | FirstOccurrence | Grade | GradeBy | IndexOf | MemberOf | Find | IntervalIndex | Match
+    | Decode | Encode | KeyReduce | Random | Library | Format | Lift | Loop | Branch | Print
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """`params` are bound by the enclosing op; `results` may be any visible values."""
+
+    params: tuple[ValueId, ...]
+    ops: tuple[Op, ...]
+    results: tuple[ValueId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CoreInput:
+    """`input name : type ← path`: the size variables in its type bind from the file's header."""
+
+    name: str
+    value: ValueId
+    path: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CoreParam:
+    name: str
+    variable: SizeVariable
+    default: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CoreGuard:
+    """A fact that loading must check (E701), and the obligation it came from."""
+
+    fact: SizeFact
+    obligation: Obligation
+
+
+@dataclass(frozen=True, slots=True)
+class CoreOutput:
+    name: str
+    value: ValueId
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Core:
+    """A checked program.
+
+    `types`, `spans`, `names` describe values; every op's results are in `types` and `spans`, `names` has those bound at
+    top level.  `shown` lists what the program shows in order: (name or "", value) of every top-level print.
+    """
+
+    block: Block
+    inputs: tuple[CoreInput, ...]
+    params: tuple[CoreParam, ...]
+    outputs: tuple[CoreOutput, ...]
+    guards: tuple[CoreGuard, ...]
+    types: Mapping[ValueId, ArrayType]
+    spans: Mapping[ValueId, Span]
+    names: Mapping[ValueId, str]
+    schedules: tuple[tree.Schedule, ...]
+    sources: tuple[Source, ...]
+
+
+def kind_of(core: Core, value: ValueId) -> Kind:
+    """The storage kind of a value."""
+    return core.types[value].element.kind

@@ -1,0 +1,64 @@
+"""Obligations: facts about sizes that a program needs, as data with their provenance.
+
+The elaborator emits them; `typechecker.decide` answers what the normal form and numbers can
+answer.  What is left becomes a load-time guard of the script (W201) or, in an annotated
+definition, an error.  The full solver (types.md 3.4) plugs in behind `decide` without a change here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from ..lang.diagnostics import Fix, Label
+from ..lang.source import Span
+from .sizes import Size, SizeVariable
+
+
+class Relation(Enum):
+    EQUAL = "="
+    NOT_EQUAL = "≠"
+    AT_MOST = "≤"
+    LESS = "<"
+    DIVIDES = "∣"
+
+
+@dataclass(frozen=True, slots=True)
+class SizeFact:
+    """`left relation right`; `DIVIDES` reads left divides right.  ≥ and > are stored swapped."""
+
+    relation: Relation
+    left: Size
+    right: Size
+
+    def holds(self, sizes: Mapping[SizeVariable, int]) -> bool:
+        """Evaluate the fact on concrete sizes."""
+        left, right = self.left.evaluate(sizes), self.right.evaluate(sizes)
+        match self.relation:
+            case Relation.EQUAL:
+                return left == right
+            case Relation.NOT_EQUAL:
+                return left != right
+            case Relation.AT_MOST:
+                return left <= right
+            case Relation.LESS:
+                return left < right
+            case Relation.DIVIDES:
+                return right == 0 if left == 0 else right % left == 0
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation.value} {self.right}"
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """A fact with the code of its origin (types.md 3.5), where it was needed, and what to say."""
+
+    fact: SizeFact
+    code: str
+    span: Span
+    message: str
+    labels: tuple[Label, ...] = ()
+    notes: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
