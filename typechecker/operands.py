@@ -1,0 +1,35 @@
+"""What the elaborator knows about a value: its core id, type, and what is static about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from .core import Payload, ValueId
+from .sizes import Size
+from .types import ArrayType
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An array value.
+
+    `static`: its singleton: a size for a scalar (`≢x`, `3`, a `param`), a tuple of sizes for a vector (`⍴x`, `2 3`);
+    sizes may be negative here.  `constant`: the literal data in row-major order when it was written in the program or
+    folded (any kind; kept only up to 4096 items).  `poisoned`: an error was reported; every rule returns a poisoned
+    operand quietly when given one.
+    """
+
+    value: ValueId
+    type: ArrayType
+    static: Size | tuple[Size, ...] | None = None
+    constant: tuple[Payload, ...] | None = None
+    poisoned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TupleOperand:
+    items: tuple[Value, ...]
+
+
+Value: TypeAlias = Operand | TupleOperand
