@@ -1,0 +1,298 @@
+"""The phase graph: what the core becomes before it is planned.
+
+A `Graph` is a finite, flat list of phases over immutable values, in an order that respects data flow and
+effects.  Sizes are still symbolic; `Bound` sizes are substituted when a plan is made for concrete inputs.
+Most work is `Structured`: an iteration space, reads through projections, a scalar body, reductions, writes.
+The rest are library phases with declared axis signatures, and `Loop`, `Branch` and `Map` with sub-graphs.
+
+Neighbours: built by `graph.lower` from `typechecker.core`, rewritten by `graph.passes`, checked by
+`graph.verify` after every pass, scheduled by `backend.schedule`, run by `backend.run`.
+
+Note [Projections].  A projection maps a point of the iteration space to a point of the operand through a chain
+of stages, each an affine map into an index box (`Affine`) or a row-major reinterpretation of a box as another of
+equal size (`Reshaped`; the floor-division and remainder of phases.md in one exact step).  Adjacent affine stages
+compose by multiplying out, adjacent reshapes by dropping the middle, so view folding is mechanical, and the box
+an operand shard needs is computed stage by stage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NewType, TypeAlias
+
+from ...lang.source import Span
+from ...typechecker.core import CoreGuard, CoreInput, CoreParam, Payload
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, SizeVariable
+from ...typechecker.types import ArrayType
+
+ValueId = NewType("ValueId", int)
+PhaseId = NewType("PhaseId", int)
+
+
+class AxisKind(Enum):
+    PARALLEL = "parallel"
+    REDUCE = "reduce"
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    size: Size
+    kind: AxisKind
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """`coefficient × point[axis]`."""
+
+    axis: int
+    coefficient: int
+
+
+@dataclass(frozen=True, slots=True)
+class AffineIndex:
+    """One target index: Σ terms + constant."""
+
+    terms: tuple[Term, ...]
+    constant: Size
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """One index per axis of the target box `shape`.  With `fills`, an index outside the box reads the
+    kind's fill; without, every index is in the box (the verifier checks it)."""
+
+    indices: tuple[AffineIndex, ...]
+    shape: tuple[Size, ...]
+    fills: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped:
+    """The point lies in box `source`; it is reinterpreted row-major in box `target` (equal products)."""
+
+    source: tuple[Size, ...]
+    target: tuple[Size, ...]
+
+
+Stage: TypeAlias = Affine | Reshaped
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Stages from the iteration space (first) to the operand (last).  Empty: the identity."""
+
+    stages: tuple[Stage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    value: ValueId
+    projection: Projection
+
+
+# ---------------------------------------------------------------------------- scalar bodies
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNode:
+    """The element read by `reads[index]`."""
+
+    index: int
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantNode:
+    """A literal, keyed by kind and bits (1, True, 1.0 and -0.0 differ)."""
+
+    kind: Kind
+    value: Payload
+
+
+@dataclass(frozen=True, slots=True)
+class SizeNode:
+    """A size as an i64."""
+
+    size: Size
+
+
+@dataclass(frozen=True, slots=True)
+class AxisNode:
+    """The point's coordinate on an axis, i64."""
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyNode:
+    """A scalar function of `typechecker.scalars` on earlier nodes."""
+
+    function: str
+    args: tuple[int, ...]
+    kind: Kind
+    parameter: int = 0
+
+
+Node: TypeAlias = ReadNode | ConstantNode | SizeNode | AxisNode | ApplyNode
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A written value: body node `node`, reduced over the reduce axes with `reduction` (None: no reduce axis).
+
+    Its type's shape is the sizes of the parallel axes in order."""
+
+    value: ValueId
+    node: int
+    reduction: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Structured:
+    """`axes`: parallel axes first, then at most one reduce axis.  `body` is single assignment by position.
+
+    `checks`: (node, code) where a body function may fail at run time (convert_checked, floor)."""
+
+    id: PhaseId
+    span: Span
+    axes: tuple[Axis, ...]
+    reads: tuple[Read, ...]
+    body: tuple[Node, ...]
+    results: tuple[Result, ...]
+
+
+# --------------------------------------------------------------------------- library phases
+
+
+@dataclass(frozen=True, slots=True)
+class AxisSignature:
+    """How one axis of a library phase may be cut: `result` axis and the `operands` axes cut with it (None: the
+    operand is whole); `combine` names the monoid that joins partial results if the axis is reduced."""
+
+    result: int | None
+    operands: tuple[int | None, ...]
+    combine: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryPhase:
+    """`op` is a row of `graph.registry`: join gather update mask_update reshape_cycle rotate scan fold fold_scan … contract
+    compress expand where runtime_size first_occurrence grade grade_by index_of member_of find interval_index match decode
+    encode key_reduce random inverse solve fft … format.  `attributes` are the static fields of the core op by name."""
+
+    id: PhaseId
+    span: Span
+    op: str
+    args: tuple[ValueId, ...]
+    results: tuple[ValueId, ...]
+    attributes: Mapping[str, object]
+    defines: tuple[SizeVariable, ...]
+    signature: tuple[AxisSignature, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    id: PhaseId
+    span: Span
+    name: str
+    result: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    id: PhaseId
+    span: Span
+    data: tuple[Payload, ...]
+    result: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Print:
+    id: PhaseId
+    span: Span
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    id: PhaseId
+    span: Span
+    name: str
+    arg: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class SubGraph:
+    """A body: phases over its own params and over visible outer values."""
+
+    params: tuple[ValueId, ...]
+    phases: tuple[Phase, ...]
+    results: tuple[ValueId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """As `core.Loop`; never unrolled into the graph."""
+
+    id: PhaseId
+    span: Span
+    trip: Size
+    initial: tuple[ValueId, ...]
+    results: tuple[ValueId, ...]
+    body: SubGraph
+    until: SubGraph | None
+    keep: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    id: PhaseId
+    span: Span
+    condition: ValueId
+    results: tuple[ValueId, ...]
+    then: SubGraph
+    otherwise: SubGraph
+    defines: tuple[tuple[SizeVariable, Size, Size], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A lifted body that could not be batched: runs once per point of `frame`; argument i supplies its leading `frames[i]` axes."""
+
+    id: PhaseId
+    span: Span
+    frame: tuple[Size, ...]
+    args: tuple[ValueId, ...]
+    frames: tuple[int, ...]
+    results: tuple[ValueId, ...]
+    body: SubGraph
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """`core.Fold` (right to left) or, with `scan`, `core.FoldScan` (left to right): in sequence along the leading axis."""
+
+    id: PhaseId
+    span: Span
+    args: tuple[ValueId, ...]
+    results: tuple[ValueId, ...]
+    body: SubGraph
+    scan: bool
+
+
+Phase: TypeAlias = Structured | LibraryPhase | Input | Constant | Print | Output | Loop | Branch | Map | Fold
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """`types` covers every value of every sub-graph.  Effects (Print, Output) keep their order in `phases`."""
+
+    phases: tuple[Phase, ...]
+    types: Mapping[ValueId, ArrayType]
+    names: Mapping[ValueId, str]
+    inputs: tuple[CoreInput, ...]
+    params: tuple[CoreParam, ...]
+    guards: tuple[CoreGuard, ...]
