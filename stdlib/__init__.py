@@ -1,0 +1,1 @@
+"""The standard library: one `.rho` file a module, used by `use name`."""
