@@ -17,8 +17,25 @@ from .primitives_scalar import SCALAR_FUNCTIONS
 from .primitives_syntax import ALIASES, LEFT_OUT, RESERVED_WORDS, SYNTAX
 
 __all__ = [
-    "ALIASES", "CellRank", "ELEMENT_NAMES", "Example", "LEFT_OUT", "PRIMITIVES", "Primitive", "RESERVED_WORDS", "Role", "Trait",
-    "Use", "by_glyph", "by_key", "by_name", "find", "identity_of", "nearest", "rows", "suggest",
+    "ALIASES",
+    "ELEMENT_NAMES",
+    "LEFT_OUT",
+    "PRIMITIVES",
+    "RESERVED_WORDS",
+    "CellRank",
+    "Example",
+    "Primitive",
+    "Role",
+    "Trait",
+    "Use",
+    "by_glyph",
+    "by_key",
+    "by_name",
+    "find",
+    "identity_of",
+    "nearest",
+    "rows",
+    "suggest",
 ]  # fmt: skip
 
 PRIMITIVES: tuple[Primitive, ...] = OPERATORS + SCALAR_FUNCTIONS + ARRAY_FUNCTIONS + CONVERSIONS + LIBRARY + SYNTAX

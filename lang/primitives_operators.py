@@ -24,8 +24,14 @@ def _dyadic(glyph: str, names: str, key: str | None, monadic: Use | None, dyadic
 OPERATORS: tuple[Primitive, ...] = (
     _monadic(
         "/", "reduce slash", None,
-        _one("reduce", "f/ x", "Put f between the items along the last axis, right to left; an empty axis gives f's identity.", ("+/1 2 3", "6"), ("-/1 2 3", "2"), ("+/⍬", "0")),
-        _two("windowed reduce", "k f/ x", "Reduce each run of k neighbouring items along the last axis.", ("2+/1 2 3 4", "3 5 7")),
+        _one(
+            "reduce", "f/ x", "Put f between the items along the last axis, right to left; an empty axis gives f's identity.",
+            ("+/1 2 3", "6"), ("-/1 2 3", "2"), ("+/⍬", "0"),
+        ),
+        _two(
+            "windowed reduce", "k f/ x", "Reduce each run of k neighbouring items along the last axis.",
+            ("2+/1 2 3 4", "3 5 7"),
+        ),
     ),
     _monadic(
         "⌿", "reducefirst", "/",
@@ -34,10 +40,17 @@ OPERATORS: tuple[Primitive, ...] = (
     ),
     _monadic(
         "\\", "scan", None,
-        _one("scan", "f\\ x", "Item i is the reduction of the first i+1 items along the last axis; with a dfn a left fold.", ("+\\1 2 3", "1 3 6"), ("-\\1 2 3", "1 ¯1 2")),
+        _one(
+            "scan", "f\\ x", "Item i is the reduction of the first i+1 items along the last axis; with a dfn a left fold.",
+            ("+\\1 2 3", "1 3 6"), ("-\\1 2 3", "1 ¯1 2"),
+        ),
         None,
     ),
-    _monadic("⍀", "scanfirst", ".", _one("scan first", "f⍀ x", "Scan along the first axis.", ("+⍀2 2⍴⍳4", "0 1\n2 4")), None),
+    _monadic(
+        "⍀", "scanfirst", ".",
+        _one("scan first", "f⍀ x", "Scan along the first axis.", ("+⍀2 2⍴⍳4", "0 1\n2 4")),
+        None,
+    ),
     _monadic(
         "¨", "each", "1",
         _one("each", "f¨ x", "Apply f to each element.", ("{⍵×2}¨1 2 3", "2 4 6")),
@@ -46,7 +59,8 @@ OPERATORS: tuple[Primitive, ...] = (
     _dyadic(
         "⍤", "rank atop", "J",
         _one(
-            "rank / atop", "f⍤r ⊢ x", "Apply f to the cells of rank r; negative r counts from the frame. With a function: `f⍤g ⊢ x` is `f g x`.",
+            "rank / atop", "f⍤r ⊢ x",
+            "Apply f to the cells of rank r; negative r counts from the frame. With a function: `f⍤g ⊢ x` is `f g x`.",
             ("+/⍤1 ⊢ 2 3⍴⍳6", "3 12"), ("⌽⍤¯1 ⊢ 2 2⍴⍳4", "1 0\n3 2"), ("-⍤×¯5", "1"),
         ),
         _two(
@@ -66,7 +80,10 @@ OPERATORS: tuple[Primitive, ...] = (
     ),
     _dyadic(
         "∘", "jot beside compose bind", "j",
-        _one("beside / bind", "f∘g x", "`f g x`; with an array on one side that argument is bound: `2∘×`, `×∘2`.", ("-∘÷4", "¯0.25"), ("2∘×5", "10"), ("(*∘2)5", "25")),
+        _one(
+            "beside / bind", "f∘g x", "`f g x`; with an array on one side that argument is bound: `2∘×`, `×∘2`.",
+            ("-∘÷4", "¯0.25"), ("2∘×5", "10"), ("(*∘2)5", "25"),
+        ),
         _two("beside", "x f∘g y", "`x f g y`.", ("10-∘÷4", "9.75")),
     ),
     _dyadic(
@@ -79,33 +96,64 @@ OPERATORS: tuple[Primitive, ...] = (
         _one("behind", "f⍛g x", "`(f x) g x`.", ("-⍛+3", "0")),
         _two("behind", "x f⍛g y", "`(f x) g y`.", ("2-⍛+5", "3")),
     ),
-    _monadic("∘.", "outer outerproduct", "X", None, _two("outer product", "x ∘.f y", "f between every element of x and every element of y.", ("1 2∘.×1 2 3", "1 2 3\n2 4 6"))),
+    _monadic(
+        "∘.", "outer outerproduct", "X", None,
+        _two(
+            "outer product", "x ∘.f y", "f between every element of x and every element of y.", ("1 2∘.×1 2 3", "1 2 3\n2 4 6"),
+        ),
+    ),
     _dyadic(
         ".", "inner innerproduct", None, None,
-        _two("inner product", "x f.g y", "`f/` of g between the rows of x and the columns of y; `+.×` is the matrix product.", ("1 2 3+.×4 5 6", "32"), ("(2 2⍴⍳4)+.×2 2⍴⍳4", "2 3\n6 11")),
+        _two(
+            "inner product", "x f.g y", "`f/` of g between the rows of x and the columns of y; `+.×` is the matrix product.",
+            ("1 2 3+.×4 5 6", "32"), ("(2 2⍴⍳4)+.×2 2⍴⍳4", "2 3\n6 11"),
+        ),
     ),
     _dyadic(
         "⍣", "repeat iterate", "P",
         _one(
-            "repeat", "f⍣n ⊢ x", "Apply f n times, n static or bounded; `f⍣(n ⋄ p)` stops early once p holds of the new value ⍵ (the old one is ⍺).",
+            "repeat", "f⍣n ⊢ x",
+            "Apply f n times, n static or bounded; `f⍣(n ⋄ p)` stops early once p holds of the new value ⍵ (the old one is ⍺).",
             ("{⍵×2}⍣3 ⊢ 1", "8"), ("{⍵×2}⍣(10 ⋄ {⍵>20}) ⊢ 1", "32"),
         ),
         _two("repeat", "x f⍣n ⊢ y", "Apply `x∘f` n times.", ("2×⍣3 ⊢ 1", "8")),
     ),
     _dyadic(
         "⍣\\", "states", "S",
-        _one("states", "f⍣\\n ⊢ x", "Apply f n times and keep all n+1 states, the initial one first.", ("{⍵×2}⍣\\3 ⊢ 1", "1 2 4 8")),
+        _one(
+            "states", "f⍣\\n ⊢ x", "Apply f n times and keep all n+1 states, the initial one first.",
+            ("{⍵×2}⍣\\3 ⊢ 1", "1 2 4 8"),
+        ),
         _two("states", "x f⍣\\n ⊢ y", "The states of applying `x∘f` n times.", ("2×⍣\\3 ⊢ 1", "1 2 4 8")),
     ),
     _dyadic(
         "@", "at", None,
         _one(
-            "at", "f@i ⊢ x", "x with the major cells at i replaced by f of them, or by an array; i is indices, a mask, or a function giving a mask.",
+            "at", "f@i ⊢ x",
+            "x with the major cells at i replaced by f of them, or by an array; i is indices, a mask, or a function giving a "
+            "mask.",
             ("0@1 ⊢ 5 6 7", "5 0 7"), ("-@0 2 ⊢ 5 6 7", "¯5 6 ¯7"), ("0@(2∘<)⊢1 2 3 4", "1 2 0 0"),
         ),
         _two("at", "y f@i ⊢ x", "x with the major cells at i replaced by `y f` of them.", ("10+@1 ⊢ 5 6 7", "5 16 7")),
     ),
-    _monadic("⌸", "key", "K", None, _two("key", "k f⌸ (i ⋄ v)", "Reduce the values v that share an index i, into k bins; an unused bin holds f's identity.", ("3+⌸(0 2 0 ⋄ 1)", "2 0 1"), ("2⌈⌸(0 1 0 ⋄ 5 7 9)", "9 7"))),
-    _dyadic("⌺", "stencil", "~", _one("stencil", "(f⌺w) x", "f of the window of shape w around every position, with zeros beyond the edges.", ("({+/,⍵}⌺3)1 2 3 4", "3 6 9 7")), None),
-    _monadic("∂", "gradient grad", "D", _one("gradient", "f∂ x", "The derivatives of the scalar-valued f at x, of x's shape.", ("{+/⍵*2}∂1 2 3", "2 4 6")), None, later=True),
+    _monadic(
+        "⌸", "key", "K", None,
+        _two(
+            "key", "k f⌸ (i ⋄ v)", "Reduce the values v that share an index i, into k bins; an unused bin holds f's identity.",
+            ("3+⌸(0 2 0 ⋄ 1)", "2 0 1"), ("2⌈⌸(0 1 0 ⋄ 5 7 9)", "9 7"),
+        ),
+    ),
+    _dyadic(
+        "⌺", "stencil", "~",
+        _one(
+            "stencil", "(f⌺w) x", "f of the window of shape w around every position, with zeros beyond the edges.",
+            ("({+/,⍵}⌺3)1 2 3 4", "3 6 9 7"),
+        ),
+        None,
+    ),
+    _monadic(
+        "∂", "gradient grad", "D",
+        _one("gradient", "f∂ x", "The derivatives of the scalar-valued f at x, of x's shape.", ("{+/⍵*2}∂1 2 3", "2 4 6")),
+        None, later=True,
+    ),
 )  # fmt: skip

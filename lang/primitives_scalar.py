@@ -35,8 +35,8 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         "+", "plus add conjugate", None,
         _one("conjugate", "The complex conjugate; a real number is itself.", ("+3J4", "3J¯4"), ("+5", "5"), laws=("x≡+x",)),
         _two(
-            "add", "The sum.", ("2+3", "5"), ("1 2 3+10", "11 12 13"), ("(2 3⍴⍳6)+10 20", "10 11 12\n23 24 25"),
-            identity=0, laws=("(x+y)≡y+x", "(x+y+z)≡(x+y)+z", "x≡x+0"), kind=MONOID,
+            "add", "The sum.", ("2+3", "5"), ("1 2 3+10", "11 12 13"), ("(2 3⍴⍳6)+10 20", "10 11 12\n23 24 25"), identity=0,
+            laws=("(x+y)≡y+x", "(x+y+z)≡(x+y)+z", "x≡x+0"), kind=MONOID,
         ),
     ),
     _row(
@@ -46,16 +46,22 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     ),
     _row(
         "×", "times multiply sign signum", "-",
-        _one("sign", "¯1, 0 or 1; for a complex number the unit number in its direction.", ("×¯5 0 5", "¯1 0 1"), laws=("x≡(×x)×|x",)),
+        _one(
+            "sign", "¯1, 0 or 1; for a complex number the unit number in its direction.", ("×¯5 0 5", "¯1 0 1"),
+            laws=("x≡(×x)×|x",),
+        ),
         _two(
-            "multiply", "The product.", ("3×4", "12"), ("1 2 3×2", "2 4 6"),
-            identity=1, laws=("(x×y)≡y×x", "(x×y×z)≡(x×y)×z", "(x×y+z)≡(x×y)+x×z"), kind=MONOID,
+            "multiply", "The product.", ("3×4", "12"), ("1 2 3×2", "2 4 6"), identity=1,
+            laws=("(x×y)≡y×x", "(x×y×z)≡(x×y)×z", "(x×y+z)≡(x×y)+x×z"), kind=MONOID,
         ),
     ),
     _row(
         "÷", "divide reciprocal", "=",
         _one("reciprocal", "One divided by the argument, as a float.", ("÷4", "0.25"), kind=FLOAT),
-        _two("divide", "The quotient, as a float; division by zero follows IEEE.", ("10÷4", "2.5"), ("6 9÷3", "2 3"), identity=1, kind=FLOAT),
+        _two(
+            "divide", "The quotient, as a float; division by zero follows IEEE.", ("10÷4", "2.5"), ("6 9÷3", "2 3"), identity=1,
+            kind=FLOAT,
+        ),
     ),
     _row(
         "*", "power exp", "p",
@@ -67,7 +73,9 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     ),
     _row(
         "⍟", "log ln", "*",
-        _one("natural logarithm", "The logarithm to base e; NaN for negative reals (write `⍟c128 x`).", ("⍟1", "0"), kind=FLOAT),
+        _one(
+            "natural logarithm", "The logarithm to base e; NaN for negative reals (write `⍟c128 x`).", ("⍟1", "0"), kind=FLOAT,
+        ),
         _two("logarithm", "The logarithm of ⍵ to base ⍺.", ("10⍟100", "2"), ("2⍟8", "3"), kind=FLOAT),
     ),
     _row(
@@ -78,19 +86,24 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     _row(
         "⌊", "floor min minimum", "d",
         _one("floor", "The largest integer not above the argument, as i64.", ("⌊2.7 ¯2.5", "2 ¯3"), laws=("x≡⌊x+0.5",)),
-        _two("minimum", "The smaller of the two.", ("3⌊5", "3"), ("1 5 3⌊2", "1 2 2"), laws=("(x⌊y)≡y⌊x", "x≡x⌊x"), kind=MONOID),
+        _two(
+            "minimum", "The smaller of the two.", ("3⌊5", "3"), ("1 5 3⌊2", "1 2 2"), laws=("(x⌊y)≡y⌊x", "x≡x⌊x"), kind=MONOID,
+        ),
     ),
     _row(
         "⌈", "ceiling max maximum ceil", "s",
         _one("ceiling", "The smallest integer not below the argument, as i64.", ("⌈1.5 ¯1.5", "2 ¯1"), laws=("(⌈x)≡-⌊-x",)),
-        _two("maximum", "The larger of the two.", ("3⌈5", "5"), ("2⌈1 3", "2 3"), laws=("(x⌈y)≡y⌈x", "(x⌈y)≡-(-x)⌊-y"), kind=MONOID),
+        _two(
+            "maximum", "The larger of the two.", ("3⌈5", "5"), ("2⌈1 3", "2 3"), laws=("(x⌈y)≡y⌈x", "(x⌈y)≡-(-x)⌊-y"),
+            kind=MONOID,
+        ),
     ),
     _row(
         "|", "stile abs magnitude residue", "m",
         _one("magnitude", "The absolute value.", ("|¯3 4", "3 4"), ("|3J4", "5"), laws=("(|x)≡x⌈-x",)),
         _two(
-            "residue", "What is left of ⍵ after dividing by ⍺, with the sign of ⍺; `0|⍵` is ⍵.",
-            ("3|7", "1"), ("¯3|1 2 3 4", "¯2 ¯1 0 ¯2"), ("3|¯1", "2"), identity=0, laws=("(5|x+y)≡5|(5|x)+5|y",),
+            "residue", "What is left of ⍵ after dividing by ⍺, with the sign of ⍺; `0|⍵` is ⍵.", ("3|7", "1"),
+            ("¯3|1 2 3 4", "¯2 ¯1 0 ¯2"), ("3|¯1", "2"), identity=0, laws=("(5|x+y)≡5|(5|x)+5|y",),
         ),
     ),
     _row(
@@ -102,8 +115,9 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         "○", "circle pitimes", "o",
         _one("pi times", "π multiplied by the argument.", ("○1", "3.141592654"), kind=FLOAT),
         Use(
-            "circular", "The circular function numbered ⍺ (a literal ¯12…12): 1 sine, 2 cosine, 3 tangent, 5 6 7 hyperbolic, negative: inverse, "
-            "9 11 real and imaginary part, 10 magnitude, 12 phase.",
+            "circular",
+            "The circular function numbered ⍺ (a literal ¯12…12): 1 sine, 2 cosine, 3 tangent, 5 6 7 hyperbolic, negative: "
+            "inverse, 9 11 real and imaginary part, 10 magnitude, 12 phase.",
             (0, 0), (("1○0", "0"), ("2○○1", "¯1"), ("¯3○1", "0.7853981634"), ("9○3J4", "3")),
             traits=traits(S, Trait.FLOAT_RESULT, Trait.STATIC_LEFT),
         ),
@@ -112,43 +126,63 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         "~", "not without tilde", "t",
         _one("not", "1 for 0 and 0 for 1.", ("~1 0", "0 1"), laws=("b≡~~b",), kind=traits(S, Trait.BOOLEAN)),
         Use(
-            "without", "The major cells of ⍺ that are not in ⍵.", (None, None), (("1 2 3 4~2 4", "1 3"), ("'banana'~'a'", "bnn")),
-            type="T[n s] ~ T[m s] : T[k≤n s]", laws=("(x~x)≡0↑x",), traits=traits(Trait.RUN_TIME_SIZE, Trait.TEXT),
+            "without", "The major cells of ⍺ that are not in ⍵.", (None, None),
+            (("1 2 3 4~2 4", "1 3"), ("'banana'~'a'", "bnn")), type="T[n s] ~ T[m s] : T[k≤n s]", laws=("(x~x)≡0↑x",),
+            traits=traits(Trait.RUN_TIME_SIZE, Trait.TEXT),
         ),
     ),
     _row(
         "∧", "and lcm", "0", None,
         _two(
-            "and / least common multiple", "Both hold; for numbers the least common multiple.", ("1 1 0∧1 0 0", "1 0 0"), ("12∧18", "36"),
-            identity=1, laws=("(b∧c)≡c∧b", "b≡b∧1", "(~b∧c)≡(~b)∨~c"), kind=MONOID | {Trait.BOOLEAN},
+            "and / least common multiple", "Both hold; for numbers the least common multiple.", ("1 1 0∧1 0 0", "1 0 0"),
+            ("12∧18", "36"), identity=1, laws=("(b∧c)≡c∧b", "b≡b∧1", "(~b∧c)≡(~b)∨~c"), kind=MONOID | {Trait.BOOLEAN},
         ),
     ),
     _row(
         "∨", "or gcd", "9", None,
         _two(
-            "or / greatest common divisor", "Either holds; for numbers the greatest common divisor.", ("1 1 0∨1 0 0", "1 1 0"), ("12∨18", "6"),
-            identity=0, laws=("(b∨c)≡c∨b", "b≡b∨0"), kind=MONOID | {Trait.BOOLEAN},
+            "or / greatest common divisor", "Either holds; for numbers the greatest common divisor.", ("1 1 0∨1 0 0", "1 1 0"),
+            ("12∨18", "6"), identity=0, laws=("(b∨c)≡c∨b", "b≡b∨0"), kind=MONOID | {Trait.BOOLEAN},
         ),
     ),
-    _row("⍲", "nand", ")", None, _two("nand", "Not both.", ("1 1 0⍲1 0 0", "0 1 1"), laws=("(b⍲c)≡~b∧c",), kind=LOGIC)),
+    _row(
+        "⍲", "nand", ")", None,
+        _two("nand", "Not both.", ("1 1 0⍲1 0 0", "0 1 1"), laws=("(b⍲c)≡~b∧c",), kind=LOGIC),
+    ),
     _row("⍱", "nor", "(", None, _two("nor", "Neither.", ("1 1 0⍱1 0 0", "0 0 1"), laws=("(b⍱c)≡~b∨c",), kind=LOGIC)),
-    _row("<", "less lt", "3", None, _two("less", "Is ⍺ below ⍵?", ("1 2 3<2", "1 0 0"), identity=0, laws=("(x<y)≡y>x",), kind=COMPARE)),
-    _row("≤", "atmost le", "4", None, _two("at most", "Is ⍺ at most ⍵?", ("1 2 3≤2", "1 1 0"), identity=1, laws=("(x≤y)≡~x>y",), kind=COMPARE)),
+    _row(
+        "<", "less lt", "3", None,
+        _two("less", "Is ⍺ below ⍵?", ("1 2 3<2", "1 0 0"), identity=0, laws=("(x<y)≡y>x",), kind=COMPARE),
+    ),
+    _row(
+        "≤", "atmost le", "4", None,
+        _two("at most", "Is ⍺ at most ⍵?", ("1 2 3≤2", "1 1 0"), identity=1, laws=("(x≤y)≡~x>y",), kind=COMPARE),
+    ),
     _row(
         "=", "equal eq", "5", None,
         _two(
-            "equal", "Are they equal, exactly? Text never equals a number.", ("1 2 3=1 5 3", "1 0 1"), ("'banana'='a'", "0 1 0 1 0 1"),
-            identity=1, laws=("(x=y)≡y=x",), kind=COMPARE | {C},
+            "equal", "Are they equal, exactly? Text never equals a number.", ("1 2 3=1 5 3", "1 0 1"),
+            ("'banana'='a'", "0 1 0 1 0 1"), identity=1, laws=("(x=y)≡y=x",), kind=COMPARE | {C},
         ),
     ),
-    _row("≥", "atleast ge", "6", None, _two("at least", "Is ⍺ at least ⍵?", ("1 2 3≥2", "0 1 1"), identity=1, laws=("(x≥y)≡~x<y",), kind=COMPARE)),
-    _row(">", "greater gt", "7", None, _two("greater", "Is ⍺ above ⍵?", ("1 2 3>2", "0 0 1"), identity=0, laws=("(x>y)≡~x≤y",), kind=COMPARE)),
+    _row(
+        "≥", "atleast ge", "6", None,
+        _two("at least", "Is ⍺ at least ⍵?", ("1 2 3≥2", "0 1 1"), identity=1, laws=("(x≥y)≡~x<y",), kind=COMPARE),
+    ),
+    _row(
+        ">", "greater gt", "7", None,
+        _two("greater", "Is ⍺ above ⍵?", ("1 2 3>2", "0 0 1"), identity=0, laws=("(x>y)≡~x≤y",), kind=COMPARE),
+    ),
     _row(
         "≠", "notequal ne", "8",
         Use(
-            "first occurrence", "A mask of the major cells that occur for the first time.", (None,), (("≠3 1 3 2 1", "1 1 0 1 0"),),
-            type="≠T[n s] : bool[n]", laws=("(∪x)≡(≠x)⌿x",), traits=traits(Trait.TEXT),
+            "first occurrence", "A mask of the major cells that occur for the first time.", (None,),
+            (("≠3 1 3 2 1", "1 1 0 1 0"),), type="≠T[n s] : bool[n]", laws=("(∪x)≡(≠x)⌿x",),
+            traits=traits(Trait.TEXT),
         ),
-        _two("not equal", "Do they differ, exactly?", ("1 2 3≠1 5 3", "0 1 0"), identity=0, laws=("(x≠y)≡~x=y",), kind=COMPARE | {C}),
+        _two(
+            "not equal", "Do they differ, exactly?", ("1 2 3≠1 5 3", "0 1 0"), identity=0, laws=("(x≠y)≡~x=y",),
+            kind=COMPARE | {C},
+        ),
     ),
 )  # fmt: skip

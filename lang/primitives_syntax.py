@@ -17,30 +17,53 @@ SYNTAX: tuple[Primitive, ...] = (
     _row("⍺⍺", "leftoperand", "A", "The left operand inside a user operator.", ("+{⍺⍺/⍵}1 2 3", "6")),
     _row("⍵⍵", "rightoperand", "W", "The right operand inside a user operator.", ("5(+{⍺ ⍺⍺ ⍵⍵ ⍵}-)3", "2")),
     _row("¯", "negative highminus", "2", "The sign of a negative number; `-` is a function.", ("¯3+5", "2")),
-    _row("←", "gets assign", "[", "Give a name to a value, a function or an operator; `x[i]←v` and `x f← v` make a new x.", ("{x←⍵ ⋄ x+1}3", "4")),
+    _row(
+        "←", "gets assign", "[", "Give a name to a value, a function or an operator; `x[i]←v` and `x f← v` make a new x.",
+        ("{x←⍵ ⋄ x+1}3", "4"),
+    ),
     _row("→", "arrow", "]", "Between argument and result types of a signature: `f : f64[n] → f64`. There are no jumps."),
-    _row("⋄", "diamond", "`", "Separates statements, the cells of array notation `[a ⋄ b]` and the items of a tuple `(a ⋄ b)`.", ("[1 2 ⋄ 3 4]", "1 2\n3 4")),
+    _row(
+        "⋄", "diamond", "`", "Separates statements, the cells of array notation `[a ⋄ b]` and the items of a tuple `(a ⋄ b)`.",
+        ("[1 2 ⋄ 3 4]", "1 2\n3 4"),
+    ),
     _row("⍝", "comment lamp", ",", "A comment to the end of the line.", ("1+1 ⍝ two", "2")),
     _row("⎕", "quad", "l", "`⎕←x` prints x and yields it; starts the names of the library, `⎕fft`.", ("⎕←1+1", "2")),
     _row("∆", "delta", "h", "A letter: may occur in names.", ("{∆x←⍵ ⋄ ∆x+1}1", "2")),
     _row("{", "", None, "`{…}` is a dfn: a function of ⍺ and ⍵; the last expression is its value.", ("{⍵×⍵}3", "9")),
     _row("}", "", None, "Ends a dfn.", ("{⍵}3", "3")),
-    _row("(", "", None, "`(…)` groups, makes a train of functions, or with `⋄` a tuple.", ("(1+2)×3", "9"), ("(+⌿÷≢)1 2 3", "2")),
+    _row(
+        "(", "", None, "`(…)` groups, makes a train of functions, or with `⋄` a tuple.", ("(1+2)×3", "9"), ("(+⌿÷≢)1 2 3", "2"),
+    ),
     _row(")", "", None, "Ends a group.", ("(3)", "3")),
-    _row("[", "", None, "After an array `x[i;j]` selects along each axis; with `⋄` it is array notation; after a function an axis.", ("(5 6 7)[2]", "7")),
+    _row(
+        "[", "", None,
+        "After an array `x[i;j]` selects along each axis; with `⋄` it is array notation; after a function an axis.",
+        ("(5 6 7)[2]", "7"),
+    ),
     _row("]", "", None, "Ends an index.", ("(5 6 7)[0]", "5")),
     _row(";", "", None, "Separates the axes inside `x[i;j]`; an empty one takes the axis whole.", ("(2 2⍴⍳4)[1;]", "2 3")),
-    _row(":", "", None, "In a dfn `condition : value` leaves with the value when the condition holds; at top level `name : type` is a signature.", ("{⍵>0:'pos' ⋄ 'neg'}5", "pos")),
+    _row(
+        ":", "", None,
+        "In a dfn `condition : value` leaves with the value when the condition holds; at top level `name : type` is a "
+        "signature.",
+        ("{⍵>0:'pos' ⋄ 'neg'}5", "pos"),
+    ),
     _row("'", "quote", "k", "Text: `'a'` is one character, `'ab'` a vector; a doubled quote is a quote.", ("'it''s'", "it's")),
     _row('"', "", None, "Text that is always a vector.", ('⍴"a"', "1")),
-    _row("_", "slot underscore", "f", "The size that reshape infers; in `(x _)←t` an item to discard; inside a number a separator.", ("3 _⍴⍳6", "0 1\n2 3\n4 5")),
+    _row(
+        "_", "slot underscore", "f",
+        "The size that reshape infers; in `(x _)←t` an item to discard; inside a number a separator.",
+        ("3 _⍴⍳6", "0 1\n2 3\n4 5"),
+    ),
     _row("use", "", None, 'Make a library or another file available: `use stats`, `use "./geometry.rho"`.'),
-    _row("input", "", None, "Declare data to load, with its type: `input x : f64[n] ← \"x.npy\"`."),
-    _row("param", "", None, "Declare a natural number known at load, usable in types: `param k ← 3`, overridden by `--set k=4`."),
+    _row("input", "", None, 'Declare data to load, with its type: `input x : f64[n] ← "x.npy"`.'),
+    _row(
+        "param", "", None, "Declare a natural number known at load, usable in types: `param k ← 3`, overridden by `--set k=4`.",
+    ),
     _row("output", "", None, "Declare a result that can be saved: `output labels`."),
     _row("schedule", "", None, "Say where and when named values are computed; never changes what they are."),
     _row("where", "", None, "Facts about sizes that a signature, an input or a param needs: `where h ∣ d`."),
-)
+)  # fmt: skip
 
 RESERVED_WORDS: frozenset[str] = frozenset({"use", "input", "param", "output", "schedule", "where"})
 
