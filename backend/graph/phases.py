@@ -128,12 +128,16 @@ class AxisNode:
 
 @dataclass(frozen=True, slots=True)
 class ApplyNode:
-    """A scalar function of `typechecker.scalars` on earlier nodes."""
+    """A scalar function of `typechecker.scalars` on earlier nodes; `kind` is the result's.
+
+    `span` is set exactly where the function may fail when run (`convert_checked`, real `floor` and `ceil`: E703), so that a
+    fused phase still blames the right expression."""
 
     function: str
     args: tuple[int, ...]
     kind: Kind
     parameter: int = 0
+    span: Span | None = None
 
 
 Node: TypeAlias = ReadNode | ConstantNode | SizeNode | AxisNode | ApplyNode
@@ -154,7 +158,9 @@ class Result:
 class Structured:
     """`axes`: parallel axes first, then at most one reduce axis.  `body` is single assignment by position.
 
-    `checks`: (node, code) where a body function may fail at run time (convert_checked, floor)."""
+    Every result has a `reduction` exactly if there is a reduce axis; it is an associative function of
+    `typechecker.scalars` and works in the node's kind (others are `reduce_sequential`).  A reduce axis of length 0 gives
+    the function's identity.  A size variable in `axes` or a `SizeNode` may be defined by an earlier phase."""
 
     id: PhaseId
     span: Span
@@ -179,9 +185,26 @@ class AxisSignature:
 
 @dataclass(frozen=True, slots=True)
 class LibraryPhase:
-    """`op` is a row of `graph.registry`: join gather update mask_update reshape_cycle rotate scan fold fold_scan … contract
-    compress expand where runtime_size first_occurrence grade grade_by index_of member_of find interval_index match decode
-    encode key_reduce random inverse solve fft … format.  `attributes` are the static fields of the core op by name."""
+    """One whole-array operation; `op` is a row of `graph.registry`.
+
+    `args` are the core op's operands in field order (absent ones left out), `attributes` its static fields by name, sizes as
+    `Size`, and the result's shape is in `Graph.types`.  Names and attributes:
+
+      size_vector(; sizes) · join(args…; axis) · stack(args…; axis) · rotate(arg, amount; axis) · reshape_cycle(arg) ·
+      gather(arg, indices; axis, checked, fills) · update(arg, present indices…, value; indexed, checked) where `indexed` has one
+      bool an axis of arg · mask_update(arg, mask, value) · reduce_sequential(arg; function, axis) · scan(arg; function, axis) ·
+      contract(left, right) · compress(mask, arg; axis) · expand(mask, arg; axis, checked) · where(mask) · runtime_size(value) ·
+      first_occurrence(arg) · grade(arg; descending) · grade_by(order, arg; descending) · index_of(table, arg) ·
+      member_of(arg, table) · find(pattern, arg) · interval_index(table, arg) · match(left, right) · decode(radix, arg) ·
+      encode(radix, arg) · key_reduce(indices, arg; function, checked) · random(key) · format(arg) ·
+      inverse solve fft ifft rfft irfft cholesky qr svd eigh det (as `core.Library.name`)
+
+    Note [Frames].  A lifted op is batched: attribute `frame` (an int, absent when 0) says that the leading `frame` axes of every
+    result are a frame, and `framed` (one bool an operand) which operands carry the same leading axes; an operand without
+    them serves every point of the frame.  The other attributes speak of the cells: at each point of the frame the op does to
+    the cells what it would do without a frame.  With an empty frame nothing is checked.  Ops that define a size have no frame.
+
+    `defines`: the run-time sizes that become known when the phase has run (compress where runtime_size format)."""
 
     id: PhaseId
     span: Span
@@ -288,7 +311,9 @@ Phase: TypeAlias = Structured | LibraryPhase | Input | Constant | Print | Output
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """`types` covers every value of every sub-graph.  Effects (Print, Output) keep their order in `phases`."""
+    """`types` covers every value of every sub-graph.  Effects (Print, Output) keep their order in `phases`.
+
+    `roots`: values named in a `schedule` block, which passes keep as they are (never dead, merged, or fused away)."""
 
     phases: tuple[Phase, ...]
     types: Mapping[ValueId, ArrayType]
@@ -296,3 +321,4 @@ class Graph:
     inputs: tuple[CoreInput, ...]
     params: tuple[CoreParam, ...]
     guards: tuple[CoreGuard, ...]
+    roots: frozenset[ValueId] = frozenset()
