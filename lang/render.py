@@ -1,0 +1,168 @@
+"""Diagnostics for people and for programs: text, JSON, SARIF 2.1.0, GitHub annotations.
+
+`render_text` (its layout lives in `render_text.py`) is for people; `to_json` is the schema of `ux.md`
+with 0-based UTF-16 ranges as editors count; `to_sarif` and `to_github` are for continuous integration.
+All are pure functions of the diagnostics and the sources; a span whose source is not given has an
+empty range at 0:0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from .diagnostics import Diagnostic, Fix, Severity
+from .render_text import Charset, Ink, render_text, source_table
+from .source import Source, Span
+
+__all__ = ["Charset", "Ink", "diagnostic_json", "range_json", "render_text", "to_github", "to_json", "to_sarif"]
+
+Sources: TypeAlias = Mapping[str, Source] | Iterable[Source]
+JsonObject: TypeAlias = dict[str, Any]
+
+_SARIF_LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "note"}
+_GITHUB_COMMAND = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def to_json(diagnostics: Sequence[Diagnostic], sources: Sources, files: Sequence[str], milliseconds: float) -> JsonObject:
+    """The object `rho check --format json` prints."""
+    table = source_table(sources)
+    return {
+        "version": 1,
+        "files": list(files),
+        "summary": {
+            "errors": sum(d.severity is Severity.ERROR for d in diagnostics),
+            "warnings": sum(d.severity is Severity.WARNING for d in diagnostics),
+            "ms": round(milliseconds, 1),
+        },
+        "diagnostics": [diagnostic_json(d, table) for d in diagnostics],
+    }
+
+
+def diagnostic_json(diagnostic: Diagnostic, sources: Sources) -> JsonObject:
+    """One diagnostic as a JSON object, with every field present."""
+    table = source_table(sources)
+    return {
+        "file": diagnostic.span.file,
+        "range": range_json(diagnostic.span, table),
+        "severity": diagnostic.severity.value,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "label": diagnostic.label,
+        "related": [
+            {"file": label.span.file, "range": range_json(label.span, table), "message": label.message} for label in diagnostic.labels
+        ],
+        "notes": list(diagnostic.notes),
+        "fixes": [_fix_json(fix, table) for fix in diagnostic.fixes],
+        "goal": diagnostic.goal,
+        "verdict": diagnostic.verdict.value if diagnostic.verdict else None,
+        "counterexample": dict(diagnostic.counterexample) if diagnostic.counterexample is not None else None,
+    }
+
+
+def range_json(span: Span, sources: Mapping[str, Source]) -> JsonObject:
+    """A 0-based range in UTF-16 columns, as the language server protocol has it."""
+    (line, column), (end_line, end_column) = _positions(span, sources)
+    return {"start": {"line": line, "character": column}, "end": {"line": end_line, "character": end_column}}
+
+
+def _positions(span: Span, sources: Mapping[str, Source]) -> tuple[tuple[int, int], tuple[int, int]]:
+    source = sources.get(span.file)
+    if source is None:
+        return (0, 0), (0, 0)
+    start = min(max(span.start, 0), len(source.text))
+    end = min(max(span.end, start), len(source.text))
+    return source.utf16_position(start), source.utf16_position(end)
+
+
+def _fix_json(fix: Fix, sources: Mapping[str, Source]) -> JsonObject:
+    edits = [{"file": e.span.file, "range": range_json(e.span, sources), "newText": e.text} for e in fix.edits]
+    return {"title": fix.title, "edits": edits}
+
+
+def to_sarif(diagnostics: Sequence[Diagnostic], sources: Sources, version: str) -> JsonObject:
+    """A SARIF 2.1.0 log with one run; `version` is Rho's own."""
+    from .codes import title_of
+
+    table = source_table(sources)
+    codes = sorted({d.code for d in diagnostics})
+    rules = [{"id": code, "shortDescription": {"text": title_of(code)}} for code in codes]
+    results = []
+    for diagnostic in diagnostics:
+        result: JsonObject = {
+            "ruleId": diagnostic.code,
+            "ruleIndex": codes.index(diagnostic.code),
+            "level": _SARIF_LEVEL[diagnostic.severity],
+            "message": {"text": "\n".join((diagnostic.message, *diagnostic.notes))},
+            "locations": [{"physicalLocation": _sarif_location(diagnostic.span, table)}],
+        }
+        if diagnostic.labels:
+            result["relatedLocations"] = [
+                {"id": number, "message": {"text": label.message}, "physicalLocation": _sarif_location(label.span, table)}
+                for number, label in enumerate(diagnostic.labels)
+            ]
+        fixes = [_sarif_fix(fix, table) for fix in diagnostic.fixes if fix.edits]
+        if fixes:
+            result["fixes"] = fixes
+        results.append(result)
+    driver = {"name": "rho", "version": version, "rules": rules}
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": driver}, "columnKind": "utf16CodeUnits", "results": results}],
+    }
+
+
+def _sarif_location(span: Span, sources: Mapping[str, Source]) -> JsonObject:
+    location: JsonObject = {"artifactLocation": {"uri": _uri(span.file)}}
+    if span.file in sources:
+        location["region"] = _sarif_region(span, sources)
+    return location
+
+
+def _sarif_region(span: Span, sources: Mapping[str, Source]) -> JsonObject:
+    (line, column), (end_line, end_column) = _positions(span, sources)
+    return {"startLine": line + 1, "startColumn": column + 1, "endLine": end_line + 1, "endColumn": end_column + 1}
+
+
+def _sarif_fix(fix: Fix, sources: Mapping[str, Source]) -> JsonObject:
+    changes: dict[str, list[JsonObject]] = {}
+    for edit in fix.edits:
+        replacement = {"deletedRegion": _sarif_region(edit.span, sources), "insertedContent": {"text": edit.text}}
+        changes.setdefault(edit.span.file, []).append(replacement)
+    return {
+        "description": {"text": fix.title},
+        "artifactChanges": [{"artifactLocation": {"uri": _uri(file)}, "replacements": edits} for file, edits in changes.items()],
+    }
+
+
+def _uri(file: str) -> str:
+    from urllib.parse import quote
+
+    return quote(file.replace("\\", "/"))
+
+
+def to_github(diagnostics: Iterable[Diagnostic], sources: Sources) -> str:
+    """Workflow commands, one line a diagnostic; columns only where the range is within one line, as GitHub wants."""
+    table = source_table(sources)
+    return "".join(_github_line(diagnostic, table) + "\n" for diagnostic in diagnostics)
+
+
+def _github_line(diagnostic: Diagnostic, sources: Mapping[str, Source]) -> str:
+    fields = [f"file={_github_property(diagnostic.span.file)}"]
+    if diagnostic.span.file in sources:
+        (line, column), (end_line, end_column) = _positions(diagnostic.span, sources)
+        fields.append(f"line={line + 1},endLine={end_line + 1}")
+        if line == end_line:
+            fields.append(f"col={column + 1},endColumn={end_column + 1}")
+    fields.append(f"title={_github_property(diagnostic.code)}")
+    message = _github_text("\n".join((diagnostic.message, *diagnostic.notes, *(fix.title for fix in diagnostic.fixes))))
+    return f"::{_GITHUB_COMMAND[diagnostic.severity]} {','.join(fields)}::{message}"
+
+
+def _github_text(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _github_property(text: str) -> str:
+    return _github_text(text).replace(":", "%3A").replace(",", "%2C")
