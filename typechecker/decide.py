@@ -1,0 +1,275 @@
+"""Verdicts on size facts: normal form, premises, bounds, then small numbers.
+
+`decide` answers PROVED (true for all sizes the premises allow), NEVER (false for all), DEPENDS (with
+a counterexample) or UNKNOWN.  The steps are those of types.md 3.4 up to the small-model search; a
+solver for what is left belongs behind this same function.  PROVED and NEVER are sound; the search
+only ever produces DEPENDS, and every counterexample really falsifies the fact.
+
+Neighbours: `sizes`, `obligations`; called by `builder`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product as cartesian
+from math import gcd
+
+from ..lang.diagnostics import Verdict
+from .obligations import Relation, SizeFact
+from .sizes import ZERO, Node, Opaque, Size, SizeVariable, number, quotient, variable
+
+_PROOF_STEPS = 400  # nodes of the search in `_nonnegative`
+_SEARCH_VARIABLES = 4
+_SEARCH_LIMIT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    verdict: Verdict
+    counterexample: Mapping[SizeVariable, int] | None = None
+
+
+def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
+    """What is known about `fact` where `premises` hold and every variable is at least its minimum."""
+    if fact.left.constant is not None and fact.right.constant is not None:
+        return Decision(Verdict.PROVED if fact.holds({}) else Verdict.NEVER)
+    rewrites = _orient(premises)
+    left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
+    context = _Context([_rewrite(p, rewrites) for p in _inequalities(premises)])
+    goal = SizeFact(fact.relation, left, right)
+    if _proved(goal, context):
+        return Decision(Verdict.PROVED)
+    if _refuted(goal, context):
+        return Decision(Verdict.NEVER)
+    found = counterexample(fact, premises)
+    return Decision(Verdict.UNKNOWN) if found is None else Decision(Verdict.DEPENDS, found)
+
+
+def counterexample(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Mapping[SizeVariable, int] | None:
+    """Small sizes that satisfy the premises and falsify the fact, smallest sum first."""
+    variables: set[SizeVariable] = set(fact.left.variables() | fact.right.variables())
+    for premise in premises:
+        mentioned = premise.left.variables() | premise.right.variables()
+        if mentioned & variables:
+            variables |= mentioned
+    for v in list(variables):
+        if v.cap is not None:
+            variables |= v.cap.variables()
+    order = sorted(variables, key=lambda v: v.id)
+    if not order or len(order) > _SEARCH_VARIABLES:
+        return None
+    candidates = sorted(cartesian(range(_SEARCH_LIMIT + 1), repeat=len(order)), key=lambda c: (sum(c), c))
+    for values in candidates:
+        sizes = {v: value + v.minimum for v, value in zip(order, values, strict=True)}
+        if any(v.cap is not None and sizes[v] > v.cap.evaluate(sizes) for v in order):
+            continue
+        try:
+            if fact.holds(sizes) or not all(p.holds(sizes) for p in premises):
+                continue
+        except KeyError:  # a premise over variables the fact does not reach
+            continue
+        return sizes
+    return None
+
+
+# ------------------------------------------------------------------------------------ premises
+
+
+def _orient(premises: Sequence[SizeFact]) -> list[tuple[SizeVariable, Size]]:
+    """Equalities and divisibilities as rewrites `variable ↦ size` that do not mention the variable."""
+    rewrites: list[tuple[SizeVariable, Size]] = []
+    for index, premise in enumerate(premises):
+        left, right = _rewrite(premise.left, rewrites), _rewrite(premise.right, rewrites)
+        if premise.relation is Relation.EQUAL:
+            rule = _solve(left - right)
+            if rule is not None:
+                rewrites.append(rule)
+        elif premise.relation is Relation.DIVIDES:
+            whole = _lone_variable(right)
+            if whole is not None and whole not in left.variables():
+                fresh = SizeVariable("q", -1 - index, whole.origin)
+                rewrites.append((whole, left * variable(fresh)))
+    return rewrites
+
+
+def _solve(difference: Size) -> tuple[SizeVariable, Size] | None:
+    """difference = 0 solved for a variable that occurs once, linearly, with coefficient ±1."""
+    candidates: list[tuple[int, SizeVariable, Size]] = []
+    for monomial, coefficient in difference.terms:
+        if abs(coefficient) == 1 and len(monomial) == 1 and monomial[0][1] == 1 and isinstance(monomial[0][0], SizeVariable):
+            name = monomial[0][0]
+            rest = difference - variable(name) * coefficient
+            if name not in rest.variables():
+                candidates.append((name.id, name, -rest if coefficient == 1 else rest))
+    if not candidates:
+        return None
+    _, name, value = max(candidates, key=lambda c: c[0])  # the later-introduced variable goes
+    return name, value
+
+
+def _lone_variable(size: Size) -> SizeVariable | None:
+    if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
+        atom, power = size.terms[0][0][0]
+        if power == 1 and isinstance(atom, SizeVariable):
+            return atom
+    return None
+
+
+def _rewrite(size: Size, rewrites: Sequence[tuple[SizeVariable, Size]]) -> Size:
+    for name, value in rewrites:
+        size = size.substitute({name: value})
+    return size
+
+
+def _inequalities(premises: Sequence[SizeFact]) -> list[Size]:
+    """Premises as sizes known to be ≥ 0."""
+    found: list[Size] = []
+    for p in premises:
+        match p.relation:
+            case Relation.AT_MOST:
+                found.append(p.right - p.left)
+            case Relation.LESS:
+                found.append(p.right - p.left - 1)
+            case Relation.EQUAL:
+                found += [p.right - p.left, p.left - p.right]
+            case Relation.NOT_EQUAL | Relation.DIVIDES:
+                pass
+    return found
+
+
+# ------------------------------------------------------------------------------------- proving
+
+
+class _Context:
+    """Sizes known to be ≥ 0, and the steps left."""
+
+    def __init__(self, known: list[Size]) -> None:
+        self.known = [k for k in known if k != ZERO]
+        self.steps = _PROOF_STEPS
+
+
+def _proved(goal: SizeFact, context: _Context) -> bool:
+    difference = goal.right - goal.left
+    match goal.relation:
+        case Relation.EQUAL:
+            return difference == ZERO or (_nonnegative(difference, context) and _nonnegative(-difference, context))
+        case Relation.AT_MOST:
+            return _nonnegative(difference, context)
+        case Relation.LESS:
+            return _nonnegative(difference - 1, context)
+        case Relation.NOT_EQUAL:
+            return _nonnegative(difference - 1, context) or _nonnegative(-difference - 1, context)
+        case Relation.DIVIDES:
+            if goal.left.constant == 0:
+                return goal.right == ZERO
+            return _is_multiple(goal.right, goal.left)
+
+
+def _refuted(goal: SizeFact, context: _Context) -> bool:
+    match goal.relation:
+        case Relation.EQUAL:
+            return _proved(SizeFact(Relation.NOT_EQUAL, goal.left, goal.right), context) or _unsolvable(goal.right - goal.left)
+        case Relation.NOT_EQUAL:
+            return _proved(SizeFact(Relation.EQUAL, goal.left, goal.right), context)
+        case Relation.AT_MOST:
+            return _proved(SizeFact(Relation.LESS, goal.right, goal.left), context)
+        case Relation.LESS:
+            return _proved(SizeFact(Relation.AT_MOST, goal.right, goal.left), context)
+        case Relation.DIVIDES:
+            value = (goal.right - quotient(goal.right, goal.left) * goal.left).constant
+            return value is not None and value != 0 and goal.left.constant is not None
+
+
+def _unsolvable(difference: Size) -> bool:
+    """2·x + 1 = 0 has no whole solution: the constant is no multiple of the other coefficients' divisor."""
+    common, constant = 0, 0
+    for monomial, coefficient in difference.terms:
+        if monomial:
+            common = gcd(common, coefficient)
+        else:
+            constant = coefficient
+    return common > 1 and constant % common != 0
+
+
+def _is_multiple(size: Size, divisor: Size) -> bool:
+    whole = quotient(size, divisor)
+    return whole * divisor == size
+
+
+def _nonnegative(size: Size, context: _Context, depth: int = 0) -> bool:
+    """Is size ≥ 0 provable?  Monotone bounds, then one elimination step at a time."""
+    context.steps -= 1
+    if context.steps < 0 or depth > 8:
+        return False
+    low = size.bounds()[0]
+    if low is not None and low >= 0:
+        return True
+    if _shifted_nonnegative(size):
+        return True
+    for monomial, coefficient in size.terms:
+        if len(monomial) != 1 or monomial[0][1] != 1:
+            continue
+        atom = monomial[0][0]
+        rest = Size({m: c for m, c in size.terms if m != monomial})
+        if isinstance(atom, Opaque):
+            if _by_node(atom, coefficient, rest, context, depth):
+                return True
+        elif coefficient < 0 and atom.cap is not None and _nonnegative(rest + atom.cap * coefficient, context, depth + 1):
+            return True
+    for known in context.known:  # size = known·λ + rest with rest ≥ 0
+        factor = _elimination_factor(size, known)
+        if factor is not None and _nonnegative(size - known * factor, context, depth + 1):
+            return True
+    return False
+
+
+def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _Context, depth: int) -> bool:
+    """Eliminate c·node from c·node + rest ≥ 0."""
+    if atom.node in (Node.MAXIMUM, Node.MINIMUM):
+        outcomes = (_nonnegative(rest + arg * coefficient, context, depth + 1) for arg in atom.args)
+        one_suffices = (atom.node is Node.MAXIMUM) == (coefficient > 0)
+        return any(outcomes) if one_suffices else all(outcomes)
+    dividend, divisor = atom.args
+    value = divisor.constant
+    if atom.node is Node.QUOTIENT:
+        if value is not None and value > 0:  # (a-d+1)÷d ≤ ⌊a÷d⌋ ≤ a÷d
+            bound = dividend - value + 1 if coefficient > 0 else dividend
+            return _nonnegative(rest * value + bound * coefficient, context, depth + 1)
+        if coefficient < 0 and _nonnegative(dividend, context, depth + 1):  # ⌊a÷d⌋ ≤ a
+            return _nonnegative(rest + dividend * coefficient, context, depth + 1)
+        return False
+    if coefficient > 0:
+        return (divisor.bounds()[0] or 0) >= 1 and _nonnegative(rest, context, depth + 1)
+    low = divisor.bounds()[0]
+    if low is not None and low >= 1 and _nonnegative(rest + (divisor - 1) * coefficient, context, depth + 1):
+        return True
+    return _nonnegative(dividend, context, depth + 1) and _nonnegative(rest + dividend * coefficient, context, depth + 1)
+
+
+def _shifted_nonnegative(size: Size) -> bool:
+    """With every variable replaced by its minimum plus a natural number, are all coefficients ≥ 0?"""
+    shift = {v: variable(v) + v.minimum for v in size.variables() if v.minimum > 0}
+    if not shift or any(isinstance(atom, Opaque) for monomial, _ in size.terms for atom, _ in monomial):
+        return False
+    return all(coefficient >= 0 for _, coefficient in size.substitute(shift).terms)
+
+
+def _elimination_factor(size: Size, known: Size) -> Size | None:
+    """What to multiply `known` by so that a negative term of `size` cancels: the quotient of a term pair, if not negative."""
+    coefficients = dict(size.terms)
+    for monomial, coefficient in known.terms:
+        if not monomial:
+            continue
+        have = coefficients.get(monomial)
+        if have is not None and have * coefficient > 0 and (have < 0 or size.bounds()[0] is not None):
+            return number(max(1, have // coefficient))
+    for monomial, coefficient in known.terms:
+        if not monomial or coefficient > 0:
+            continue
+        for other, have in size.terms:  # a product: n·m - k·m ≥ 0 from n - k ≥ 0
+            if have < 0 and len(other) > len(monomial) and have % coefficient == 0:
+                extra = quotient(Size({other: have}), Size({monomial: coefficient}))
+                if extra * Size({monomial: coefficient}) == Size({other: have}) and (extra.bounds()[0] or 0) >= 0:
+                    return extra if extra.bounds()[0] is not None else None
+    return None
