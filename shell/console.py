@@ -1,0 +1,72 @@
+"""Where a command reads and writes: results on `out`, everything else on `err`, colour only on a terminal.
+
+A `Console` is passed to every verb, so nothing in the shell touches `sys` and tests hand in their own streams.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TextIO
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """`environment` is read for NO_COLOR, TERM and COLUMNS only."""
+
+    out: TextIO
+    err: TextIO
+    input: TextIO
+    environment: Mapping[str, str]
+
+    @classmethod
+    def standard(cls) -> Console:
+        """The process's own streams, made UTF-8 whatever the locale says."""
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            reconfigure = getattr(stream, "reconfigure", None)
+            if reconfigure is not None:
+                reconfigure(encoding="utf-8", errors="surrogateescape" if stream is sys.stdin else "backslashreplace")
+        return cls(sys.stdout, sys.stderr, sys.stdin, os.environ)
+
+    def print(self, text: str) -> None:
+        """A line of the result."""
+        self.out.write(text + "\n")
+
+    def note(self, text: str) -> None:
+        """A line that is not a result."""
+        self.out.flush()
+        self.err.write(text + "\n")
+
+    def read_input(self) -> str:
+        """All of standard input."""
+        return self.input.read()
+
+    @property
+    def colour(self) -> bool:
+        """May messages be coloured?"""
+        return self._may_colour(self.err)
+
+    @property
+    def interactive(self) -> bool:
+        """Is someone typing?"""
+        return self.input.isatty() and self.out.isatty()
+
+    @property
+    def width(self) -> int:
+        """Columns for results: the window's on a terminal, else 80."""
+        columns = self.environment.get("COLUMNS", "")
+        if columns.isdigit() and int(columns) >= 20:
+            return int(columns)
+        if self.out.isatty():
+            try:
+                return max(20, os.get_terminal_size(self.out.fileno()).columns)
+            except (OSError, ValueError):
+                return 80
+        return 80
+
+    def _may_colour(self, stream: TextIO) -> bool:
+        if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
+            return False
+        return stream.isatty()

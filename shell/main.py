@@ -1,0 +1,125 @@
+"""The entry point `rho`: picks the verb, imports only its module, and turns every outcome into an exit code.
+
+Nothing here imports a stage of the pipeline: starting `rho` must cost little (`benchmarks/cold_start.py`).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import cast
+
+from . import arguments as command_line
+from .arguments import Arguments, UsageError
+from .console import Console
+from .exits import Exit
+
+
+def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
+    """Run one command; `argv` has no program name.  Never raises, never prints a traceback without `--debug`."""
+    from_process = argv is None
+    words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]] if argv is None else list(argv)
+    console = console or Console.standard()
+    try:
+        code = _guarded(words, console)
+        console.out.flush()
+    except BrokenPipeError:
+        # The reader went away (`rho … | head`): that is its right, and no failure of the program.
+        if from_process:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    return code
+
+
+def _guarded(words: list[str], console: Console) -> Exit:
+    """Everything that may go wrong above the stages."""
+    try:
+        return dispatch(words, console)
+    except UsageError as error:
+        console.note(f"rho: {error.message}" if not error.message.startswith("rho ") else error.message)
+        if error.hint:
+            console.note(f"  {error.hint}")
+        return Exit.USAGE
+    except KeyboardInterrupt:
+        console.note("interrupted")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except RecursionError:
+        console.note("error[E610]: the program is too deeply nested for Rho to check or run; name its parts to make it flatter")
+        return Exit.REJECTED
+    except MemoryError:
+        console.note("error[E703]: there is not enough memory to go on; nothing was saved")
+        return Exit.FAILED
+    except Exception as error:  # the one place that catches everything: exit 70 with a reproducer
+        from .crash import report
+
+        report(error, words, console, traceback="--debug" in words)
+        return Exit.BUG
+
+
+def dispatch(words: list[str], console: Console) -> Exit:
+    """Find the verb and run it."""
+    if not words:
+        return _run_verb("repl", [], console)
+    first, rest = words[0], words[1:]
+    if first in ("--help", "-h", "help"):
+        return _help(rest, console)
+    if first in ("--version", "-V"):
+        from .. import __version__
+
+        console.print(f"rho {__version__}")
+        return Exit.OK
+    if first == "-c":
+        first = "eval"
+    return _run_verb(first, rest, console)
+
+
+def _run_verb(name: str, words: list[str], console: Console) -> Exit:
+    from . import registry
+
+    verb = registry.find(name)
+    if verb is None:
+        raise _unknown_verb(name)
+    if "--help" in words or (name != "eval" and "-h" in words):
+        return _help([name], console)
+    for word in words:
+        if word.partition("=")[0] in verb.later:
+            raise UsageError(f"rho {name}: {word.partition('=')[0]} comes with the scheduler, which this version does not have yet")
+    arguments = command_line.read(name, words, (*verb.options, *registry.COMMON))
+    count = len(arguments.positional)
+    if count < verb.least:
+        raise UsageError(f"rho {name}: needs {verb.usage}", f"for example: {verb.examples[0][0]}")
+    if verb.most is not None and count > verb.most:
+        raise UsageError(f"rho {name}: one thing too many: `{arguments.positional[verb.most]}`", f"usage: rho {name} {verb.usage}")
+    module = importlib.import_module(f".verbs.{name}", __package__)
+    run = cast("Callable[[Arguments, Console], Exit]", module.run)
+    return run(arguments, console)
+
+
+def _help(words: list[str], console: Console) -> Exit:
+    from . import help as pages
+    from . import registry
+
+    if not words or words[0].startswith("-"):
+        console.print(pages.overview())
+        return Exit.OK
+    verb = registry.find(words[0])
+    if verb is None:
+        raise _unknown_verb(words[0])
+    console.print(pages.page(verb))
+    return Exit.OK
+
+
+def _unknown_verb(name: str) -> UsageError:
+    from . import registry
+
+    if name in registry.LATER_VERBS:
+        return UsageError(f"`rho {name}` is not part of this version yet")
+    if name.endswith(".rho"):
+        return UsageError(f"`{name}` is a file, not a verb", f"did you mean `rho run {name}`?")
+    guess = command_line.nearest(name, [verb.name for verb in registry.VERBS])
+    hint = f"did you mean `rho {guess}`?" if guess else "rho --help lists the verbs; rho eval EXPR runs an expression"
+    return UsageError(f"unknown verb `{name}`", hint)

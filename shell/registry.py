@@ -1,0 +1,142 @@
+"""The verbs of `rho`: their options, help and the module that does the work, imported only when the verb is used.
+
+Adding a verb is one entry here and one module in `shell.verbs` with `def run(arguments, console) -> Exit`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .arguments import Option, Takes
+
+JSON = Option(("--json",), Takes.NOTHING, "", "one JSON object on standard output (the same as --format json)")
+DEBUG = Option(("--debug",), Takes.NOTHING, "", "show the Python traceback of a bug in Rho")
+HELP = Option(("--help", "-h"), Takes.NOTHING, "", "this page")
+STRICT = Option(("--strict",), Takes.NOTHING, "", "refuse what would otherwise be checked when loaded or run (W201, W310)")
+OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output")
+COMMON = (DEBUG, HELP)
+
+FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
+FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
+
+INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH")
+SET = Option(("--set",), Takes.VALUES, "PARAM=N", "give a param another value")
+ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
+ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
+MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (512M, 2G)")
+MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "stop a program that runs longer")
+VERIFY = Option(("--verify",), Takes.NOTHING, "", "run on the reference interpreter too and compare every result")
+LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """`least`, `most`: how many positional arguments (`most` None: any number).  `later`: options of coming versions."""
+
+    name: str
+    usage: str
+    summary: str
+    examples: tuple[tuple[str, str], ...]
+    options: tuple[Option, ...]
+    least: int
+    most: int | None
+    later: tuple[str, ...] = ()
+
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        "run", "FILE [options]", "check, plan and run a script",
+        (
+            ("rho run examples/kmeans.rho", "with the data the script names"),
+            ("rho run wave.rho --in field=u0.npy --set steps=50", "with other data and parameters"),
+            ("rho run kmeans.rho --out label=labels.npy", "and save an output"),
+        ),
+        (
+            INPUT, SET, Option(("--out",), Takes.VALUES, "NAME=PATH", "save output NAME (.npy .csv .png .txt .json)"),
+            JSON, FORMAT_RESULT, STRICT, VERIFY,
+            Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
+            MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
+        ),
+        1, 1, ("--devices", "--simulate", "--plan", "--cluster", "--trace", "--plot"),
+    ),
+    Verb(
+        "eval", "EXPR | - | --lines FILE [options]", "run one expression",
+        (
+            ("rho eval '+/⍳10'", "also: rho -c '+/⍳10'"),
+            ("rho eval '+/`iota 10'", "names instead of glyphs"),
+            ("rho eval --lines programs.txt --json", "each line its own program, one JSON object a line"),
+        ),
+        (
+            Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)"),
+            JSON, FORMAT_RESULT, STRICT, VERIFY, *LIMITS,
+        ),
+        0, None,
+    ),
+    Verb(
+        "check", "PATH… [options]", "types only: reads no data, runs nothing",
+        (
+            ("rho check wave.rho", "errors and warnings as text"),
+            ("rho check src --format github", "every .rho file under a directory, as annotations"),
+            ("rho check wave.rho --strict", "guards and run-time checks are errors"),
+        ),
+        (FORMAT_CHECK, JSON, STRICT),
+        1, None, ("--watch",),
+    ),
+    Verb(
+        "type", "EXPR [options]", "the type of an expression",
+        (("rho type '2 3⍴⍳6'", ""), ("rho type '{+/⍵}⍤1 ⊢ 3 4⍴1' --cost", "with what it costs")),
+        (Option(("--cost",), Takes.NOTHING, "", "also memory, operations and bytes moved"), JSON, FORMAT_RESULT),
+        1, None,
+    ),
+    Verb(
+        "plan", "FILE [options]", "the schedule: phases, devices, memory",
+        (("rho plan examples/kmeans.rho", ""), ("rho plan kmeans.rho --format json -o plan.json", "")),
+        (OUT, FORMAT_RESULT, JSON, STRICT, *LIMITS),
+        1, 1,
+        (
+            "--devices", "--objective", "--budget", "--prove", "--fast", "--require-optimal", "--diff", "--check",
+            "--instance", "--contention",
+        ),
+    ),
+    Verb(
+        "fmt", "PATH… [options]", "canonical layout, names to glyphs",
+        (("rho fmt wave.rho", "rewrites the file"), ("rho fmt --check src", "says which files would change; exit 1 if any"),
+         ("rho fmt - < wave.rho", "standard input to standard output")),
+        (
+            Option(("--check",), Takes.NOTHING, "", "write nothing; exit 1 if a file is not in canonical layout"),
+            Option(("--ascii",), Takes.NOTHING, "", "glyphs to names"),
+        ),
+        1, None,
+    ),
+    Verb(
+        "doc", "NAME", "what a glyph, a name or a library function does",
+        (("rho doc ⍤", ""), ("rho doc rank", ""), ("rho doc stats.mean", "")),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "explain", "CODE | GLYPH", "what an error code or a glyph means",
+        (("rho explain E101", ""), ("rho explain ⌸", "")), (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "search", "WORDS", "find primitives and library functions by what they do",
+        (("rho search running sum", ""), ("rho search sort", "")), (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "test", "PATH…", "run the documented examples in .rho and .md files",
+        (("rho test README.md docs stdlib", ""),),
+        (JSON, FORMAT_RESULT, Option(("--quiet", "-q"), Takes.NOTHING, "", "only failures and the summary")), 1, None,
+    ),
+    Verb("devices", "", "what this machine has", (("rho devices --json", ""),), (JSON, FORMAT_RESULT, OUT), 0, 0,
+         ("--calibrate", "--refine")),
+    Verb("init", "DIR", "start a small project", (("rho init waves", ""),), (), 1, 1),
+    Verb("info", "", "versions, for a bug report", (("rho info", ""),), (JSON, FORMAT_RESULT), 0, 0),
+    Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
+         (("rho", ""), ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT,), 0, 1),
+)  # fmt: skip
+
+LATER_VERBS = ("lsp", "kernel")
+"""Verbs of coming versions: refused with a message that says so."""
+
+
+def find(name: str) -> Verb | None:
+    return next((verb for verb in VERBS if verb.name == name), None)

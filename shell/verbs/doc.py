@@ -1,0 +1,32 @@
+"""`rho doc NAME`: the page of a glyph, its name, or a library function."""
+
+from __future__ import annotations
+
+from ...lang import primitives
+from .. import documentation, library
+from ..arguments import Arguments, UsageError, nearest
+from ..console import Console
+from ..exits import Exit
+from ..results import print_json, wants_json
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    word = " ".join(arguments.positional)
+    rows = primitives.find(word)
+    if rows:
+        if wants_json(arguments):
+            print_json(console, {"primitives": [documentation.primitive_json(row) for row in rows], "library": []})
+        else:
+            console.print("\n\n".join(documentation.primitive_text(row) for row in rows))
+        return Exit.OK
+    every = list(library.entries())
+    entries = [entry for entry in every if word in (entry.name, entry.name.partition(".")[0], entry.name.partition(".")[2])]
+    if entries:
+        if wants_json(arguments):
+            print_json(console, {"primitives": [], "library": [documentation.entry_json(entry) for entry in entries]})
+        else:
+            console.print("\n\n".join(documentation.entry_text(entry) for entry in entries))
+        return Exit.OK
+    guess = primitives.suggest(word) or nearest(word, [entry.name for entry in every])
+    meant = f"; did you mean `{guess}`?" if guess else ""
+    raise UsageError(f"no primitive or library function is called `{word}`{meant}", f"rho search {word} looks in the descriptions")
