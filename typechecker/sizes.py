@@ -183,6 +183,8 @@ class Size:
         return any(v.origin is SizeOrigin.RUNTIME for v in self.variables())
 
     def __str__(self) -> str:
+        from .size_text import show
+
         return show(self)
 
 
@@ -467,43 +469,34 @@ def _sign(interval: Interval) -> int:
     return -1 if interval[1] is not None and interval[1] <= 0 else 0
 
 
-# ----------------------------------------------------------------------------------- printing
+def capacity(size: Size) -> Size:
+    """The least such bound that monotonicity gives: run-time sizes at their caps where that makes the size larger."""
+    return _limit(size, 1)
 
 
-def show(size: Size) -> str:
-    """As the types page writes sizes: `2·n+1`, `n÷2`, `0⌈n-1`."""
-    if not size.terms:
-        return "0"
-    parts: list[str] = []
-    terms = [t for t in size.terms if t[0] and t[1] > 0] + [t for t in size.terms if t[0] and t[1] < 0]
-    number_at = len(terms) if terms and terms[0][1] > 0 else 0  # `n-k+1`, but `1-k`
-    terms[number_at:number_at] = [t for t in size.terms if not t[0]]
-    for monomial, coefficient in terms:
-        factors = [_show_atom(a, alone=len(size.terms) == 1 and len(monomial) == 1 and coefficient == 1 and p == 1)
-                   for a, p in monomial for _ in range(p)]  # fmt: skip
-        magnitude = abs(coefficient)
-        if magnitude != 1 or not factors:
-            factors.insert(0, str(magnitude))
-        parts.append(("-" if coefficient < 0 else "+") + "·".join(factors))
-    text = "".join(parts)
-    return text[1:] if text[0] == "+" else "¯" + text[1:] if len(parts) == 1 and size.constant is not None else text
+def _limit(size: Size, direction: int) -> Size:
+    """A bound from above (direction 1) or below (-1) without run-time sizes."""
+    if not size.is_runtime():
+        return size
+    total = ZERO
+    for monomial, coefficient in size.terms:
+        way = direction if coefficient > 0 else -direction
+        term = number(coefficient)
+        for atom, power in monomial:
+            factor = _limit_atom(atom, way)
+            for _ in range(power):
+                term = term * factor
+        total = total + term
+    return total
 
 
-def _show_atom(atom: Atom, *, alone: bool) -> str:
+def _limit_atom(atom: Atom, way: int) -> Size:
     if isinstance(atom, SizeVariable):
-        return atom.name
-    shown = [show(a) for a in atom.args]
-    match atom.node:
-        case Node.QUOTIENT:
-            text = f"{_wrapped(shown[0], atom.args[0])}÷{_wrapped(shown[1], atom.args[1])}"
-        case Node.REMAINDER:
-            text = f"{_wrapped(shown[1], atom.args[1])}|{_wrapped(shown[0], atom.args[0])}"
-        case _:
-            text = atom.node.value.join([*(_wrapped(s, a) for s, a in zip(shown[:-1], atom.args[:-1], strict=True)), shown[-1]])
-    return text if alone else f"({text})"
-
-
-def _wrapped(text: str, size: Size) -> str:
-    simple = size.constant is not None or (len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1
-                                           and isinstance(size.terms[0][0][0][0], SizeVariable))  # fmt: skip
-    return text if simple else f"({text})"
+        if atom.origin is not SizeOrigin.RUNTIME:
+            return variable(atom)
+        return _limit(atom.cap, 1) if way > 0 and atom.cap is not None else number(atom.minimum)
+    if atom.node is Node.REMAINDER:
+        return maximum(_limit(atom.args[1], 1) - 1, _limit(atom.args[0], 1)) if way > 0 else ZERO
+    if atom.node is Node.QUOTIENT:
+        return quotient(_limit(atom.args[0], way), maximum(1, _limit(atom.args[1], -way)))
+    return BUILD[atom.node](*(_limit(a, way) for a in atom.args))
