@@ -7,10 +7,10 @@ an array's element type).  Rules: language.md, Numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
-from .sizes import Size
+from .sizes import Size, maximum, number
 
 
 class Kind(Enum):
@@ -56,7 +56,8 @@ class Element:
     """An element type.
 
     `low`, `high`: inclusive integer range when known (bool and integer kinds; Python ints, never
-    sizes).  `below`: the element is `idx<below>`, stored from 0 as i64.  `weak`: see above.
+    sizes).  `most`: an inclusive upper bound that is a size (then `low` is known too).  `below`: the
+    element is `idx<below>`, stored from 0 as i64.  `weak`: see above.
     """
 
     kind: Kind
@@ -64,3 +65,179 @@ class Element:
     high: int | None = None
     below: Size | None = None
     weak: bool = False
+    most: Size | None = None
+
+
+_LIMITS = {
+    Kind.BOOL: (0, 1), Kind.U8: (0, 255), Kind.I32: (-(2**31), 2**31 - 1), Kind.I64: (-(2**63), 2**63 - 1),
+}  # fmt: skip
+
+
+def limits(kind: Kind) -> tuple[int, int] | None:
+    """The least and greatest value of bool and the integer kinds."""
+    return _LIMITS.get(kind)
+
+
+def integer_range(element: Element) -> tuple[int | None, int | None]:
+    """Inclusive bounds that are known; the limits of bool, u8 and i32 count, those of i64 do not."""
+    low, high = element.low, element.high
+    if element.below is not None:
+        top = element.below.bounds()[1]
+        return 0, None if top is None else top - 1
+    if element.most is not None:
+        top = element.most.bounds()[1]
+        high = top if high is None else high if top is None else min(high, top)
+    if element.kind is not Kind.I64 and element.kind in _LIMITS:
+        bottom, top = _LIMITS[element.kind]
+        return bottom if low is None else max(low, bottom), top if high is None else min(high, top)
+    return low, high
+
+
+def fits(element: Element, kind: Kind) -> bool:
+    """Is every value of an integer or bool element known to be a value of `kind`?"""
+    if element.kind is kind:
+        return True
+    if kind not in _LIMITS:
+        return element.kind in _LIMITS
+    if element.kind not in _LIMITS:
+        return False
+    if kind is Kind.I64:
+        return True
+    low, high = integer_range(element)
+    return low is not None and high is not None and _LIMITS[kind][0] <= low and high <= _LIMITS[kind][1]
+
+
+def plain(element: Element) -> Element:
+    """The element without ranges and weakness; positions stay positions."""
+    return Element(element.kind, below=element.below)
+
+
+def strong(element: Element) -> Element:
+    """The element without weakness: what an array computed from literals has."""
+    return replace(element, weak=False) if element.weak else element
+
+
+_ORDER = (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F64, Kind.C128)
+
+
+def promote_kinds(a: Kind, b: Kind) -> Kind | None:
+    """The common kind of two strong kinds; None if text meets numbers."""
+    if a is b:
+        return a
+    if Kind.CHAR in (a, b):
+        return None
+    pair = {a, b}
+    if Kind.F32 in pair or Kind.C64 in pair:
+        single = Kind.C64 if Kind.C64 in pair or pair & {Kind.C128} else Kind.F32
+        if pair <= {Kind.F32, Kind.C64, Kind.BOOL, Kind.U8}:
+            return single
+        return Kind.C128 if single is Kind.C64 else Kind.F64
+    return max(a, b, key=_ORDER.index)
+
+
+def promote(a: Element, b: Element) -> Element | None:
+    """The element type that holds values of both (join, strand, select, arms); None if text meets numbers.
+
+    Weak integers never widen, a weak float makes integers f64 and leaves f32.  Two positions stay a
+    position; one position makes an integer (the caller adds the origin first).
+    """
+    kind = _promoted_kind(a, b)
+    if kind is None:
+        return None
+    weak = a.weak and b.weak
+    if a.below is not None and b.below is not None:
+        return Element(Kind.I64, below=maximum(a.below, b.below))
+    if kind not in _LIMITS or a.below is not None or b.below is not None:
+        return Element(kind, weak=weak)
+    (low1, high1), (low2, high2) = integer_range(a), integer_range(b)
+    low = None if low1 is None or low2 is None else min(low1, low2)
+    high = None if high1 is None or high2 is None else max(high1, high2)
+    most = None
+    if low is not None and (a.most is not None or b.most is not None):
+        tops = [e.most if e.most is not None else None if h is None else number(h) for e, h in ((a, high1), (b, high2))]
+        if tops[0] is not None and tops[1] is not None:
+            most = maximum(tops[0], tops[1])
+    return _within(Element(kind, low, high, None, weak, most))
+
+
+def _promoted_kind(a: Element, b: Element) -> Kind | None:
+    if a.weak == b.weak:
+        return promote_kinds(a.kind, b.kind)
+    strong_one, weak_one = (b, a) if a.weak else (a, b)
+    kind, other = strong_one.kind, weak_one.kind
+    if Kind.CHAR in (kind, other):
+        return promote_kinds(kind, other)
+    if other in _LIMITS:
+        if kind is Kind.BOOL:
+            return Kind.BOOL if fits(weak_one, Kind.BOOL) else other
+        return kind
+    if other.is_float:
+        return kind if kind.is_float or kind.is_complex else other
+    if kind in (Kind.F32, Kind.C64):
+        return Kind.C64
+    return promote_kinds(kind, other)
+
+
+def arithmetic(a: Element, b: Element) -> Kind | None:
+    """The compute kind of `+ - × ⌊ ⌈ |`: as `promote`, with bools as i64."""
+    kind = _promoted_kind(a, b)
+    return Kind.I64 if kind is Kind.BOOL else kind
+
+
+def comparison(a: Element, b: Element) -> Kind | None:
+    """The compute kind of a comparison: as `promote`, but wide enough that a weak integer compares exactly."""
+    kind = _promoted_kind(a, b)
+    if kind in (Kind.BOOL, Kind.U8, Kind.I32) and not (fits(a, kind) and fits(b, kind)):
+        return Kind.I64
+    return kind
+
+
+def floating(kind: Kind) -> Kind:
+    """The kind `÷ √ ⍟ ○` compute in: f64 for bool and integers."""
+    return Kind.F64 if kind in _LIMITS else kind
+
+
+def _within(element: Element) -> Element:
+    """Forget a range that says no more than the kind."""
+    if element.kind not in _LIMITS:
+        return Element(element.kind, weak=element.weak)
+    low, high = element.low, element.high
+    bottom, top = _LIMITS[element.kind]
+    if low is not None and low <= bottom:
+        low = None
+    if high is not None and high >= top:
+        high = None
+    return replace(element, low=low, high=high, most=element.most if low is not None or element.kind is not Kind.I64 else None)
+
+
+def ranged(kind: Kind, low: int | None, high: int | None, *, weak: bool = False, most: Size | None = None) -> Element:
+    """An integer element with a range; a range that leaves the kind's limits may wrap, so it is forgotten."""
+    bottom, top = _LIMITS[kind]
+    if (low is not None and low < bottom) or (high is not None and high > top):
+        return Element(kind, weak=weak)
+    if low is None and high is None:
+        return Element(kind, weak=weak)
+    return Element(kind, low, high, None, weak, most if low is not None else None)
+
+
+def widens(given: Element, wanted: Element) -> bool:
+    """May an argument of element `given` be passed where `wanted` is declared (language.md, Numbers)?  Ranges aside."""
+    a, b = given.kind, wanted.kind
+    if a is b:
+        return True
+    if Kind.CHAR in (a, b):
+        return False
+    if a in _LIMITS and b in _LIMITS:
+        return fits(given, b) or (_ORDER.index(a) < _ORDER.index(b))
+    if b is Kind.F32 or b is Kind.C64:
+        return a in (Kind.BOOL, Kind.U8, Kind.F32) or (given.weak and not a.is_complex) or (b is Kind.C64 and given.weak)
+    return promote_kinds(a, b) is b
+
+
+def show_element(element: Element) -> str:
+    """`f64`, `idx<n>`, `int<0..n>`; literals and plain ranges show their kind."""
+    if element.below is not None:
+        return f"idx<{element.below}>"
+    if element.most is not None and not element.weak:
+        return f"int<{element.low}..{element.most}>"
+    return element.kind.value
