@@ -1,0 +1,89 @@
+"""Pages of SCHxxx: directives that no plan can meet, and plans.  Loaded by `lang.codes` when asked for."""
+
+from __future__ import annotations
+
+from .codes_record import Page, Stage
+
+
+def _shown(explanation: str, failing: str, repaired: str) -> Page:
+    return Page(explanation, failing, repaired, Stage.SHOWN)
+
+
+_PROGRAM = "input x : f64[n]\na ← x×2\nd ← x+1\na\nd\n"
+
+
+def _block(*lines: str) -> str:
+    return _PROGRAM + "schedule {\n" + "".join(f"  {line}\n" for line in lines) + "}"
+
+
+PAGES: dict[str, Page] = {
+    "SCH101": _shown(
+        "The directives listed ask for a circle: each is to come before the next. Drop one of them; only those that "
+        "conflict are shown.",
+        _block("print a before d", "d before a"),
+        _block("print a before d"),
+    ),
+    "SCH102": _shown(
+        "A value cannot be computed before what it is made of. The message shows the directive and the chain of values "
+        "against it.",
+        _block("a before x"),
+        _block("x before a"),
+    ),
+    "SCH103": _shown(
+        "The values that must be present at one time need more memory than the limits leave. The message says how many "
+        "bytes are missing. Raise a limit, add a device, or allow the value to be split.",
+        _block("limit memory cpu0 1KB"),
+        _block("limit memory cpu0 200MB"),
+    ),
+    "SCH104": _shown(
+        "The value is placed on a kind of device that cannot compute it, for example an element type it lacks.",
+        _block("place a on fpga"),
+        _block("place a on cpu"),
+    ),
+    "SCH105": _shown(
+        "Inputs, printing and outputs happen on the home device, where the files and the screen are.",
+        _block("place print on gpu"),
+        _block("place a on gpu"),
+    ),
+    "SCH106": _shown(
+        "No plan reaches the deadline or keeps to the limit: the message gives a lower bound that holds for every plan.",
+        _block("deadline 1ns"),
+        _block("deadline 1s"),
+    ),
+    "SCH107": _shown(
+        "The schedule names a value the program does not define or a device the topology does not have. A near name is "
+        "offered.",
+        _block("place aa on gpu"),
+        _block("place a on gpu"),
+    ),
+    "SCH201": _shown(
+        "The name is bound more than once, so it is not clear which value is meant; the message shows each. Use different "
+        "names.",
+        "a ← 1 2 3\na ← a×2\na\nschedule {\n  place a on cpu\n}",
+        "a ← 1 2 3\nb ← a×2\nb\nschedule {\n  place b on cpu\n}",
+    ),
+    "SCH202": _shown(
+        "A kind such as `gpu` leaves the choice of device open. A value that stays on a device needs one device: name it, "
+        "`gpu0`.",
+        _block("split a rows over gpu0 gpu1", "keep a on gpu"),
+        _block("split a rows over gpu0 gpu1"),
+    ),
+    "SCH203": _shown(
+        "Both values are cut into shards, and `before` is read as: all shards of the first are done before any of the "
+        "second starts.",
+        _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1", "a before d"),
+        _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1"),
+    ),
+    "SCH301": _shown(
+        "The plan was made for another program, other sizes or another machine; the message says which field differs. Make "
+        "it again with `rho plan`.",
+        "⍝ rho run p.rho --plan old.json\n1+1",
+        "⍝ rho plan p.rho -o new.json, then rho run p.rho --plan new.json\n1+1",
+    ),
+    "SCH302": _shown(
+        "The search stopped at its budget with a plan and a lower bound that do not meet; the gap is shown. It is a note, "
+        "and an error only with `--require-optimal`. `--prove` searches without limit.",
+        "⍝ rho plan p.rho --require-optimal --fast\n1+1",
+        "⍝ rho plan p.rho --prove\n1+1",
+    ),
+}  # fmt: skip
