@@ -1,53 +1,274 @@
 """The builder: the one place that appends core ops, records types and spans, and collects obligations and diagnostics.
 
 Elaboration rules never construct a `Core` themselves; they call `emit` (or a named helper) on a builder.
-Blocks nest: `open_block` starts one, `close_block` ends it.  (Signatures below are the contract; T1 implements.)
+Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
+
+What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check
+(`guards`), which mask names which run-time size (`mask_size`), the exact quotient behind an integer
+division (`quotients`, so that `⌊n÷2` is a size), where the program mentions a value (`uses`), and the
+function being applied (`glyph`, for messages).
+
+Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from ..lang.diagnostics import Diagnostic
+from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
 from ..lang.source import Span
-from .core import Block, Op, Payload, ValueId
-from .elements import Element, Kind
-from .obligations import Obligation
+from .agreement import principal_frame
+from .conversions import Conversions
+from .core import Block, CoreGuard, Literal, Op, Payload, Scalar, SizeVector, ValueId
+from .decide import decide
+from .elements import Element, Kind, ranged
+from .folding import MOST_ITEMS, fold
+from .obligations import Obligation, Relation, SizeFact
 from .operands import Operand
-from .sizes import Size, SizeVariable
+from .scalars import FUNCTIONS, ResultKind
+from .sizes import Size, SizeOrigin, SizeVariable, variable
 from .types import ArrayType
 
+_LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
-class Builder:
-    index_origin: int  # of the file being elaborated; rules consult it when positions become numbers
+
+class Builder(Conversions):
+    """See the module's docstring.  `index_origin` is that of the file being elaborated; callers set it."""
+
+    def __init__(self, index_origin: int = 0) -> None:
+        self.index_origin = index_origin
+        self.glyph = "f"
+        self.types: dict[ValueId, ArrayType] = {}
+        self.spans: dict[ValueId, Span] = {}
+        self.names: dict[ValueId, str] = {}
+        self.uses: dict[ValueId, Span] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self.premises: list[SizeFact] = []
+        self.guards: list[CoreGuard] = []
+        self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
+        self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
+        self._mask_sizes: dict[ValueId, SizeVariable] = {}
+        self._size_names: dict[str, int] = {}
+        self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), [])]
+        self._next_value = 0
+        self._next_size = 0
 
     # -- values and ops
-    def fresh(self, type: ArrayType, span: Span) -> ValueId: ...
-    def emit(self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
-             constant: tuple[Payload, ...] | None = None) -> Operand: ...
-    def emit_many(self, make: Callable[[tuple[ValueId, ...]], Op], types: Sequence[ArrayType], span: Span) -> tuple[Operand, ...]: ...
-    def literal(self, data: Sequence[Payload], type: ArrayType, span: Span) -> Operand: ...
-    def size_value(self, size: Size, span: Span) -> Operand: ...          # scalar i64 singleton
-    def size_vector(self, sizes: Sequence[Size], span: Span) -> Operand: ...  # vector i64 singleton
-    def poison(self, span: Span) -> Operand: ...
 
-    # -- conversions
-    def to_number(self, x: Operand, span: Span) -> Operand: ...           # idx<n> -> i64 adding the index origin; else x
-    def to_position(self, x: Operand, span: Span) -> Operand: ...         # number used as an index -> i64 counted from 0 (idx: unchanged)
-    def convert(self, x: Operand, kind: Kind, span: Span) -> Operand: ... # widening conversion, no check; constants fold
-    def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand: ...
-    #   emits Scalar with prefix agreement (E101 obligations), args already of operand kinds; folds constants
+    def fresh(self, type: ArrayType, span: Span) -> ValueId:
+        """A new value id of this type; the caller emits the op that defines it."""
+        value = ValueId(self._next_value)
+        self._next_value += 1
+        self.types[value] = type
+        self.spans[value] = span
+        return value
+
+    def emit(
+        self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
+        constant: tuple[Payload, ...] | None = None,
+    ) -> Operand:  # fmt: skip
+        """Append the op that defines one new value."""
+        value = self.fresh(type, span)
+        self._blocks[-1][1].append(make(value))
+        return Operand(value, type, static, constant)
+
+    def emit_many(
+        self, make: Callable[[tuple[ValueId, ...]], Op], types: Sequence[ArrayType], span: Span
+    ) -> tuple[Operand, ...]:  # fmt: skip
+        """Append one op that defines several values."""
+        values = tuple(self.fresh(type, span) for type in types)
+        self._blocks[-1][1].append(make(values))
+        return tuple(Operand(v, t) for v, t in zip(values, types, strict=True))
+
+    def effect(self, op: Op) -> None:
+        """Append an op without results (`Print`, `RuntimeSize`)."""
+        self._blocks[-1][1].append(op)
+
+    def literal(self, data: Sequence[Payload], type: ArrayType, span: Span) -> Operand:
+        """A constant; a scalar or short vector of integers also gets its static sizes."""
+        payload = tuple(data)
+        static: Size | tuple[Size, ...] | None = None
+        if type.element.kind is Kind.I64 and type.element.below is None and type.rank <= 1 and len(payload) <= MOST_ITEMS:
+            sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
+            static = sizes if type.rank else sizes[0]
+        kept = payload if len(payload) <= MOST_ITEMS else None
+        return self.emit(lambda r: Literal(r, payload), type, span, static=static, constant=kept)
+
+    def size_value(self, size: Size, span: Span) -> Operand:
+        """A size (or a difference of sizes) as a weak scalar i64."""
+        low, high = size.bounds()
+        type = ArrayType(ranged(Kind.I64, low, high, weak=True), ())
+        if size.constant is not None:
+            return self.emit(lambda r: Literal(r, (size.constant or 0,)), type, span, static=size, constant=(size.constant,))
+        return self.emit(lambda r: SizeVector(r, (size,), True), type, span, static=size)
+
+    def size_vector(self, sizes: Sequence[Size], span: Span) -> Operand:
+        """Sizes as a weak vector of i64."""
+        given = tuple(sizes)
+        bounds = [s.bounds() for s in given]
+        lows = [low for low, _ in bounds if low is not None]
+        highs = [high for _, high in bounds if high is not None]
+        low = min(lows, default=None) if len(lows) == len(given) else None
+        high = max(highs, default=None) if len(highs) == len(given) else None
+        type = ArrayType(ranged(Kind.I64, low, high, weak=True), (Size({(): len(given)}),))
+        numbers = tuple(c for s in given if (c := s.constant) is not None)
+        if len(numbers) == len(given):
+            return self.emit(lambda r: Literal(r, numbers), type, span, static=given, constant=numbers)
+        return self.emit(lambda r: SizeVector(r, given, False), type, span, static=given)
+
+    def poison(self, span: Span) -> Operand:
+        """A value that stands for an error already reported."""
+        type = ArrayType(Element(Kind.F64), ())
+        return Operand(self.fresh(type, span), type, poisoned=True)
+
+    def name(self, x: Operand, name: str) -> None:
+        """Remember what the program calls a value (the first name stays)."""
+        self.names.setdefault(x.value, name)
+
+    def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
+        """Element-wise work with prefix agreement (E101); operands already have the compute kind."""
+        poisoned = next((a for a in args if a.poisoned), None)
+        if poisoned is not None:
+            return poisoned
+        shape = principal_frame(self, args, span)
+        if shape is None:
+            return self.poison(span)
+        row = FUNCTIONS[function]
+        compute = args[-1].type.element.kind
+        shapes = [tuple(s.constant for s in a.type.shape) for a in args]
+        constant = None
+        if row.result is not ResultKind.TARGET:
+            constant = fold(function, compute, element.kind, [a.constant for a in args], shapes)
+        values = tuple(a.value for a in args)
+        return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
 
     # -- sizes
-    def runtime_size(self, name: str, cap: Size, span: Span) -> SizeVariable: ...
-    def require(self, obligation: Obligation) -> bool: ...   # decided false -> reports and returns False; undecided -> recorded
-    def equal(self, left: Size, right: Size) -> bool | None: ...          # decided equality of two sizes
-    def at_most(self, left: Size, right: Size) -> bool | None: ...
+
+    def size_variable(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
+        """A new size variable; ids count up in the order of creation."""
+        made = SizeVariable(name, self._next_size, origin, cap, minimum)
+        self._next_size += 1
+        return made
+
+    def size_of(self, which: SizeVariable) -> Size:
+        return variable(which)
+
+    def runtime_size(self, name: str, cap: Size, span: Span, why: str = "known only when it runs") -> SizeVariable:
+        """A size at most `cap` that an op emitted next will define; its printed name is made unique."""
+        count = self._size_names.get(name, 0)
+        self._size_names[name] = count + 1
+        made = self.size_variable(name if count == 0 else f"{name}{count + 1}", SizeOrigin.RUNTIME, cap)
+        self.size_spans[made] = (span, why)
+        return made
+
+    def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
+        """The number of true elements of a mask: one mask value names one size, however often it is used."""
+        known = self._mask_sizes.get(mask.value)
+        if known is None:
+            known = self.runtime_size("k", cap, span, "the number of elements this mask keeps")
+            self._mask_sizes[mask.value] = known
+        return known
+
+    def share_mask_size(self, mask: Operand, original: Operand) -> None:
+        """`mask` is `original` in another kind: both name one size (whichever is asked first)."""
+        if original.value in self._mask_sizes:
+            self._mask_sizes[mask.value] = self._mask_sizes[original.value]
+
+    def equal(self, left: Size, right: Size) -> bool | None:
+        """Decided equality of two sizes; None if it depends or is unknown."""
+        return self._decided(SizeFact(Relation.EQUAL, left, right))
+
+    def at_most(self, left: Size, right: Size) -> bool | None:
+        return self._decided(SizeFact(Relation.AT_MOST, left, right))
+
+    def _decided(self, fact: SizeFact) -> bool | None:
+        if fact.left == fact.right:
+            return fact.relation is not Relation.LESS
+        match decide(fact, self.premises).verdict:
+            case Verdict.PROVED:
+                return True
+            case Verdict.NEVER:
+                return False
+            case _:
+                return None
+
+    def require(self, obligation: Obligation) -> bool:
+        """Discharge an obligation: report what can never hold or cannot be checked at load, guard what depends on inputs.
+
+        Returns False only if an error was reported.
+        """
+        fact = obligation.fact
+        decision = decide(fact, self.premises)
+        if decision.verdict is Verdict.PROVED:
+            return True
+        variables = fact.left.variables() | fact.right.variables()
+        runtime = sorted((v for v in variables if v.origin is SizeOrigin.RUNTIME), key=lambda v: v.id)
+        rigid = any(v.origin is SizeOrigin.RIGID for v in variables)
+        shown = None if decision.counterexample is None else {v.name: n for v, n in decision.counterexample.items() if v in variables}
+        code, labels, notes = obligation.code, obligation.labels, obligation.notes
+        if code == "E201":
+            code = {Verdict.NEVER: "E200", Verdict.UNKNOWN: "E209"}.get(decision.verdict, "E201")
+        severity = Severity.ERROR
+        if decision.verdict is not Verdict.NEVER:
+            if runtime:
+                code = "E140" if code in _LINE_UP_CODES else code
+                for v in runtime:
+                    if v in self.size_spans:
+                        where, why = self.size_spans[v]
+                        labels = (*labels, Label(where, f"{v} is {why}"))
+                notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
+            elif not rigid:
+                severity, code = Severity.WARNING, "W201"
+                notes = (*notes, "checked when the program is loaded")
+        self.report(Diagnostic(
+            code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=obligation.fixes,
+            goal=str(fact), verdict=decision.verdict, counterexample=shown,
+        ))  # fmt: skip
+        if severity is Severity.WARNING:
+            guard = CoreGuard(fact, obligation)
+            if all(g.fact != fact or g.obligation.span != obligation.span for g in self.guards):
+                self.guards.append(guard)
+            return True
+        return False
 
     # -- blocks
-    def open_block(self, params: Sequence[ArrayType], span: Span) -> tuple[Operand, ...]: ...
-    def close_block(self, results: Sequence[Operand]) -> Block: ...
+
+    def open_block(self, params: Sequence[ArrayType], span: Span) -> tuple[Operand, ...]:
+        """Start a nested block; its parameters are fresh values of these types."""
+        operands = tuple(Operand(self.fresh(t, span), t) for t in params)
+        self._blocks.append((tuple(o.value for o in operands), []))
+        return operands
+
+    def close_block(self, results: Sequence[Operand]) -> Block:
+        """End the innermost block (finally the root)."""
+        params, ops = self._blocks.pop()
+        return Block(params, tuple(ops), tuple(r.value for r in results))
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are open; 1 at the top of the program."""
+        return len(self._blocks)
 
     # -- diagnostics
-    def report(self, diagnostic: Diagnostic) -> None: ...
-    def error(self, code: str, message: str, span: Span, **details: object) -> Operand: ...  # report, return poison
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Collect a diagnostic; the same one at the same place only once."""
+        if diagnostic not in self.diagnostics[-50:]:
+            self.diagnostics.append(diagnostic)
+
+    def error(
+        self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
+        fixes: Sequence[Fix] = (),
+    ) -> Operand:  # fmt: skip
+        """Report an error and give a poisoned value."""
+        self.report(Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes)))
+        return self.poison(span)
+
+    def where(self, x: Operand) -> Span:
+        """Where the program mentions a value: its last use if recorded, else where it was made."""
+        return self.uses.get(x.value, self.spans[x.value])
+
+    def retyped(self, x: Operand, type: ArrayType) -> Operand:
+        """The same value under a type that says more or less (never another kind or shape)."""
+        return replace(x, type=type)

@@ -1,0 +1,100 @@
+"""Constants known while checking, folded only where every back end gives the same bits.
+
+Integers, bools, comparisons and text fold; f64 folds for the four exact IEEE operations.  A fold
+never removes an op: it only lets later rules see the value (`⍉` axes, `○` numbers, masks).
+
+Neighbours: `builder.scalar`; meanings are those of `scalars`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .core import Payload
+from .elements import Kind, limits
+
+MOST_ITEMS = 4096
+
+_ANY: dict[str, Callable[[Any, Any], Payload]] = {
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "ge": lambda a, b: a >= b,
+    "gt": lambda a, b: a > b,
+    "and": lambda a, b: a and b,
+    "or": lambda a, b: a or b,
+    "nand": lambda a, b: not (a and b),
+    "nor": lambda a, b: not (a or b),
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+}
+_INTEGER: dict[str, Callable[[Any, Any], Payload]] = {
+    "min": min,
+    "max": max,
+    "residue": lambda a, b: b % a if a else b,
+    "gcd": math.gcd,
+}
+_MONADIC: dict[str, Callable[[Any], Payload]] = {
+    "neg": lambda a: -a,
+    "abs": abs,
+    "not": lambda a: not a,
+    "sign": lambda a: (a > 0) - (a < 0),
+}
+
+
+def fold(
+    function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...] | None], shapes: Sequence[tuple[int | None, ...]]
+) -> tuple[Payload, ...] | None:  # fmt: skip
+    """The result's data when all operands are constants of one shape or scalars, else None."""
+    if any(a is None for a in args):
+        return None
+    known = [a for a in args if a is not None]
+    longest = max(range(len(known)), key=lambda i: len(shapes[i]))
+    if any(shapes[i] and shapes[i] != shapes[longest] for i in range(len(known))):
+        return None
+    count = len(known[longest])
+    if count > MOST_ITEMS:
+        return None
+    spread = [a if shapes[i] else a * count for i, a in enumerate(known)]
+    compute = _function(function, kind, len(known))
+    if compute is None:
+        return _convert(known[0], kind, target) if function == "convert" else None
+    values = tuple(compute(*items) for items in zip(*spread, strict=True))
+    return tuple(settle(v, target) for v in values)
+
+
+def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload] | None:
+    exact = kind.is_integer or kind in (Kind.BOOL, Kind.F64, Kind.CHAR)
+    if not exact:
+        return None
+    if arity == 1:
+        return _MONADIC.get(function) if kind is not Kind.F64 or function in ("neg", "abs") else None
+    if arity == 2:
+        return _ANY.get(function) or (_INTEGER.get(function) if kind is not Kind.F64 else None)
+    return None
+
+
+def _convert(data: tuple[Payload, ...], kind: Kind, target: Kind) -> tuple[Payload, ...] | None:
+    if kind is Kind.CHAR or target is Kind.CHAR or target in (Kind.F32, Kind.C64):
+        return None
+    return tuple(settle(v, target) for v in data)
+
+
+def settle(value: Payload, kind: Kind) -> Payload:
+    """A Python value as the payload of `kind`: integers wrap."""
+    if kind is Kind.CHAR or isinstance(value, str):
+        return value
+    if kind is Kind.BOOL:
+        return bool(value)
+    if kind.is_complex:
+        return complex(value)
+    if isinstance(value, complex):
+        return value
+    if kind.is_float:
+        return float(value)
+    low, high = limits(kind) or (0, 0)
+    return (int(value) - low) % (high - low + 1) + low
