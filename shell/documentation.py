@@ -1,4 +1,7 @@
-"""Pages about primitives and library names as text and as JSON objects; `doc`, `explain` and `search` show them."""
+"""Library pages as text, primitives and library names as JSON objects, and search over both (`doc`, `search`).
+
+The text pages of primitives and codes are `lang.explain`.
+"""
 
 from __future__ import annotations
 
@@ -10,48 +13,12 @@ from ..lang.primitives import PRIMITIVES, Primitive, Use
 from .library import LibraryEntry
 
 
-def primitive_text(row: Primitive) -> str:
-    """The page of one row of the table."""
-    spellings = [f"`{name}" for name in row.names if row.glyph != name]
-    if row.key is not None:
-        spellings.append(f"`{row.key}")
-    lines = [f"{row.glyph}  {row.title}  ({row.role.value})"]
-    if spellings:
-        lines.append(f"  typed {'  '.join(spellings)}")
-    if row.later:
-        lines.append("  not runnable in this version")
-    if row.doc:
-        lines += ["", f"  {row.doc}"]
-    lines += _examples(row.examples, "  ")
-    for valence, use in (("monadic", row.monadic), ("dyadic", row.dyadic)):
-        if use is not None:
-            lines += _use(valence, use)
-    return "\n".join(lines)
-
-
-def _use(valence: str, use: Use) -> list[str]:
-    lines = ["", f"  {valence}: {use.name}" + (f"    {use.type}" if use.type else ""), f"    {use.doc}"]
-    if use.identity is not None:
-        lines.append(f"    identity {_number(use.identity)}")
-    return lines + _examples(use.examples, "    ")
-
-
-def _examples(examples: tuple[tuple[str, str], ...], indent: str) -> list[str]:
-    lines: list[str] = []
-    for expression, value in examples:
-        lines.append(f"{indent}      {expression}")
-        lines += [f"{indent}{row}" for row in value.splitlines()]
-    return lines
-
-
-def _number(value: int) -> str:
-    return f"¯{-value}" if value < 0 else str(value)
-
-
 def entry_text(entry: LibraryEntry) -> str:
     """The page of one library name."""
-    lines = [entry.name, f"  {entry.doc}" if entry.doc else "", *_examples(entry.examples, "  "), "", f"  {entry.source}"]
-    return "\n".join(line for at, line in enumerate(lines) if line or at == len(lines) - 2)
+    lines = [entry.name, *([f"   {entry.doc}"] if entry.doc else []), "", f"   {entry.source}"]
+    for expression, value in entry.examples:
+        lines += ["", f"       {expression}", *(f"   {row}" for row in value.splitlines())]
+    return "\n".join(lines)
 
 
 def primitive_json(row: Primitive) -> dict[str, Any]:

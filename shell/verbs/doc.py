@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...lang import primitives
+from ...lang.explain import primitive_text
 from .. import documentation, library
 from ..arguments import Arguments, UsageError, nearest
 from ..console import Console
@@ -17,7 +18,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         if wants_json(arguments):
             print_json(console, {"primitives": [documentation.primitive_json(row) for row in rows], "library": []})
         else:
-            console.print("\n\n".join(documentation.primitive_text(row) for row in rows))
+            console.print("\n".join(primitive_text(row) for row in rows).rstrip("\n"))
         return Exit.OK
     every = list(library.entries())
     entries = [entry for entry in every if word in (entry.name, entry.name.partition(".")[0], entry.name.partition(".")[2])]

@@ -1,0 +1,23 @@
+"""`rho explain CODE | GLYPH`: the page of an error code, a glyph or a name."""
+
+from __future__ import annotations
+
+from ...lang.explain import did_you_mean, explain
+from ..arguments import Arguments, UsageError
+from ..console import Console
+from ..exits import Exit
+from ..results import print_json, wants_json
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    word = " ".join(arguments.positional)
+    text = explain(word)
+    if text is None:
+        guess = did_you_mean(word)
+        meant = f"; did you mean `{guess}`?" if guess else ""
+        raise UsageError(f"`{word}` is neither a code nor a glyph of the language{meant}", "for example: rho explain E101, rho explain ⌸")
+    if wants_json(arguments):
+        print_json(console, {"word": word, "text": text})
+    else:
+        console.print(text.rstrip("\n"))
+    return Exit.OK
