@@ -192,7 +192,7 @@ def from_numpy(value: ArrayLike) -> Array:
 
 def to_numpy(value: Array) -> Any:
     """The NumPy array of the same kind and shape (text has dtype `U1`)."""
-    import numpy  # noqa: ICN001 - lazy: checking and the reference run without it
+    import numpy
 
     dtype = "U1" if value.kind is Kind.CHAR else NUMPY_NAMES[value.kind]
     return numpy.array(value.data, dtype=dtype).reshape(value.shape)

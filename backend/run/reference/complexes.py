@@ -1,0 +1,210 @@
+"""Complex meanings of the scalar functions (c128, c64), principal values as `cmath` and Dyalog have them.
+
+Addition, multiplication and division are spelled out part by part (Python's own differ between versions), with every
+intermediate rounded by `Rounding`: the identity for c128, binary32 for c64.  Transcendental functions compute in
+binary64 and are rounded once by the caller.
+
+Neighbours: `special`, `scalars` (dispatch by kind).
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from . import reals
+from .special import GCD_TOLERANCE, INFINITY, NAN, complex_binomial, complex_factorial
+
+Rounding: TypeAlias = Callable[[float], float]
+NOT_A_NUMBER: Final = complex(NAN, NAN)
+
+
+def exact(x: float) -> float:
+    """The rounding of c128: none beyond binary64's own."""
+    return x
+
+
+def multiply(x: complex, y: complex, rounded: Rounding = exact) -> complex:
+    real = rounded(rounded(x.real * y.real) - rounded(x.imag * y.imag))
+    return complex(real, rounded(rounded(x.real * y.imag) + rounded(x.imag * y.real)))
+
+
+def divide(x: complex, y: complex, rounded: Rounding = exact) -> complex:
+    """Smith's method; by exactly 0, each part divided by 0."""
+    quotient = reals.divide
+    if y == 0:
+        return complex(quotient(x.real, 0.0), quotient(x.imag, 0.0))
+    if abs(y.real) >= abs(y.imag):
+        ratio = rounded(quotient(y.imag, y.real))
+        scale = rounded(y.real + rounded(y.imag * ratio))
+        real = rounded(x.real + rounded(x.imag * ratio))
+        imaginary = rounded(x.imag - rounded(x.real * ratio))
+    else:
+        ratio = rounded(quotient(y.real, y.imag))
+        scale = rounded(rounded(y.real * ratio) + y.imag)
+        real = rounded(rounded(x.real * ratio) + x.imag)
+        imaginary = rounded(rounded(x.imag * ratio) - x.real)
+    return complex(rounded(quotient(real, scale)), rounded(quotient(imaginary, scale)))
+
+
+def total(function: Callable[[complex], complex]) -> Callable[[complex], complex]:
+    """`function` with NaN for a domain error and infinities for an overflow."""
+
+    def evaluate(z: complex) -> complex:
+        try:
+            return function(z)
+        except (ValueError, ZeroDivisionError):
+            return NOT_A_NUMBER
+        except OverflowError:
+            return complex(INFINITY, NAN)
+
+    return evaluate
+
+
+def exponential(z: complex) -> complex:
+    try:
+        return cmath.exp(z)
+    except OverflowError:
+        scale = reals.FLOAT_MONADIC["exp"](z.real)
+        return complex(scale * math.cos(z.imag), scale * math.sin(z.imag) if z.imag else 0.0)
+    except ValueError:
+        return NOT_A_NUMBER
+
+
+def natural_log(z: complex) -> complex:
+    return complex(-INFINITY, 0.0) if z == 0 else total(cmath.log)(z)
+
+
+def sign(z: complex) -> complex:
+    return 0j if z == 0 else divide(z, complex(abs(z)))
+
+
+def floor(z: complex) -> complex:
+    """McDonnell's complex floor; a part that is not finite stays as it is."""
+    if not (math.isfinite(z.real) and math.isfinite(z.imag)):
+        return complex(*(float(math.floor(p)) if math.isfinite(p) else p for p in (z.real, z.imag)))
+    real, imaginary = float(math.floor(z.real)), float(math.floor(z.imag))
+    f, g = z.real - real, z.imag - imaginary
+    if f + g < 1:
+        return complex(real, imaginary)
+    return complex(real + 1, imaginary) if f >= g else complex(real, imaginary + 1)
+
+
+def power(x: complex, y: complex) -> complex:
+    """Small whole exponents by repeated squaring, else exp(y × ln x)."""
+    if y == 0:
+        return complex(1)
+    if x == 0:
+        return 0j if y.real > 0 else NOT_A_NUMBER
+    if y.imag == 0 and abs(y.real) < 100 and y.real == math.floor(y.real):
+        exponent, base, product = abs(int(y.real)), x, complex(1)
+        while exponent:
+            if exponent & 1:
+                product = multiply(product, base)
+            base = multiply(base, base)
+            exponent >>= 1
+        return divide(complex(1), product) if y.real < 0 else product
+    return exponential(multiply(y, natural_log(x)))
+
+
+def root(x: complex, y: complex) -> complex:
+    return total(cmath.sqrt)(y) if x == 2 else power(y, divide(complex(1), x))
+
+
+def residue(x: complex, y: complex) -> complex:
+    return y if x == 0 else y - multiply(x, floor(divide(y, x)))
+
+
+def greatest_common_divisor(x: complex, y: complex) -> complex:
+    """Euclid with the complex residue, turned by a unit into re > 0, im ≥ 0."""
+    if not (cmath.isfinite(x) and cmath.isfinite(y)):
+        return NOT_A_NUMBER
+    tolerance = GCD_TOLERANCE * max(abs(x), abs(y))
+    while abs(y) > tolerance:
+        x, y = y, residue(y, x)
+    for turned in (x, complex(-x.imag, x.real), -x, complex(x.imag, -x.real)):
+        if turned.real > 0 and turned.imag >= 0:
+            return complex(turned.real, turned.imag or 0.0)
+    return 0j
+
+
+def least_common_multiple(x: complex, y: complex) -> complex:
+    if x == 0 or y == 0:
+        return 0j
+    return multiply(x, divide(y, greatest_common_divisor(x, y)))
+
+
+def turned(z: complex) -> complex:
+    """z × 0J1."""
+    return complex(-z.imag, z.real)
+
+
+def hyperbolic_companion(z: complex) -> complex:
+    """`¯4○z`: (z+1) × √(z-1)÷z+1, and 0 at ¯1."""
+    return 0j if z == -1 else multiply(z + 1, cmath.sqrt(divide(z - 1, z + 1)))
+
+
+COMPLEX_MONADIC: Final[dict[str, Callable[[complex], complex]]] = {
+    "conj": lambda z: complex(z.real, -z.imag),
+    "neg": lambda z: complex(-z.real, -z.imag),
+    "sign": sign,
+    "floor": floor,
+    "ceil": lambda z: -floor(-z) + 0,
+    "exp": exponential,
+    "ln": natural_log,
+    "sqrt": total(cmath.sqrt),
+    "factorial": complex_factorial,
+    "pi_times": lambda z: complex(math.pi * z.real, math.pi * z.imag),
+}
+
+COMPLEX_DYADIC: Final[dict[str, Callable[[complex, complex], complex]]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "pow": power,
+    "log": lambda x, y: divide(natural_log(y), natural_log(x)),
+    "root": root,
+    "residue": residue,
+    "binomial": complex_binomial,
+    "gcd": greatest_common_divisor,
+    "lcm": least_common_multiple,
+}
+
+ROUNDED_DYADIC: Final[dict[str, Callable[[complex, complex, Rounding], complex]]] = {"mul": multiply, "div": divide}
+
+COMPLEX_CIRCULAR: Final[dict[int, Callable[[complex], complex]]] = {
+    0: lambda z: cmath.sqrt(1 - multiply(z, z)),
+    1: total(cmath.sin),
+    2: total(cmath.cos),
+    3: total(cmath.tan),
+    4: lambda z: cmath.sqrt(1 + multiply(z, z)),
+    5: total(cmath.sinh),
+    6: total(cmath.cosh),
+    7: total(cmath.tanh),
+    8: lambda z: cmath.sqrt(-1 - multiply(z, z)),
+    -1: total(cmath.asin),
+    -2: total(cmath.acos),
+    -3: total(cmath.atan),
+    -4: hyperbolic_companion,
+    -5: total(cmath.asinh),
+    -6: total(cmath.acosh),
+    -7: total(cmath.atanh),
+    -8: lambda z: -cmath.sqrt(-1 - multiply(z, z)),
+    -9: lambda z: z,
+    -10: lambda z: complex(z.real, -z.imag),
+    -11: turned,
+    -12: lambda z: exponential(turned(z)),
+}
+
+COMPLEX_TO_REAL: Final[dict[int, Callable[[complex], float]]] = {
+    9: lambda z: z.real,
+    10: lambda z: magnitude(z),
+    11: lambda z: z.imag,
+    12: cmath.phase,
+}
+
+
+def magnitude(z: complex) -> float:
+    """hypot(re, im)."""
+    return math.hypot(z.real, z.imag)

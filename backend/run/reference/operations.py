@@ -1,0 +1,184 @@
+"""What each pure op of the core does: values in, values out.
+
+One function a family of ops, dispatched by `match`; control flow (lift, loop, fold, branch) is in `interpret`.
+`View` is how an op sees the running program: its operands, the declared types, the sizes that are bound.
+
+Neighbours: `interpret` (calls `compute`), `structure selection searching reductions linear scalars` (the work).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ....typechecker import core as c
+from ....typechecker.core import ValueId
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from .. import philox, text
+from ..values import Array, array, scalar
+from . import linear, reductions, searching, selection, structure
+from .failures import InternalError
+from .indexing import at, build, integers
+from .scalars import evaluate
+
+
+class View(Protocol):
+    def value(self, which: ValueId) -> Array: ...
+    def kind(self, which: ValueId) -> Kind: ...
+    def shape(self, which: ValueId) -> tuple[int, ...]: ...
+    def size(self, size: Size) -> int: ...
+
+
+def compute(op: c.Op, view: View) -> tuple[Array, ...]:
+    """The results of a pure op, in the order of its result ids."""
+    match op:
+        case c.Literal():
+            return (array(view.kind(op.result), view.shape(op.result), op.data),)
+        case c.SizeVector():
+            numbers = [view.size(size) for size in op.sizes]
+            return (array(Kind.I64, () if op.scalar else (len(numbers),), numbers),)
+        case c.Scalar():
+            return (apply_scalar(op, view),)
+        case c.Random():
+            return (uniform(view.value(op.key), view.shape(op.result)),)
+        case c.Library():
+            kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
+            return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
+        case c.Format():
+            arg = view.value(op.arg)
+            characters, shape = text.format_items(arg.kind, arg.data, arg.shape)
+            return (Array(Kind.CHAR, shape, tuple(characters)),)
+        case c.Iota() | c.IotaGrid() | c.Reshape() | c.Transpose() | c.Spread() | c.Reverse() | c.Rotate():
+            return (_rearrange(op, view),)
+        case c.Slice() | c.Join() | c.Stack() | c.Windows():
+            return (_box(op, view),)
+        case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
+            return (_select(op, view),)
+        case c.Reduce() | c.Scan() | c.Contract() | c.Decode() | c.Encode() | c.KeyReduce():
+            return (_reduce(op, view),)
+        case c.Grade() | c.GradeBy() | c.FirstOccurrence() | c.Match():
+            return (_search(op, view),)
+        case c.IndexOf() | c.MemberOf() | c.Find() | c.IntervalIndex():
+            return (_search(op, view),)
+    raise InternalError(f"{type(op).__name__} is not a pure op")
+
+
+def apply_scalar(op: c.Scalar, view: View) -> Array:
+    """Element by element over the principal frame; shorter operands replicate along the trailing axes they lack."""
+    args = [view.value(a) for a in op.args]
+    kind = args[1 if op.function == "select" else 0].kind
+    for i, arg in enumerate(args):
+        if arg.kind is not (Kind.BOOL if op.function == "select" and i == 0 else kind):
+            raise InternalError(f"operand {i} of {op.function} is {arg.kind.value}, not {kind.value}")
+    shape, result_kind = view.shape(op.result), view.kind(op.result)
+    for arg in args:
+        if arg.shape != shape[: arg.rank]:
+            raise InternalError(f"{op.function}: {arg.shape} is not a prefix of {shape}")
+    return build(
+        result_kind, shape,
+        lambda p: evaluate(op.function, kind, [at(arg, p[: arg.rank]) for arg in args], result_kind, op.parameter),
+    )  # fmt: skip
+
+
+def uniform(key: Array, shape: Sequence[int]) -> Array:
+    """Uniform f64 from an i64 or a pair."""
+    words = [*integers(key), 0]
+    return array(Kind.F64, shape, [philox.uniform(words[0], words[1], i) for i in range(_count(shape))])
+
+
+def _count(shape: Sequence[int]) -> int:
+    total = 1
+    for size in shape:
+        total *= size
+    return total
+
+
+def _rearrange(op: c.Op, view: View) -> Array:
+    match op:
+        case c.Iota():
+            return structure.iota(view.shape(op.result)[0])
+        case c.IotaGrid():
+            return structure.iota_grid(view.shape(op.result))
+        case c.Reshape():
+            return structure.reshape(view.value(op.arg), view.shape(op.result))
+        case c.Transpose():
+            return structure.transpose(view.value(op.arg), op.axes)
+        case c.Spread():
+            return structure.spread(view.value(op.arg), op.axes, view.shape(op.result))
+        case c.Reverse():
+            return structure.reverse(view.value(op.arg), op.axis)
+        case c.Rotate():
+            return structure.rotate(view.value(op.arg), view.value(op.amount), op.axis)
+    raise InternalError(type(op).__name__)
+
+
+def _box(op: c.Op, view: View) -> Array:
+    match op:
+        case c.Slice():
+            starts = [view.size(size) for size in op.starts]
+            return structure.slice_box(view.value(op.arg), starts, view.shape(op.result))
+        case c.Join():
+            return structure.join([view.value(a) for a in op.args], op.axis)
+        case c.Stack():
+            return structure.stack([view.value(a) for a in op.args], op.axis)
+        case c.Windows():
+            return structure.windows(view.value(op.arg), op.count, view.shape(op.result))
+    raise InternalError(type(op).__name__)
+
+
+def _select(op: c.Op, view: View) -> Array:
+    match op:
+        case c.Gather():
+            return selection.gather(view.value(op.arg), view.value(op.indices), op.axis, op.checked, op.fills)
+        case c.Update():
+            indices = [None if i is None else view.value(i) for i in op.indices]
+            return selection.update(view.value(op.arg), indices, view.value(op.value), op.checked)
+        case c.MaskUpdate():
+            return selection.mask_update(view.value(op.arg), view.value(op.mask), view.value(op.value))
+        case c.Compress():
+            return selection.compress(view.value(op.mask), view.value(op.arg), op.axis)
+        case c.Expand():
+            return selection.expand(view.value(op.mask), view.value(op.arg), op.axis)
+        case c.Where():
+            return selection.where(view.value(op.mask))
+    raise InternalError(type(op).__name__)
+
+
+def _reduce(op: c.Op, view: View) -> Array:
+    match op:
+        case c.Reduce():
+            return reductions.reduce(op.function, view.value(op.arg), op.axis)
+        case c.Scan():
+            return reductions.scan(op.function, view.value(op.arg), op.axis)
+        case c.Contract():
+            return reductions.contract(view.value(op.left), view.value(op.right))
+        case c.Decode():
+            return reductions.decode(view.value(op.radix), view.value(op.arg))
+        case c.Encode():
+            return reductions.encode(view.value(op.radix), view.value(op.arg))
+        case c.KeyReduce():
+            bins = view.shape(op.result)[0]
+            return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked)
+    raise InternalError(type(op).__name__)
+
+
+def _search(op: c.Op, view: View) -> Array:
+    match op:
+        case c.FirstOccurrence():
+            return searching.first_occurrence(view.value(op.arg))
+        case c.Grade():
+            return searching.grade(view.value(op.arg), op.descending)
+        case c.GradeBy():
+            return searching.grade_by(view.value(op.order), view.value(op.arg), op.descending)
+        case c.IndexOf():
+            return searching.index_of(view.value(op.table), view.value(op.arg))
+        case c.MemberOf():
+            return searching.member_of(view.value(op.arg), view.value(op.table))
+        case c.Find():
+            return searching.find(view.value(op.pattern), view.value(op.arg))
+        case c.IntervalIndex():
+            return searching.interval_index(view.value(op.table), view.value(op.arg))
+        case c.Match():
+            return scalar(Kind.BOOL, searching.match(view.value(op.left), view.value(op.right)))
+    raise InternalError(type(op).__name__)

@@ -1,0 +1,186 @@
+"""Reductions, scans and what is built from them: contraction, keyed reduction, decode, encode.
+
+Order (core.py, phases.md): float and complex `add` and `mul` follow `run.sums`; every other function goes right to
+left, which for the associative ones is as good as any.  Scans of `add`, `mul` and the other associative functions run
+left to right; `sub` and `div` alternate; the rest reduce each prefix from the right, which is their definition.
+
+Comparisons on numbers give 0 and 1 of the operand's kind here, so that a reduction keeps its kind.
+
+Neighbours: `scalars` (one application), `run.sums` (order), `indexing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from ....typechecker.core import Payload
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import FUNCTIONS, ResultKind
+from ..sums import combine
+from ..values import Array, normalise
+from .failures import CheckFailed
+from .indexing import assemble, at, build, cells, integers, lines, offset
+from .scalars import evaluate
+from .selection import check_index
+
+Combine: TypeAlias = Callable[[Payload, Payload], Payload]
+ALTERNATING = {"sub": "add", "div": "mul"}
+
+
+def combiner(function: str, kind: Kind) -> Combine:
+    """`function` as a map of two items of `kind` to one of `kind`."""
+    truth = FUNCTIONS[function].result is ResultKind.BOOL
+    result_kind = Kind.BOOL if truth else kind
+
+    def apply(x: Payload, y: Payload) -> Payload:
+        return normalise(kind, evaluate(function, kind, (x, y), result_kind))
+
+    return apply
+
+
+def identity(function: str, kind: Kind) -> Payload:
+    """What an empty reduction gives; E204 where there is none."""
+    value = FUNCTIONS[function].identity
+    if value is None:
+        raise CheckFailed("E204", f"{function} of no items has no value")
+    return normalise(kind, value)
+
+
+def has_fixed_order(function: str, kind: Kind) -> bool:
+    """Is this a float sum or product, whose order phases.md fixes?"""
+    return function in ("add", "mul") and (kind.is_float or kind.is_complex)
+
+
+def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
+    """One reduction."""
+    if not items:
+        return identity(function, kind)
+    apply = combiner(function, kind)
+    if has_fixed_order(function, kind):
+        return combine(items, apply)
+    return from_the_right(items, apply)
+
+
+def from_the_right(items: Sequence[Payload], apply: Combine) -> Payload:
+    accumulated = items[-1]
+    for item in reversed(items[:-1]):
+        accumulated = apply(item, accumulated)
+    return accumulated
+
+
+def scan_line(function: str, kind: Kind, items: Sequence[Payload]) -> list[Payload]:
+    """Item i is the reduction of the first i + 1 items."""
+    apply = combiner(function, kind)
+    if function in ALTERNATING:
+        steps = [combiner(ALTERNATING[function], kind), apply]
+        return _running(items, lambda i: steps[i % 2])
+    if FUNCTIONS[function].associative:
+        return _running(items, lambda i: apply)
+    return [from_the_right(items[: i + 1], apply) for i in range(len(items))]
+
+
+def _running(items: Sequence[Payload], step: Callable[[int], Combine]) -> list[Payload]:
+    states: list[Payload] = []
+    for i, item in enumerate(items):
+        states.append(step(i)(states[-1], item) if states else item)
+    return states
+
+
+def reduce(function: str, value: Array, axis: int) -> Array:
+    shape, rows = lines(value, axis)
+    return Array(value.kind, shape, tuple(reduce_line(function, value.kind, row) for row in rows))
+
+
+def scan(function: str, value: Array, axis: int) -> Array:
+    rest, rows = lines(value, axis)
+    scanned = [scan_line(function, value.kind, row) for row in rows]
+    return build(value.kind, value.shape, lambda p: scanned[offset(p[:axis] + p[axis + 1 :], rest)][p[axis]])
+
+
+# --------------------------------------------------------------------- contraction
+
+
+def contract(left: Array, right: Array) -> Array:
+    """`left +.× right`: sums of products over left's last and right's first axis."""
+    times = combiner("mul", left.kind)
+    split, length = left.rank - 1, right.shape[0]
+
+    def item(p: tuple[int, ...]) -> Payload:
+        products = [times(at(left, (*p[:split], i)), at(right, (i, *p[split:]))) for i in range(length)]
+        return reduce_line("add", left.kind, products)
+
+    return build(left.kind, left.shape[:-1] + right.shape[1:], item)
+
+
+def decode(radix: Array, value: Array) -> Array:
+    """`radix ⊥ value`: digits along value's first axis weighted by the products of the later radices (Horner's rule).
+
+    A scalar or length-1 side extends to the other's length; the first radix never matters."""
+    times, plus = combiner("mul", value.kind), combiner("add", value.kind)
+    left = radix if radix.rank else Array(radix.kind, (1,), radix.data)
+    right = value if value.rank else Array(value.kind, (1,), value.data)
+    radices, digits, split = left.shape[-1], right.shape[0], left.rank - 1
+    length = digits if radices == 1 else radices
+
+    def item(p: tuple[int, ...]) -> Payload:
+        total = normalise(value.kind, 0)
+        for i in range(length):
+            base = at(left, (*p[:split], 0 if radices == 1 else i))
+            total = plus(times(total, base), at(right, (0 if digits == 1 else i, *p[split:])))
+        return total
+
+    return build(value.kind, left.shape[:-1] + right.shape[1:], item)
+
+
+def encode(radix: Array, value: Array) -> Array:
+    """`radix ⊤ value`: the digits of each item, most significant first along the first axis."""
+    first = radix.shape[0] if radix.rank else 1
+    columns = radix.shape[1:]
+
+    def digits(column: tuple[int, ...], number: Payload) -> list[Payload]:
+        found: list[Payload] = []
+        for i in reversed(range(first)):
+            base = at(radix, (i, *column)) if radix.rank else radix.item
+            digit = evaluate("residue", value.kind, (base, number), value.kind)
+            found.insert(0, digit)
+            number = _carry(value.kind, base, number, digit)
+        return found
+
+    def item(p: tuple[int, ...]) -> Payload:
+        place, rest = (p[0], p[1:]) if radix.rank else (0, p)
+        return digits(rest[: len(columns)], at(value, rest[len(columns) :]))[place]
+
+    return build(value.kind, radix.shape + value.shape, item)
+
+
+def _carry(kind: Kind, base: Payload, number: Payload, digit: Payload) -> Payload:
+    """(number - digit) ÷ base, exact for integers; nothing is left above a base of 0."""
+    if base == 0:
+        return normalise(kind, 0)
+    difference = evaluate("sub", kind, (number, digit), kind)
+    if kind.is_integer:
+        return normalise(kind, int(difference) // int(base))  # type: ignore[arg-type]
+    return evaluate("div", kind, (difference, base), kind)
+
+
+def key_reduce(function: str, indices: Array, value: Array, bins: int, checked: bool) -> Array:
+    """result[b…] reduces, in order, the cells of `value` whose index is b; identity where there is none.
+
+    Here `add` and `mul` run left to right in the order of the cells: the order of float sums depends on the keys."""
+    apply = combiner(function, value.kind)
+    groups: list[list[Array]] = [[] for _ in range(bins)]
+    for index, cell in zip(integers(indices), cells(value, indices.rank), strict=True):
+        check_index(index, bins, checked)
+        groups[index].append(cell)
+    cell_shape = value.shape[indices.rank :]
+    parts: list[Array] = []
+    for group in groups:
+        columns = list(zip(*(cell.data for cell in group), strict=True)) if group else []
+        if not group:
+            parts.append(build(value.kind, cell_shape, lambda p: identity(function, value.kind)))
+        elif FUNCTIONS[function].associative:
+            parts.append(Array(value.kind, cell_shape, tuple(_running(c, lambda i: apply)[-1] for c in columns)))
+        else:
+            parts.append(Array(value.kind, cell_shape, tuple(from_the_right(c, apply) for c in columns)))
+    return assemble(value.kind, (bins,), cell_shape, parts)

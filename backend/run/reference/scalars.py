@@ -1,0 +1,165 @@
+"""One application of a scalar function to Python values, dispatched by compute kind.
+
+`evaluate` follows `typechecker.scalars` row by row; the tables of meanings are in `reals` and `complexes`.
+Results are normalised to the result kind: integers wrap, f32 and c64 round once after each operation.
+
+Neighbours: `interpret` (applies it element by element), `reductions` (reduces and scans with it).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ....typechecker.core import Payload
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import FUNCTIONS
+from ..values import integer_range, normalise, round_f32
+from . import complexes, reals
+from .failures import CheckFailed, InternalError
+
+LARGEST_CODE_POINT: Final = 0x10FFFF
+
+COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "lt": operator.lt, "le": operator.le, "eq": operator.eq, "ge": operator.ge, "gt": operator.gt, "ne": operator.ne,
+}  # fmt: skip
+
+BOOLEAN: Final[dict[str, Callable[[bool, bool], bool]]] = {
+    "and": lambda x, y: x and y,
+    "or": lambda x, y: x or y,
+    "nand": lambda x, y: not (x and y),
+    "nor": lambda x, y: not (x or y),
+}
+
+
+def evaluate(function: str, kind: Kind, args: Sequence[Payload], result_kind: Kind, parameter: int = 0) -> Payload:
+    """`function` of items of the compute kind `kind` (for `select`: of the second operand)."""
+    row = FUNCTIONS.get(function)
+    if row is None or row.arity != len(args) or kind not in row.kinds:
+        raise InternalError(f"no scalar function {function} of {len(args)} × {kind.value}")
+    if row.result_kind(kind, parameter) not in (None, result_kind):
+        raise InternalError(f"{function} of {kind.value} cannot give {result_kind.value}")
+    return normalise(result_kind, _value(function, kind, args, result_kind, parameter))
+
+
+def _value(function: str, kind: Kind, args: Sequence[Any], result_kind: Kind, parameter: int) -> Payload:
+    match function:
+        case "select":
+            chosen: Payload = args[1] if args[0] else args[2]
+            return chosen
+        case "convert":
+            return convert(kind, args[0], result_kind)
+        case "convert_checked":
+            return convert_checked(kind, args[0], result_kind)
+        case "not":
+            return not args[0]
+    if function in COMPARISONS:
+        return COMPARISONS[function](args[0], args[1])
+    if function in BOOLEAN:
+        return BOOLEAN[function](args[0], args[1])
+    if kind.is_integer:
+        return reals.INTEGER_MONADIC[function](args[0]) if len(args) == 1 else reals.INTEGER_DYADIC[function](args[0], args[1])
+    if kind.is_complex:
+        return _complex(function, kind, args, parameter)
+    if function in ("floor", "ceil"):
+        return whole(function, args[0])
+    if function == "circular":
+        return reals.FLOAT_CIRCULAR[parameter](args[0])
+    return reals.FLOAT_MONADIC[function](args[0]) if len(args) == 1 else reals.FLOAT_DYADIC[function](args[0], args[1])
+
+
+def _complex(function: str, kind: Kind, args: Sequence[complex], parameter: int) -> Payload:
+    if function == "circular":
+        if parameter in complexes.COMPLEX_TO_REAL:
+            return complexes.COMPLEX_TO_REAL[parameter](args[0])
+        return complexes.COMPLEX_CIRCULAR[parameter](args[0])
+    if function == "abs":
+        return complexes.magnitude(args[0])
+    rounded = round_f32 if kind is Kind.C64 else complexes.exact
+    if function == "reciprocal":
+        return complexes.divide(complex(1), args[0], rounded)
+    if function in complexes.ROUNDED_DYADIC:
+        return complexes.ROUNDED_DYADIC[function](args[0], args[1], rounded)
+    if len(args) == 1:
+        return complexes.COMPLEX_MONADIC[function](args[0])
+    return complexes.COMPLEX_DYADIC[function](args[0], args[1])
+
+
+def whole(function: str, value: float) -> int:
+    """Floor or ceiling as an i64, checked."""
+    result = (math.floor if function == "floor" else math.ceil)(value) if math.isfinite(value) else None
+    low, high = integer_range(Kind.I64)
+    if result is None or not low <= result <= high:
+        raise CheckFailed("E703", f"the {'floor' if function == 'floor' else 'ceiling'} of {value!r} is not an i64")
+    return result
+
+
+# --------------------------------------------------------------------- conversions
+
+
+def integer_to_f32(value: int) -> float:
+    """The binary32 nearest to an integer, rounded once (a sticky bit keeps binary64 from rounding first)."""
+    shift = max(0, abs(value).bit_length() - 40)
+    magnitude = abs(value) >> shift
+    if magnitude << shift != abs(value):
+        magnitude |= 1
+    return math.copysign(round_f32(float(magnitude << shift)), value)
+
+
+def convert(kind: Kind, value: Any, target: Kind) -> Payload:
+    """A conversion that loses nothing but by rounding."""
+    if kind is Kind.CHAR or target is Kind.CHAR:
+        if kind is not target:
+            raise InternalError(f"convert from {kind.value} to {target.value}")
+        return value  # type: ignore[no-any-return]
+    if target.is_integer or target is Kind.BOOL:
+        low, high = integer_range(target)
+        if not isinstance(value, int) or not low <= value <= high:
+            raise InternalError(f"convert of {value!r} to {target.value} loses")
+        return int(value)
+    if target in (Kind.F32, Kind.C64) and isinstance(value, int):
+        return integer_to_f32(int(value))
+    if isinstance(value, complex) and not target.is_complex:
+        raise InternalError(f"convert of {kind.value} to {target.value} loses")
+    return value  # type: ignore[no-any-return]
+
+
+def convert_checked(kind: Kind, value: Any, target: Kind) -> Payload:
+    """A conversion that fails with E703 where the value does not fit."""
+    if target is Kind.CHAR:
+        if kind is Kind.CHAR:
+            return str(value)
+        code = _whole_number(value, target)
+        if not 0 <= code <= LARGEST_CODE_POINT:
+            raise CheckFailed("E703", f"{code} is not a code point (0 to {LARGEST_CODE_POINT})")
+        return chr(code)
+    if kind is Kind.CHAR:
+        value = ord(value)
+    if target.is_integer or target is Kind.BOOL:
+        number = _whole_number(value, target)
+        low, high = integer_range(target)
+        if not low <= number <= high:
+            raise CheckFailed("E703", f"{number} does not fit {target.value} ({low} to {high})")
+        return number
+    if isinstance(value, complex) and not target.is_complex:
+        if value.imag != 0:
+            raise CheckFailed("E703", f"{value} has an imaginary part, so it is no {target.value}")
+        value = value.real
+    result = integer_to_f32(int(value)) if target in (Kind.F32, Kind.C64) and isinstance(value, int) else normalise(target, value)
+    for part, rounded in zip(_parts(value), _parts(result), strict=False):
+        if math.isfinite(part) and not math.isfinite(rounded):
+            raise CheckFailed("E703", f"{part!r} is too large for {target.value}")
+    return result
+
+
+def _whole_number(value: Any, target: Kind) -> int:
+    real, imaginary = _parts(value) if isinstance(value, complex) else (value, 0)
+    if imaginary != 0 or (isinstance(real, float) and not (math.isfinite(real) and real == math.floor(real))):
+        raise CheckFailed("E703", f"{value!r} is not a whole number, so it is no {target.value}")
+    return int(real)
+
+
+def _parts(value: Any) -> tuple[float, ...]:
+    return (value.real, value.imag) if isinstance(value, complex) else (float(value),)

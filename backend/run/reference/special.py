@@ -1,0 +1,195 @@
+"""Special functions of real and complex numbers that `math` lacks or raises on.
+
+factorial, binomial, digamma, log-gamma, and the divisor functions on floats and Gaussian numbers; definitions in
+`typechecker.scalars`.  All are total: outside the domain the value is NaN or an infinity, never an exception.
+
+Neighbours: `reals`, `complexes` (tables that name these functions).
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from typing import Final
+
+NAN: Final = math.nan
+INFINITY: Final = math.inf
+LARGEST_CENTRAL: Final = 1029  # C(2k, k) exceeds every binary64 for k above this
+GCD_TOLERANCE: Final = 1e-10
+
+
+def is_whole(value: float) -> bool:
+    """Is the float a finite whole number?"""
+    return math.isfinite(value) and value == math.floor(value)
+
+
+def float_of(value: int) -> float:
+    """The nearest float of an integer of any size; an infinity beyond the range."""
+    try:
+        return float(value)
+    except OverflowError:
+        return INFINITY if value > 0 else -INFINITY
+
+
+# ------------------------------------------------------------------------- gamma
+
+
+def factorial(x: float) -> float:
+    """gamma(1 + x)."""
+    if is_whole(x) and 0 <= x <= 170:
+        return float(math.factorial(int(x)))
+    if x > 170.7:
+        return INFINITY
+    try:
+        return math.gamma(1 + x)
+    except ValueError:  # a pole, or -∞
+        return NAN
+    except OverflowError:
+        return INFINITY if math.floor(x) % 2 or x > -1 else -INFINITY
+
+
+def lgamma(x: float) -> float:
+    """ln |gamma(x)|."""
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return INFINITY
+
+
+def gamma_sign(x: float) -> float:
+    """The sign of gamma(x) away from its poles."""
+    return 1.0 if x > 0 or math.floor(x) % 2 == 0 else -1.0
+
+
+def digamma(x: float) -> float:
+    """The derivative of ln gamma: reflection below 0, recurrence up to 10, then the asymptotic series (Abramowitz, 6.3.18)."""
+    if math.isnan(x) or x == -INFINITY or (x <= 0 and is_whole(x)):
+        return NAN
+    if x == INFINITY:
+        return INFINITY
+    if x < 0:
+        fraction = x - math.floor(x)
+        return digamma(1 - x) - math.pi / math.tan(math.pi * fraction)
+    shift = 0.0
+    while x < 10:
+        shift += 1 / x
+        x += 1
+    inverse = 1 / (x * x)
+    series = 0.0
+    for coefficient in (-1 / 12, 691 / 32760, -1 / 132, 1 / 240, -1 / 252, 1 / 120, -1 / 12):
+        series = inverse * (coefficient + series)
+    return math.log(x) - 0.5 / x + series - shift
+
+
+# ---------------------------------------------------------------------- binomial
+
+
+def binomial(x: float, y: float) -> float:
+    """`x!y`: the number of selections of x from y, extended to the plane."""
+    if math.isnan(x) or math.isnan(y):
+        return NAN
+    if is_whole(x) and is_whole(y):
+        return _whole_binomial(int(x), int(y))
+    if is_whole(x) and x < 0:
+        return 0.0
+    if is_whole(x) and x <= 10000:
+        product = 1.0
+        for i in range(int(x)):
+            product *= (y - i) / (i + 1)
+        return product
+    return _gamma_binomial(x, y)
+
+
+def _whole_binomial(x: int, y: int) -> float:
+    if x >= 0 and y >= 0:
+        return _combinations(y, x)
+    if x >= 0:
+        return _signed(x, _combinations(x - y - 1, x))
+    if y >= 0 or y < x:
+        return 0.0
+    return _signed(y - x, _combinations(-x - 1, y - x))
+
+
+def _signed(power: int, value: float) -> float:
+    return -value if power % 2 else value
+
+
+def _combinations(n: int, k: int) -> float:
+    if k > n:
+        return 0.0
+    k = min(k, n - k)
+    return INFINITY if k > LARGEST_CENTRAL else float_of(math.comb(n, k))
+
+
+def _gamma_binomial(x: float, y: float) -> float:
+    difference = y - x
+    if not (math.isfinite(x) and math.isfinite(y)) or (is_whole(y) and y < 0):
+        return NAN
+    if is_whole(difference) and difference < 0:
+        return 0.0
+    direct = [factorial(v) for v in (y, x, difference)]
+    if all(math.isfinite(v) and v != 0 for v in direct) and math.isfinite(direct[1] * direct[2]):
+        return direct[0] / (direct[1] * direct[2])
+    exponent = lgamma(1 + y) - lgamma(1 + x) - lgamma(1 + difference)
+    sign = gamma_sign(1 + y) * gamma_sign(1 + x) * gamma_sign(1 + difference)
+    return sign * (math.exp(exponent) if exponent < 709.78 else INFINITY)
+
+
+# ------------------------------------------------------------- complex factorial
+
+_LANCZOS: Final = (
+    0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313,
+    -176.61502916214059, 12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+)  # fmt: skip
+
+
+def complex_factorial(z: complex) -> complex:
+    """gamma(1 + z): Lanczos with g = 7 and nine terms, reflected where re(1 + z) < 0.5; real arguments by `factorial`."""
+    if z.imag == 0:
+        return complex(factorial(z.real))
+    try:
+        if z.real + 1 < 0.5:
+            return math.pi / (cmath.sin(math.pi * (z + 1)) * complex_factorial(-z - 1))
+        total = complex(_LANCZOS[0])
+        for i, coefficient in enumerate(_LANCZOS[1:], 1):
+            total += coefficient / (z + i)
+        base = z + 7.5
+        return math.sqrt(2 * math.pi) * cmath.exp((z + 0.5) * cmath.log(base) - base) * total
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return complex(NAN, NAN)
+
+
+def complex_binomial(x: complex, y: complex) -> complex:
+    """`x!y` of complex numbers, by factorials; real arguments by `binomial`, whole x ≥ 0 by the product."""
+    if x.imag == 0 and y.imag == 0:
+        return complex(binomial(x.real, y.real))
+    if x.imag == 0 and is_whole(x.real) and 0 <= x.real <= 10000:
+        product = complex(1)
+        for i in range(int(x.real)):
+            product = product * (y - i) / (i + 1)
+        return product
+    if x.imag == 0 and is_whole(x.real) and x.real < 0:
+        return 0j
+    divisor = complex_factorial(x) * complex_factorial(y - x)
+    return complex_factorial(y) / divisor if divisor != 0 else complex(NAN, NAN)
+
+
+# ---------------------------------------------------------------------- divisors
+
+
+def float_gcd(x: float, y: float) -> float:
+    """Euclid on magnitudes, until the remainder is negligible beside the larger operand."""
+    if not (math.isfinite(x) and math.isfinite(y)):
+        return NAN
+    x, y = abs(x), abs(y)
+    tolerance = GCD_TOLERANCE * max(x, y)
+    while y > tolerance:
+        x, y = y, math.fmod(x, y)
+    return x
+
+
+def float_lcm(x: float, y: float) -> float:
+    if x == 0 or y == 0:
+        return NAN if math.isnan(x) or math.isnan(y) else 0.0
+    divisor = float_gcd(x, y)
+    return NAN if math.isnan(divisor) or divisor == 0 else x * (y / divisor)

@@ -1,0 +1,125 @@
+"""How values read as text: numbers as APL writes them, arrays as aligned rows.
+
+A number shows at most `digits` significant digits (`⎕PP`, 10): plain between 1E¯6 and 10^digits, else with an exponent;
+`¯` is the minus; NaN is `NaN`, infinities `∞ ¯∞`; a complex number is `reJim` and its real part alone when im = 0.
+In an array of rank 2 or more the items of a column line up on their decimal points, and when one item of a column
+needs an exponent all its numbers get one.  In a vector every item stands alone.
+
+Neighbours: `run.reference` and `run.cpu` (`⍕`), `shell.display` (printing: planes, cutting, wrapping).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+
+DIGITS: Final = 10
+SMALLEST_PLAIN_EXPONENT: Final = -6
+
+
+def number_text(value: Payload, digits: int = DIGITS, *, exponent: bool = False) -> str:
+    """One number; `exponent` forces the form with `E`."""
+    if isinstance(value, complex):
+        real = _real_text(value.real, digits, exponent)
+        return real if value.imag == 0 else f"{real}J{_real_text(value.imag, digits, exponent)}"
+    assert not isinstance(value, str)
+    return _real_text(value, digits, exponent)
+
+
+def _real_text(value: bool | int | float, digits: int, exponent: bool) -> str:
+    if isinstance(value, float):
+        if math.isnan(value):
+            return "NaN"
+        if math.isinf(value):
+            return "¯∞" if value < 0 else "∞"
+    if value == 0:
+        return "0E0" if exponent else "0"
+    sign = "¯" if value < 0 else ""
+    figures, scale = _significant(abs(value), digits)
+    plain = not exponent and SMALLEST_PLAIN_EXPONENT <= scale < digits
+    return sign + (_plain(figures, scale) if plain else _exponential(figures, scale))
+
+
+def needs_exponent(value: Payload, digits: int) -> bool:
+    """Does the number not fit the plain form?"""
+    if isinstance(value, complex):
+        return needs_exponent(value.real, digits) or needs_exponent(value.imag, digits)
+    assert not isinstance(value, str)
+    if value == 0 or (isinstance(value, float) and not math.isfinite(value)):
+        return False
+    return not SMALLEST_PLAIN_EXPONENT <= _significant(abs(value), digits)[1] < digits
+
+
+def _significant(magnitude: int | float, digits: int) -> tuple[str, int]:
+    """The rounded significant figures without trailing zeros, and the decimal exponent of the first."""
+    if isinstance(magnitude, int):
+        text = str(int(magnitude))
+        if len(text) <= digits:
+            return text.rstrip("0"), len(text) - 1
+        scale = 10 ** (len(text) - digits)
+        rounded = str((int(magnitude) * 2 + scale) // (2 * scale))  # half away from zero
+        return rounded[:digits].rstrip("0"), len(text) - 1 + len(rounded) - digits
+    mantissa, _, exponent = f"{magnitude:.{digits - 1}e}".partition("e")
+    return mantissa.replace(".", "").rstrip("0"), int(exponent)
+
+
+def _plain(figures: str, scale: int) -> str:
+    if scale < 0:
+        return "0." + "0" * (-scale - 1) + figures
+    whole, fraction = figures[: scale + 1].ljust(scale + 1, "0"), figures[scale + 1 :]
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def _exponential(figures: str, scale: int) -> str:
+    mantissa = figures[0] + ("." + figures[1:] if len(figures) > 1 else "")
+    return f"{mantissa}E{'¯' if scale < 0 else ''}{abs(scale)}"
+
+
+# -------------------------------------------------------------------------- tables
+
+
+def column_texts(items: Sequence[Payload], digits: int = DIGITS) -> list[str]:
+    """The items of one column, aligned and of one width."""
+    forced = any(needs_exponent(item, digits) for item in items)
+    return aligned([number_text(item, digits, exponent=forced) for item in items])
+
+
+def aligned(texts: Sequence[str]) -> list[str]:
+    """Line up on the first point, `E` or `J`: what is left of it flush right, what is right of it flush left."""
+    splits = [_split_at_point(text) for text in texts]
+    left = max((len(a) for a, _ in splits), default=0)
+    right = max((len(b) for _, b in splits), default=0)
+    return [a.rjust(left) + b.ljust(right) for a, b in splits]
+
+
+def _split_at_point(text: str) -> tuple[str, str]:
+    places = [at for at in map(text.find, ".EJ") if at != -1]
+    at = min(places, default=len(text))
+    return text[:at], text[at:]
+
+
+def rows_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> list[str]:
+    """One text a row (the last axis), all of one width; a scalar or vector is one row.
+
+    Rows are in row-major order of the leading axes; there are Π shape[:-1] of them."""
+    width = shape[-1] if shape else 1
+    count = math.prod(shape[:-1])
+    if kind is Kind.CHAR:
+        return ["".join(map(str, items[i * width : (i + 1) * width])) for i in range(count)]
+    if len(shape) <= 1:
+        return [" ".join(number_text(item, digits) for item in items)]
+    columns = [column_texts(items[j::width], digits) for j in range(width)]
+    return [" ".join(column[i] for column in columns) for i in range(count)]
+
+
+def format_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> tuple[str, tuple[int, ...]]:
+    """`⍕`: the characters in row-major order and the shape of the text (rank at least 1)."""
+    rows = rows_of(kind, items, shape, digits)
+    if len(shape) <= 1:
+        return rows[0], (len(rows[0]),)
+    width = len(rows[0]) if rows else (shape[-1] if kind is Kind.CHAR else max(0, 2 * shape[-1] - 1))
+    return "".join(rows), (*shape[:-1], width)
