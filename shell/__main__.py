@@ -1,0 +1,7 @@
+"""`python -m rho.shell` is `rho`."""
+
+import sys
+
+from .main import main
+
+sys.exit(main())
