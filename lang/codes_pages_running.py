@@ -8,8 +8,8 @@ PAGES: dict[str, Page] = {
     "E600": Page(
         "Every program ends, so definitions may not refer to themselves, directly or in a circle; the message shows the "
         "circle. Use a reduction `f/`, a scan `f\\`, or a loop with a bound `f⍣n`.",
-        "factorial ← {⍵≤1: 1 ⋄ ⍵×factorial ⍵-1}\nfactorial 5",
-        "factorial ← {×/1+⍳⍵}\nfactorial 5",
+        "factorial ← {⍵≤1: 1 ⋄ ⍵×factorial ⍵-1}",
+        "factorial ← {×/1+⍳⍵}",
     ),
     "E601": Page(
         "A loop `f⍣n` needs a count that is known or has a bound. For a loop until something holds, give both: `f⍣(100 ⋄ "

@@ -68,14 +68,14 @@ PAGES: dict[str, Page] = {
     "E011": Page(
         "A declaration does not read as one. Types are `f64`, `f64[n 3]`, `idx<n>[k]`, `(f64[n] ⋄ i64)`; a signature has an "
         "arrow, `f : f64[n] → f64`; an input has a type, `input x : f64[n]`.",
-        "input x f64[n]\n+/x",
-        "input x : f64[n]\n+/x",
+        "input x f64[n]",
+        "input x : f64[n]",
     ),
     "E012": Page(
         "Sizes are read from right to left like all of APL, so `n-1+1` would be `n-(1+1)`. Most people read it the other "
         "way, so in types `+` with `-`, and `×` left of `+` or `-`, need parentheses.",
-        "f : f64[n] → f64[n-1+1]\nf ← {⍵}",
-        "f : f64[n] → f64[(n-1)+1]\nf ← {⍵}",
+        "x : f64[3-1+1] ← 1.5 2.5 3.5",
+        "x : f64[(3-1)+1] ← 1.5 2.5 3.5",
     ),
     "E013": Page(
         "After `⍤`, `⍣`, `⌺` and `@` the literal numbers are the whole right operand, and the array that follows them looks "
@@ -86,8 +86,8 @@ PAGES: dict[str, Page] = {
     "E014": Page(
         "`use input param output schedule where` start declarations, and the names of element types (`f64`, `bool`, …) are "
         "conversions. None of them can be given another meaning.",
-        "where ← 3\nwhere + 1",
-        "place ← 3\nplace + 1",
+        "where ← 3",
+        "place ← 3",
     ),
     "E015": Page(
         "A lone `_` means two things only: in `3 _⍴x` the size that makes the elements fit, and in `(x _)←t` an item nobody "
@@ -104,17 +104,17 @@ PAGES: dict[str, Page] = {
     "E017": Page(
         "`use`, `input`, `param`, `output`, `schedule` and signatures belong to the program, not to a function, and a "
         "function must have a value. Move the declaration to the top level.",
-        "f ← {\n  param k ← 3\n  ⍵ + k\n}\nf 1",
-        "param k ← 3\nf ← {\n  ⍵ + k\n}\nf 1",
+        "f ← {\n  param k ← 3\n  ⍵ + k\n}",
+        "param k ← 3\nf ← {\n  ⍵ + k\n}",
     ),
     "E018": Page(
         "The index origin belongs to the whole file, so it is set once, by the first statement, to 0 or 1.",
-        "x ← 3\n⎕IO←1\n⍳x",
-        "⎕IO←1\nx ← 3\n⍳x",
+        "x ← 3\n⎕IO←1",
+        "⎕IO←1\nx ← 3",
     ),
     "E019": Page(
         '`use name` finds `name.rho` of the standard library; `use "./file.rho"` finds a file beside this one.',
-        "use statistics\nstatistics.mean 1 2 3",
-        "use stats\nstats.mean 1 2 3",
+        "use statistics",
+        "use stats",
     ),
 }  # fmt: skip

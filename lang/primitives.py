@@ -79,14 +79,13 @@ def by_key(key: str) -> Primitive | None:
 
 def find(word: str) -> tuple[Primitive, ...]:
     """Rows for whatever a user may type: a glyph, a name, a backtick spelling, or `erf` for `⎕erf`."""
-    found = rows(word)
+    bare = word.removeprefix("`")
+    named = _NAMES.get(bare) or _NAMES.get(bare.lower())
+    found = rows(word) + ((named,) if named is not None else ())
     if found:
-        return found
-    word = word.removeprefix("`")
-    row = _NAMES.get(word) or _NAMES.get(word.lower()) or _KEYS.get(word)
-    if row is not None:
-        return (row,)
-    return rows("⎕" + word)
+        return tuple(dict.fromkeys(found))
+    keyed = _KEYS.get(bare) if word != bare else None
+    return (keyed,) if keyed is not None else rows("⎕" + word)
 
 
 def identity_of(glyph: str) -> int | None:

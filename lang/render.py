@@ -50,7 +50,8 @@ def diagnostic_json(diagnostic: Diagnostic, sources: Sources) -> JsonObject:
         "message": diagnostic.message,
         "label": diagnostic.label,
         "related": [
-            {"file": label.span.file, "range": range_json(label.span, table), "message": label.message} for label in diagnostic.labels
+            {"file": label.span.file, "range": range_json(label.span, table), "message": label.message}
+            for label in diagnostic.labels
         ],
         "notes": list(diagnostic.notes),
         "fixes": [_fix_json(fix, table) for fix in diagnostic.fixes],

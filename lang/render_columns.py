@@ -45,34 +45,42 @@ def display_width(text: str) -> int:
 class DisplayLine:
     """A source line as printed: `columns[i]` is the display column where character i starts (one more for the end).
 
-    A window leaves out what is far from the spans of interest; `…` marks a cut end.
+    A window leaves out what is far from the spans of interest; `…` marks a cut end.  `first` is the character
+    `columns` begins with: of a very long line only the neighbourhood is laid out.
     """
 
     text: str
     columns: tuple[int, ...]
+    first: int = 0
 
     def column(self, index: int) -> int:
-        return self.columns[min(max(index, 0), len(self.columns) - 1)]
+        return self.columns[min(max(index - self.first, 0), len(self.columns) - 1)]
 
 
 def lay_out(line: str, interest: list[tuple[int, int]], limit: int) -> DisplayLine:
     """Print `line` in at most `limit` cells (at least 20), showing the character ranges of `interest` if they fit."""
     line = line.removesuffix("\r")
+    offset = 0
+    whole = len(line)
+    if whole > 64 * limit:
+        offset = max(min((start for start, _ in interest), default=0) - 2 * limit, 0)
+        line = line[offset : offset + 8 * limit]
+        interest = [(start - offset, end - offset) for start, end in interest]
     pieces: list[str] = []
     columns = [0]
     for character in line:
         text, width = shown(character, columns[-1])
         pieces.append(text)
         columns.append(columns[-1] + width)
-    if columns[-1] <= limit:
+    if columns[-1] <= limit and len(line) == whole:
         return DisplayLine("".join(pieces).rstrip(), tuple(columns))
     first, last = _window(columns, interest, max(limit, 20))
-    head = "…" if first > 0 else ""
-    tail = "…" if last < len(line) else ""
+    head = "…" if first + offset > 0 else ""
+    tail = "…" if last + offset < whole else ""
     shift = columns[first] - len(head)
     end = columns[last] - shift
     clipped = tuple(min(max(column - shift, 0), end) for column in columns)
-    return DisplayLine(head + "".join(pieces[first:last]) + tail, clipped)
+    return DisplayLine(head + "".join(pieces[first:last]) + tail, clipped, offset)
 
 
 def _window(columns: list[int], interest: list[tuple[int, int]], limit: int) -> tuple[int, int]:

@@ -1,0 +1,136 @@
+"""The table of codes: complete, each page's programs do what the page says, `explain` answers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from rho.lang import documents
+from rho.lang.codes import CODES, explain, page_of, pages, title_of
+from rho.lang.codes_record import ACTIVE, Page, Stage
+from rho.lang.explain import did_you_mean
+from rho.lang.primitives import LEFT_OUT, PRIMITIVES
+
+DOCS = Path(__file__).parents[2] / "docs"
+DESIGN = (
+    "E001 E012 E013 E014 E101 E102 E103 E110 E111 E120 E121 E122 E130 "
+    "E131 E132 E133 E134 E140 E200 E201 E202 E203 E204 E209 E300 E301 "
+    "E302 E303 E304 E310 E401 E402 E403 "
+    "E500 E501 E502 E503 E600 E601 E602 E610 E701 E702 E703 W201 W310 W320 SCH101 SCH102 SCH103 "
+    "SCH104 SCH105 SCH106 SCH107 SCH201 SCH202 SCH203 SCH301 SCH302"
+)
+
+
+def test_every_code_of_the_design_has_a_row() -> None:
+    assert [code for code in DESIGN.split() if code not in CODES] == []
+
+
+def test_rows_are_in_order_and_refer_to_codes() -> None:
+    families = [[code for code in CODES if code.startswith(letter)] for letter in "ESW"]
+    assert all(family == sorted(family) for family in families)
+    assert [(row.code, other) for row in CODES.values() for other in row.related if other not in CODES or other == row.code] == []
+    assert len({row.title for row in CODES.values()}) == len(CODES)
+
+
+def test_every_row_has_a_page_and_every_page_a_row() -> None:
+    assert list(pages()) == list(CODES)
+    from rho.lang import codes_pages_running, codes_pages_schedule, codes_pages_shapes, codes_pages_syntax, codes_pages_values
+
+    modules = (codes_pages_running, codes_pages_schedule, codes_pages_shapes, codes_pages_syntax, codes_pages_values)
+    assert {code for module in modules for code in module.PAGES} == set(CODES)
+    for code, page in pages().items():
+        assert len(page.explanation) > 40 and page.failing.strip() and page.repaired.strip(), code
+        assert page.failing != page.repaired or page.stage is Stage.SHOWN, code
+
+
+def test_titles() -> None:
+    assert title_of("E101") == "these arrays do not line up"
+    assert title_of("E999") == "E999" and page_of("E999") is None
+
+
+def test_importing_codes_loads_no_page() -> None:
+    script = "import sys, rho.lang.codes; print([m for m in sys.modules if 'pages' in m or 'primitives' in m])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_explain_answers_every_word_of_the_tables() -> None:
+    for code in CODES:
+        text = explain(code)
+        assert text is not None and text.startswith(f"{code}: ") and CODES[code].title in text
+    for row in PRIMITIVES:
+        for word in (row.glyph, *row.names, *("`" + name for name in row.names), *(["`" + row.key] if row.key else [])):
+            text = explain(word)
+            assert text is not None and row.glyph in text, word
+    for glyph in LEFT_OUT:
+        assert "not part of Rho" in (explain(glyph) or "")
+    assert explain("e101") == explain("E101")
+    assert explain("zork") is None and explain("") is None
+    assert did_you_mean("E11") in CODES and did_you_mean("rhoo") == "⍴"
+
+
+def test_explain_shows_both_roles_of_a_slash() -> None:
+    text = explain("/")
+    assert text is not None and "reduce" in text and "compress" in text
+
+
+def test_reference_page_is_fresh() -> None:
+    assert (DOCS / "errors.md").read_text(encoding="utf-8") == documents.errors_page(), "run python -m rho.lang.documents"
+
+
+def stage_pages(*stages: Stage) -> list[tuple[str, Page]]:
+    return [(code, page) for code, page in pages().items() if CODES[code].since in ACTIVE and page.stage in stages]
+
+
+def checked(
+    programs: dict[str, str], options: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> dict[str, set[str]]:
+    """The codes `rho check` gives for each program, all in one call."""
+    from rho.shell.main import main
+
+    files = {}
+    for name, text in programs.items():
+        file = folder / f"{name}.rho"
+        file.write_text(text + "\n", encoding="utf-8")
+        files[str(file)] = name
+    main(["check", *files, "--format", "json", *options])
+    report = json.loads(capsys.readouterr().out)
+    found: dict[str, set[str]] = {name: set() for name in programs}
+    for diagnostic in report["diagnostics"]:
+        name = Path(diagnostic["file"]).stem
+        found[name].add(diagnostic["code"])
+    return found
+
+
+needs_check = pytest.mark.skipif(find_spec("rho.shell.verbs.check") is None, reason="rho check is not part of this build")
+needs_run = pytest.mark.skipif(find_spec("rho.shell.verbs.run") is None, reason="rho run is not part of this build")
+
+
+@needs_check
+def test_failing_programs_give_exactly_their_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = checked({code: page.failing for code, page in stage_pages(Stage.CHECK)}, [], tmp_path, capsys)
+    assert {code: codes for code, codes in found.items() if codes != {code}} == {}
+
+
+@needs_check
+def test_repaired_programs_are_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = checked({code: page.repaired for code, page in stage_pages(Stage.CHECK, Stage.RUN)}, [], tmp_path, capsys)
+    assert {code: codes for code, codes in found.items() if codes} == {}
+
+
+@needs_run
+@pytest.mark.parametrize(("code", "page"), stage_pages(Stage.RUN), ids=lambda value: value if isinstance(value, str) else "")
+def test_failing_programs_are_refused_when_run(code: str, page: Page, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from rho.shell.main import main
+
+    for name, content in page.files:
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    file = tmp_path / "program.rho"
+    for text, wanted in ((page.failing, {code}), (page.repaired, set())):
+        file.write_text(text + "\n", encoding="utf-8")
+        exit_code = main(["run", str(file), "--json"])
+        errors = {d["code"] for d in json.loads(capsys.readouterr().out)["diagnostics"] if d["severity"] == "error"}
+        assert (errors, exit_code != 0) == (wanted, bool(wanted)), text
