@@ -85,7 +85,9 @@ def find(word: str) -> tuple[Primitive, ...]:
     if found:
         return tuple(dict.fromkeys(found))
     keyed = _KEYS.get(bare) if word != bare else None
-    return (keyed,) if keyed is not None else rows("⎕" + word)
+    if keyed is not None:
+        return (keyed,)
+    return rows("⎕" + word) if word else ()
 
 
 def identity_of(glyph: str) -> int | None:

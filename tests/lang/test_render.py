@@ -32,7 +32,8 @@ def model() -> Diagnostic:
     return Diagnostic(
         "E101", "these arrays do not line up: leading axes n and m may differ", plus,
         label="its axis 0 meets A's axis 0",
-        labels=(Label(at(WAVE, "A", last), "f64[n m]"), Label(at(WAVE, "b", last), "f64[m]     from `input b : f64[m]` (line 2)")),
+        labels=(Label(at(WAVE, "A", last), "f64[n m]"),
+                Label(at(WAVE, "b", last), "f64[m]     from `input b : f64[m]` (line 2)")),
         fixes=(Fix("frames match from the left; to add b to every row write `A +⍤1 ⊢ b`", (Edit(plus, "+⍤1 ⊢"),)),),
         goal="n = m", verdict=Verdict.DEPENDS, counterexample={"n": 1, "m": 2},
     )  # fmt: skip
@@ -277,7 +278,8 @@ def test_json_has_the_schema_of_the_design() -> None:
     wide = Source("wide.rho", "x ← '𝒜' + 1\n")
     plus = at(wide, "+")
     diagnostic = Diagnostic(
-        "E300", "text", plus, labels=(Label(at(wide, "'𝒜'"), "char"),), fixes=(Fix("convert", (Edit(plus, "×"),)),), goal="g", counterexample={"n": 0}
+        "E300", "text", plus, labels=(Label(at(wide, "'𝒜'"), "char"),), fixes=(Fix("convert", (Edit(plus, "×"),)),),
+        goal="g", counterexample={"n": 0},
     )  # fmt: skip
     report = to_json([diagnostic, Diagnostic("W201", "w", plus, Severity.WARNING)], [wide], ["wide.rho"], 12.345)
     assert json.loads(json.dumps(report)) == report
