@@ -1,0 +1,282 @@
+"""Lowering of blocks: lifts become batched ops; loops, folds and branches become phases with sub-graphs.
+
+Note [Maps].  What cannot be batched runs cell by cell in a `Map` phase, which holds as little as possible: an op whose result
+sizes or control depend on a cell (compress by a mask of the cell, a loop that stops when a cell says so, a branch on a cell that is
+not a cheap selection) and, where it defines a size, the later ops of the block that cannot do without it.  Ops in between that
+do not depend on the group are lowered before it; ops are pure wherever a frame is in force (E602), so order is free.
+
+Neighbours: `state` (Note [Batching]), `blocks` (facts about core blocks), `elementwise`, `views`, `library`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ....lang.source import Span
+from ....typechecker import core
+from ....typechecker.sizes import SizeVariable
+from ....typechecker.types import ArrayType
+from ..phases import Branch, Fold, Loop, Map, Phase, Print, SubGraph, ValueId
+from . import blocks, elementwise, library, views
+from .state import Carried, FrameAxes, State
+
+
+def lower_ops(state: State, ops: Sequence[core.Op], results: Sequence[core.ValueId]) -> None:
+    """Lower a block's ops in order, gathering what cannot be batched into maps."""
+    facts: _LastMentions | None = None
+    at = 0
+    while at < len(ops):
+        if not must_map(state, ops[at]):
+            lower_op(state, ops[at])
+            at += 1
+            continue
+        facts = facts or _LastMentions.of(ops, results, state.core)
+        at = _lower_group(state, ops, at, facts)
+
+
+def lower_op(state: State, op: core.Op) -> None:
+    match op:
+        case core.Literal():
+            elementwise.literal(state, op)
+        case core.SizeVector():
+            elementwise.size_vector(state, op)
+        case core.Scalar():
+            elementwise.scalar(state, op)
+        case core.Iota():
+            elementwise.iota(state, op)
+        case core.IotaGrid():
+            elementwise.iota_grid(state, op)
+        case core.Reduce():
+            elementwise.reduce(state, op)
+        case core.Reshape():
+            views.reshape(state, op)
+        case core.Transpose():
+            views.transpose(state, op)
+        case core.Spread():
+            views.spread(state, op)
+        case core.Reverse():
+            views.reverse(state, op)
+        case core.Slice():
+            views.slice_(state, op)
+        case core.Windows():
+            views.windows(state, op)
+        case core.Lift():
+            lift(state, op)
+        case core.Loop():
+            loop(state, op)
+        case core.Branch():
+            branch(state, op)
+        case core.Fold() | core.FoldScan():
+            fold(state, op)
+        case core.Print():
+            state.emit(Print(state.phase_id(), state.span(op.arg), state.get(op.arg).value))
+        case _:
+            if not library.lower_library(state, op):
+                raise AssertionError(f"no lowering for {type(op).__name__}")
+
+
+def lift(state: State, op: core.Lift) -> None:
+    """Lower the body over the frame: no phase of its own."""
+    depth = len(state.frame)
+    state.frame.extend(op.frame)
+    axes = tuple(range(depth, len(state.frame)))
+    for param, arg, count in zip(op.body.params, op.args, op.frames, strict=True):
+        carried = state.get(arg)
+        state.bound[param] = Carried(carried.value, carried.frame + axes[:count])
+        if not count and arg in state.constants:
+            state.constants[param] = state.constants[arg]
+        if not count and arg in state.literals:
+            state.literals[param] = state.literals[arg]
+    lower_ops(state, op.body.ops, op.body.results)
+    for result, inner in zip(op.results, op.body.results, strict=True):
+        carried = state.get(inner)
+        outer = tuple(a for a in carried.frame if a < depth)
+        value = state.carry(carried, outer + axes, state.span(result))
+        state.bound[result] = Carried(value, outer)
+    del state.frame[depth:]
+
+
+def loop(state: State, op: core.Loop) -> None:
+    span = state.span(op.results[0])
+    frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
+    initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
+    body = _subgraph(state, op.body, frame, span)
+    until = None if op.until is None else _subgraph(state, op.until, frame, span)
+    results, moved = _results(state, op.results, frame, behind=op.keep)
+    state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep))
+    _move_axis(state, moved, frame, span)
+
+
+def branch(state: State, op: core.Branch) -> None:
+    span = state.span(op.results[0]) if op.results else state.span(op.condition)
+    if state.get(op.condition).frame:  # selectable, else `must_map`
+        lower_ops(state, op.then.ops, op.then.results)
+        lower_ops(state, op.otherwise.ops, op.otherwise.results)
+        for result, then, otherwise in zip(op.results, op.then.results, op.otherwise.results, strict=True):
+            elementwise.scalar(state, core.Scalar(result, "select", (op.condition, then, otherwise)))
+        return
+    frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
+    then = _subgraph(state, op.then, frame, span)
+    otherwise = _subgraph(state, op.otherwise, frame, span)
+    results = tuple(state.define(r, frame) for r in op.results)
+    state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, then, otherwise, op.sizes))
+
+
+def fold(state: State, op: core.Fold | core.FoldScan) -> None:
+    """The folded axis is brought in front of the frame, so that the body's state carries the frame."""
+    span = state.span(op.results[0])
+    scan = isinstance(op, core.FoldScan)
+    frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
+    args = []
+    for arg in op.args:
+        value = state.carry(state.get(arg), frame, span)
+        rank = len(state.types[value].shape)
+        order = [len(frame), *range(len(frame)), *range(len(frame) + 1, rank)]
+        args.append(state.permute(value, order, span))
+    body = _subgraph(state, op.body, frame, span)
+    results, moved = _results(state, op.results, frame, behind=scan)
+    state.emit(Fold(state.phase_id(), span, tuple(args), results, body, scan))
+    _move_axis(state, moved, frame, span)
+
+
+# ------------------------------------------------------------------------------------------ sub-graphs
+
+
+@contextmanager
+def _emitting_apart(state: State) -> Iterator[list[Phase]]:
+    outer = state.phases
+    state.phases = []
+    yield state.phases
+    state.phases = outer
+
+
+def _subgraph(state: State, block: core.Block, frame: FrameAxes, span: Span) -> SubGraph:
+    """A body whose params and results carry `frame`."""
+    with _emitting_apart(state) as phases:
+        params = tuple(state.define(p, frame) for p in block.params)
+        lower_ops(state, block.ops, block.results)
+        results = tuple(state.carry(state.get(r), frame, span) for r in block.results)
+    return SubGraph(params, tuple(phases), results)
+
+
+def _results(state: State, results: Sequence[core.ValueId], frame: FrameAxes, *, behind: bool
+             ) -> tuple[tuple[ValueId, ...], list[tuple[ValueId, ValueId]]]:  # fmt: skip
+    """Result values; with `behind`, the phase makes them with their first own axis in front of the frame, to be moved."""
+    if not behind or not frame:
+        return tuple(state.define(r, frame) for r in results), []
+    made: list[tuple[ValueId, ValueId]] = []
+    for result in results:
+        type = state.type(result)
+        raw = state.fresh(ArrayType(type.element, type.shape[:1] + state.sizes(frame) + type.shape[1:]))
+        made.append((raw, state.define(result, frame)))
+    return tuple(raw for raw, _ in made), made
+
+
+def _move_axis(state: State, moved: Sequence[tuple[ValueId, ValueId]], frame: FrameAxes, span: Span) -> None:
+    for raw, final in moved:
+        rank, depth = len(state.types[raw].shape), len(frame)
+        state.permute(raw, [*range(1, depth + 1), 0, *range(depth + 1, rank)], span, final)
+
+
+# ------------------------------------------------------------------------------------------------ maps
+
+
+def must_map(state: State, op: core.Op) -> bool:
+    """Can this op only run cell by cell?  (Its operands are lowered.)  See Note [Maps]."""
+    if not state.frame:
+        return False
+    match op:
+        case core.Compress():
+            return bool(state.get(op.mask).frame)
+        case core.Where():
+            return bool(state.get(op.mask).frame)
+        case core.RuntimeSize():
+            return bool(state.get(op.value).frame)
+        case core.Format():
+            return bool(state.get(op.arg).frame)
+        case core.Loop():
+            return op.until is not None and _depends(state, op)
+        case core.Branch():
+            if op.sizes:
+                return _depends(state, op)
+            return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.core)
+        case _:
+            return False
+
+
+def _depends(state: State, op: core.Op) -> bool:
+    return bool(state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core)))
+
+
+@dataclass(frozen=True, slots=True)
+class _LastMentions:
+    """The last op of a block that mentions a size or a value (its length where the block's result does)."""
+
+    sizes: dict[SizeVariable, int] = field(default_factory=dict)
+    values: dict[core.ValueId, int] = field(default_factory=dict)
+
+    @staticmethod
+    def of(ops: Sequence[core.Op], results: Sequence[core.ValueId], types: core.Core) -> _LastMentions:
+        facts = _LastMentions()
+        for at, op in enumerate(ops):
+            facts.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, types), at))
+            facts.values.update(dict.fromkeys(blocks.free_values([op]), at))
+        facts.values.update(dict.fromkeys(results, len(ops)))
+        return facts
+
+
+def _lower_group(state: State, ops: Sequence[core.Op], start: int, last: _LastMentions) -> int:
+    """Lower the map that starts at `ops[start]`; the position after the last op it considered."""
+    group: list[core.Op] = []
+    values: set[core.ValueId] = set()
+    sizes: set[SizeVariable] = set()
+    at = end = start
+    while at <= end:
+        op = ops[at]
+        inside = (
+            at == start
+            or any(v in values for v in blocks.free_values([op]))
+            or bool(sizes & blocks.mentioned_sizes(op, state.core))
+            or must_map(state, op)
+        )
+        if inside:
+            group.append(op)
+            values.update(blocks.op_results(op))
+            sizes.update(blocks.defined_sizes(op))
+            end = max([end, *(last.sizes.get(s, at) for s in blocks.defined_sizes(op))])
+        else:
+            lower_op(state, op)
+        at += 1
+    live = [v for op in group for v in blocks.op_results(op) if last.values.get(v, -1) >= at]
+    _map(state, group, live)
+    return at
+
+
+def _map(state: State, ops: Sequence[core.Op], live: Sequence[core.ValueId]) -> None:
+    span = next((state.span(r) for op in ops for r in blocks.op_results(op)), None) or state.span(live[0])
+    captured = [v for v in blocks.free_values(ops) if state.get(v).frame]
+    frame = state.union(captured, may_fail=blocks.may_fail(ops, state.core))
+    args, frames, params = [], [], []
+    for value in captured:
+        carried = state.get(value)
+        if carried.frame == frame[: len(carried.frame)]:
+            args.append(carried.value)
+            frames.append(len(carried.frame))
+        else:
+            args.append(state.carry(carried, frame, span))
+            frames.append(len(frame))
+        params.append(state.fresh(state.type(value)))
+    sizes = state.sizes(frame)
+    outside = {v: state.bound[v] for v in captured}
+    outer_frame, state.frame = state.frame, []
+    state.bound.update({v: Carried(p) for v, p in zip(captured, params, strict=True)})
+    with _emitting_apart(state) as phases:
+        lower_ops(state, ops, live)
+        inner = tuple(state.get(v).value for v in live)
+    state.frame = outer_frame
+    state.bound.update(outside)
+    results = tuple(state.define(v, frame) for v in live)
+    body = SubGraph(tuple(params), tuple(phases), inner)
+    state.emit(Map(state.phase_id(), span, sizes, tuple(args), tuple(frames), results, body))

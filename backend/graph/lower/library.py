@@ -1,0 +1,213 @@
+"""Lowering of whole-array ops to library phases, each over the frame it is lifted to.
+
+Three ways to lift, best first: an op that works along one axis, or whose operand's leading axes already are a frame, needs
+no frame (the axis shifts); a gather or search whose table is the same for every cell just gets more indices; everything
+else carries the attribute `frame` (phases.py, Note [Frames]).
+
+Neighbours: `state` (Note [Batching]), `views` (gathers that are views), `registry` (the table of ops).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ....typechecker import core
+from ....typechecker.sizes import SizeVariable
+from ....typechecker.types import ArrayType
+from ..phases import Affine
+from ..projections import axis_index, simplify
+from . import views
+from .state import State
+
+
+def framed(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId], attributes: Mapping[str, object],
+           *, may_fail: bool = False, defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
+    """A library phase over the union of the operands' frames; an operand carries all of it or none."""
+    span = state.span(results[0])
+    frame = state.union(args, may_fail=may_fail)
+    operands = [state.get(a) for a in args]
+    values = [c.value if not c.frame else state.carry(c, frame, span) for c in operands]
+    flags = tuple(bool(c.frame) for c in operands)
+    made = [state.define(r, frame) for r in results]
+    state.library(name, span, values, made, {**attributes, "frame": len(frame), "framed": flags}, defines)
+
+
+def natural(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId], attributes: Mapping[str, object],
+            *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
+    """A library phase whose operands all carry one frame in front, which the op treats as any leading axes."""
+    span = state.span(results[0])
+    frame = state.union(args, may_fail=may_fail)
+    values = [state.carry(state.get(a), frame, span) for a in args]
+    made = [state.define(r, frame) for r in results]
+    shifted = {} if axis is None else {"axis": axis + len(frame)}
+    state.library(name, span, values, made, {**attributes, **shifted})
+
+
+def first_carries(state: State, name: str, result: core.ValueId, args: Sequence[core.ValueId], leader: int,
+                  attributes: Mapping[str, object]) -> None:  # fmt: skip
+    """If only operand `leader` carries a frame, its frame is more leading axes of the same op; else a framed phase."""
+    others = [a for i, a in enumerate(args) if i != leader]
+    if any(state.get(a).frame for a in others):
+        framed(state, name, [result], args, attributes)
+        return
+    made = state.define(result, state.get(args[leader]).frame)
+    state.library(name, state.span(result), [state.get(a).value for a in args], [made], attributes)
+
+
+def gather(state: State, op: core.Gather) -> None:
+    if not op.fills and views.gather_literal(state, op):
+        return
+    attributes = {"axis": op.axis, "checked": op.checked, "fills": op.fills}
+    arg, indices = state.get(op.arg), state.get(op.indices)
+    frame = state.union([op.arg, op.indices], may_fail=op.checked)
+    span = state.span(op.result)
+    if indices.frame == frame and not arg.frame:
+        made = state.define(op.result, frame)
+        if op.axis == 0 or not frame:
+            state.library("gather", span, (arg.value, indices.value), (made,), attributes)
+            return
+        cell = state.shape(op.result)
+        depth, axis = len(frame), op.axis
+        shape = (*cell[:axis], *state.sizes(frame), *cell[axis:])
+        between = state.fresh(ArrayType(state.type(op.result).element, shape))
+        state.library("gather", span, (arg.value, indices.value), (between,), attributes)
+        order = [*range(axis, axis + depth), *range(axis), *range(axis + depth, len(shape))]
+        state.permute(between, order, span, made)
+    elif not indices.frame and arg.frame == frame:
+        made = state.define(op.result, frame)
+        shifted = {**attributes, "axis": op.axis + len(frame)}
+        state.library("gather", span, (arg.value, indices.value), (made,), shifted)
+    else:
+        framed(state, "gather", [op.result], [op.arg, op.indices], attributes, may_fail=op.checked)
+
+
+def rotate(state: State, op: core.Rotate) -> None:
+    """The amount of a framed rotation has the arg's whole shape without the axis, so it is replicated to that."""
+    arg, amount = state.get(op.arg), state.get(op.amount)
+    frame = state.union([op.arg, op.amount])
+    span = state.span(op.result)
+    value = state.carry(arg, frame, span)
+    by = amount.value
+    if amount.frame:
+        by = state.carry(amount, frame, span)
+        cell = state.shape(op.arg)
+        wanted = state.sizes(frame) + cell[: op.axis] + cell[op.axis + 1 :]
+        if len(state.types[by].shape) < len(wanted):
+            wide = state.fresh(ArrayType(state.types[by].element, wanted))
+            indices = [axis_index(a) for a in range(len(frame))]
+            state.view(wide, span, by, simplify(wanted, (Affine(tuple(indices), state.types[by].shape),)))
+            by = wide
+    elif state.shape(op.amount):
+        by = state.carry(amount, frame, span)
+    made = state.define(op.result, frame)
+    state.library("rotate", span, (value, by), (made,), {"axis": op.axis + len(frame)})
+
+
+def compress(state: State, op: core.Compress) -> None:
+    """The mask carries no frame (else the result would be irregular, and `control` maps it), so the axis just shifts."""
+    carried = state.get(op.arg)
+    made = state.define(op.result, carried.frame)
+    attributes = {"axis": op.axis + len(carried.frame)}
+    state.library("compress", state.span(op.result), (state.get(op.mask).value, carried.value), (made,), attributes, (op.size,))
+
+
+def expand(state: State, op: core.Expand) -> None:
+    attributes = {"axis": op.axis, "checked": op.checked}
+    frame = state.union([op.mask, op.arg], may_fail=op.checked)
+    if state.get(op.mask).frame or state.get(op.arg).frame != frame:
+        framed(state, "expand", [op.result], [op.mask, op.arg], attributes, may_fail=op.checked)
+        return
+    made = state.define(op.result, frame)
+    values = (state.get(op.mask).value, state.get(op.arg).value)
+    inhabited = not op.checked or state.inhabited(frame)
+    if inhabited:
+        state.library("expand", state.span(op.result), values, (made,), {**attributes, "axis": op.axis + len(frame)})
+    else:
+        lifted = {**attributes, "frame": len(frame), "framed": (False, True)}
+        state.library("expand", state.span(op.result), values, (made,), lifted)
+
+
+def update(state: State, op: core.Update) -> None:
+    present = tuple(i for i in op.indices if i is not None)
+    attributes = {"indexed": tuple(i is not None for i in op.indices), "checked": op.checked}
+    framed(state, "update", [op.result], [op.arg, *present, op.value], attributes, may_fail=op.checked)
+
+
+def runtime_size(state: State, op: core.RuntimeSize) -> None:
+    value = state.get(op.value).value
+    state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
+
+
+_FAILING_LIBRARY = frozenset({"inverse", "solve", "cholesky"})
+
+
+def op_may_fail(op: core.Op) -> bool:
+    """May this op (not the blocks in it) fail when run?"""
+    match op:
+        case core.Gather() | core.Update() | core.Expand() | core.KeyReduce():
+            return op.checked
+        case core.Library():
+            return op.name in _FAILING_LIBRARY
+        case _:
+            return False
+
+
+def lower_library(state: State, op: core.Op) -> bool:
+    """Lower an op of this module; says whether it was one."""
+    match op:
+        case core.Gather():
+            gather(state, op)
+        case core.Rotate():
+            rotate(state, op)
+        case core.Join():
+            natural(state, "join", [op.result], op.args, {}, axis=op.axis)
+        case core.Stack():
+            natural(state, "stack", [op.result], op.args, {}, axis=op.axis)
+        case core.Scan():
+            natural(state, "scan", [op.result], [op.arg], {"function": op.function}, axis=op.axis)
+        case core.Update():
+            update(state, op)
+        case core.MaskUpdate():
+            framed(state, "mask_update", [op.result], [op.arg, op.mask, op.value], {})
+        case core.Contract():
+            first_carries(state, "contract", op.result, [op.left, op.right], 0, {})
+        case core.Compress():
+            compress(state, op)
+        case core.Expand():
+            expand(state, op)
+        case core.Where():
+            framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
+        case core.RuntimeSize():
+            runtime_size(state, op)
+        case core.FirstOccurrence():
+            framed(state, "first_occurrence", [op.result], [op.arg], {})
+        case core.Grade():
+            framed(state, "grade", [op.result], [op.arg], {"descending": op.descending})
+        case core.GradeBy():
+            framed(state, "grade_by", [op.result], [op.order, op.arg], {"descending": op.descending})
+        case core.IndexOf():
+            first_carries(state, "index_of", op.result, [op.table, op.arg], 1, {})
+        case core.MemberOf():
+            first_carries(state, "member_of", op.result, [op.arg, op.table], 0, {})
+        case core.Find():
+            framed(state, "find", [op.result], [op.pattern, op.arg], {})
+        case core.IntervalIndex():
+            first_carries(state, "interval_index", op.result, [op.table, op.arg], 1, {})
+        case core.Match():
+            framed(state, "match", [op.result], [op.left, op.right], {})
+        case core.Decode():
+            framed(state, "decode", [op.result], [op.radix, op.arg], {})
+        case core.Encode():
+            framed(state, "encode", [op.result], [op.radix, op.arg], {})
+        case core.KeyReduce():
+            attributes = {"function": op.function, "checked": op.checked}
+            framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
+        case core.Random():
+            framed(state, "random", [op.result], [op.key], {})
+        case core.Library():
+            natural(state, op.name, op.results, op.args, {}, may_fail=op.name in _FAILING_LIBRARY)
+        case core.Format():
+            framed(state, "format", [op.result], [op.arg], {}, defines=(op.size,))
+        case _:
+            return False
+    return True

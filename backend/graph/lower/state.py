@@ -1,0 +1,191 @@
+"""The state of a lowering, and how phases are emitted.
+
+Note [Batching].  A `Lift` is not a phase: its body's ops are lowered over the frame at once.  While a body is
+lowered, `State.frame` holds the sizes of all frame axes in force, outermost first, and every core value in scope is
+`Carried`: a graph value whose leading axes are the frame axes it depends on (ascending positions into `State.frame`), then
+the core value's own shape.  A value that depends on no cell carries nothing, so it is computed once.  An op's result
+carries the union of what its operands carry; only an op that may fail carries the whole frame unless that is provably
+inhabited, because over an empty frame it must not run.
+
+Neighbours: `elementwise`, `views`, `library`, `control` lower the ops; `lower.__init__` is the entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ....lang.source import Span
+from ....typechecker import core
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size, SizeVariable
+from ....typechecker.types import ArrayType
+from ..phases import (
+    AffineIndex,
+    Axis,
+    AxisKind,
+    Constant,
+    LibraryPhase,
+    Node,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    ValueId,
+)
+from ..projections import Shape, affine, axis_index, simplify
+from ..registry import signature_of
+
+FrameAxes = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A graph value and the frame axes it carries; see Note [Batching]."""
+
+    value: ValueId
+    frame: FrameAxes = ()
+
+
+@dataclass(slots=True)
+class State:
+    core: core.Core
+    types: dict[ValueId, ArrayType] = field(default_factory=dict)
+    bound: dict[core.ValueId, Carried] = field(default_factory=dict)
+    literals: dict[core.ValueId, core.Literal] = field(default_factory=dict)
+    constants: dict[core.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
+    frame: list[Size] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
+    next_value: int = 0
+    next_phase: int = 0
+
+    # -- looking up
+
+    def type(self, value: core.ValueId) -> ArrayType:
+        return self.core.types[value]
+
+    def shape(self, value: core.ValueId) -> Shape:
+        return self.core.types[value].shape
+
+    def kind(self, value: core.ValueId) -> Kind:
+        return self.core.types[value].element.kind
+
+    def span(self, value: core.ValueId) -> Span:
+        return self.core.spans[value]
+
+    def get(self, value: core.ValueId) -> Carried:
+        return self.bound[value]
+
+    def sizes(self, axes: FrameAxes) -> Shape:
+        return tuple(self.frame[a] for a in axes)
+
+    def inhabited(self, axes: Iterable[int]) -> bool:
+        return all((self.frame[a].bounds()[0] or 0) >= 1 for a in axes)
+
+    def union(self, values: Iterable[core.ValueId], *, may_fail: bool = False) -> FrameAxes:
+        """The frame axes an op on these values carries."""
+        found: set[int] = set()
+        for value in values:
+            found.update(self.bound[value].frame)
+        if may_fail:
+            missing = set(range(len(self.frame))) - found
+            if not self.inhabited(missing):
+                found |= missing
+        return tuple(sorted(found))
+
+    # -- naming
+
+    def fresh(self, type: ArrayType) -> ValueId:
+        value = ValueId(self.next_value)
+        self.next_value += 1
+        self.types[value] = type
+        return value
+
+    def phase_id(self) -> PhaseId:
+        self.next_phase += 1
+        return PhaseId(self.next_phase - 1)
+
+    def define(self, value: core.ValueId, frame: FrameAxes = ()) -> ValueId:
+        """The graph value of a core value; a core value that carries nothing keeps its number."""
+        type = self.core.types[value]
+        if frame:
+            made = self.fresh(batched(type, self.sizes(frame)))
+        else:
+            made = ValueId(int(value))
+            self.types[made] = type
+        self.bound[value] = Carried(made, frame)
+        return made
+
+    # -- emitting
+
+    def emit(self, phase: Phase) -> None:
+        self.phases.append(phase)
+
+    def constant(self, result: ValueId, data: tuple[core.Payload, ...], span: Span) -> None:
+        self.emit(Constant(self.phase_id(), span, data, result))
+
+    def structured(self, result: ValueId, span: Span, space: Shape, reads: Sequence[Read], body: Sequence[Node],
+                   reduce: tuple[Size, str] | None = None) -> None:  # fmt: skip
+        """A phase with the parallel axes `space` (and one reduce axis) whose last body node is the result."""
+        axes = [Axis(s, AxisKind.PARALLEL) for s in space]
+        reduction = None
+        if reduce is not None:
+            axes.append(Axis(reduce[0], AxisKind.REDUCE))
+            reduction = reduce[1]
+        results = (Result(result, len(body) - 1, reduction),)
+        self.emit(Structured(self.phase_id(), span, tuple(axes), tuple(reads), tuple(body), results))
+
+    def view(self, result: ValueId, span: Span, value: ValueId, projection: Projection) -> None:
+        """An identity body: element i of `result` is the element of `value` that the projection names."""
+        type = self.types[result]
+        self.structured(result, span, type.shape, [Read(value, projection)], [ReadNode(0, type.element.kind)])
+
+    def library(self, op: str, span: Span, args: Sequence[ValueId], results: Sequence[ValueId], attributes: Mapping[str, object],
+                defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
+        kept = {name: value for name, value in attributes.items() if not (name == "frame" and value == 0)}
+        if "frame" not in kept:
+            kept.pop("framed", None)
+        phase = LibraryPhase(self.phase_id(), span, op, tuple(args), tuple(results), kept, defines, ())
+        self.emit(
+            LibraryPhase(phase.id, span, op, phase.args, phase.results, kept, defines, signature_of(phase, self.types))
+        )
+
+    # -- frames
+
+    def operand(self, carried: Carried, frame: FrameAxes, space: Shape, cell: Sequence[AffineIndex], *, fills: bool = False) -> Read:
+        """A read of a carried value in an iteration space that starts with the axes of `frame` (a superset of its own);
+        `cell` indexes its own axes by axes of the whole space."""
+        leading = [axis_index(frame.index(a)) for a in carried.frame]
+        return Read(carried.value, affine(space, [*leading, *cell], self.types[carried.value].shape, fills=fills))
+
+    def carry(self, carried: Carried, frame: FrameAxes, span: Span) -> ValueId:
+        """The value with exactly the axes of `frame` in front, replicating it over those it lacks."""
+        if carried.frame == frame:
+            return carried.value
+        type = self.types[carried.value]
+        cell = type.shape[len(carried.frame) :]
+        result = self.fresh(ArrayType(type.element, self.sizes(frame) + cell))
+        space = self.types[result].shape
+        indices = [axis_index(len(frame) + i) for i in range(len(cell))]
+        self.view(result, span, carried.value, self.operand(carried, frame, space, indices).projection)
+        return result
+
+    def permute(self, value: ValueId, order: Sequence[int], span: Span, result: ValueId | None = None) -> ValueId:
+        """Axis i of the result is axis `order[i]` of the value."""
+        type = self.types[value]
+        if result is None:
+            if list(order) == list(range(len(order))):
+                return value
+            result = self.fresh(ArrayType(type.element, tuple(type.shape[a] for a in order)))
+        space = self.types[result].shape
+        indices = [axis_index(list(order).index(a)) for a in range(len(order))]
+        self.view(result, span, value, simplify(space, affine(space, indices, type.shape).stages))
+        return result
+
+
+def batched(type: ArrayType, frame: Shape) -> ArrayType:
+    """The type of a value that carries a frame (a permutation of cells is none of the whole)."""
+    return ArrayType(type.element, frame + type.shape, type.permutation and not frame)

@@ -1,0 +1,156 @@
+"""Lowering of ops that move elements and compute nothing: one structured phase with an identity body and a projection.
+
+A reshape whose products are not evidently equal, a gather by values, joins and rotations are library phases.
+Neighbours: `state` (Note [Batching]), `projections`; `passes.views` folds these into their readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....typechecker import core
+from ....typechecker.sizes import ONE, ZERO, Size, number, product
+from ..phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
+from ..projections import Shape, axis_index, constant_index, equal_products, not_negative, simplify
+from .state import Carried, State
+
+
+def transpose(state: State, op: core.Transpose) -> None:
+    _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
+
+
+def spread(state: State, op: core.Spread) -> None:
+    _affine(state, op.result, op.arg, [axis_index(a) for a in op.axes])
+
+
+def reverse(state: State, op: core.Reverse) -> None:
+    shape = state.shape(op.arg)
+    indices = [axis_index(a) for a in range(len(shape))]
+    indices[op.axis] = AffineIndex((Term(op.axis, -1),), shape[op.axis] - 1)
+    _affine(state, op.result, op.arg, indices)
+
+
+def slice_(state: State, op: core.Slice) -> None:
+    rank = len(state.shape(op.arg))
+    starts = [*op.starts, *([ZERO] * (rank - len(op.starts)))]
+    _affine(state, op.result, op.arg, [AffineIndex((Term(a, 1),), s) for a, s in enumerate(starts)], fills=True)
+
+
+def windows(state: State, op: core.Windows) -> None:
+    rank, k = len(state.shape(op.arg)), op.count
+    indices = [
+        AffineIndex((Term(a, 1), Term(k + a, 1)), ZERO) if a < k else axis_index(k + a) for a in range(rank)
+    ]
+    _affine(state, op.result, op.arg, indices)
+
+
+def reshape(state: State, op: core.Reshape) -> None:
+    old, new = state.shape(op.arg), state.shape(op.result)
+    extra = len(new) - len(old)
+    if old == new or (extra >= 0 and new[extra:] == old):  # whole copies of arg in front; empty if arg is
+        _affine(state, op.result, op.arg, [axis_index(extra + a) for a in range(len(old))])
+    elif all(s == ONE for s in old):
+        _affine(state, op.result, op.arg, [constant_index(ZERO)] * len(old))
+    elif equal_products(old, new):
+        _reshaped(state, op.result, op.arg, ())
+    elif _truncates(old, new):
+        _reshaped(state, op.result, op.arg, _flat(new, product(old)))
+    else:
+        carried = state.get(op.arg)
+        result = state.define(op.result, carried.frame)
+        frame = {"frame": len(carried.frame), "framed": (True,)}
+        state.library("reshape_cycle", state.span(op.result), (carried.value,), (result,), frame)
+
+
+def gather_literal(state: State, op: core.Gather) -> bool:
+    """A gather whose literal indices step evenly and are surely in range is a view; says whether it was."""
+    indices = state.literals.get(op.indices)
+    extent = state.shape(op.arg)[op.axis]
+    shape = [s.constant for s in state.shape(op.indices)]
+    known = [n for n in shape if n is not None]
+    if len(known) != len(shape):
+        return False
+    if indices is not None:
+        data = [int(x) for x in indices.data if isinstance(x, int)]
+        if not data or not all(not_negative(number(i)) and not_negative(extent - 1 - i) for i in {min(data), max(data)}):
+            return False
+        found = _steps(data, known)
+        if found is None:
+            return False
+        start, steps = number(data[0]), found
+    else:
+        node = state.constants.get(op.indices)
+        size = getattr(node, "size", None)
+        if not isinstance(size, Size) or not (not_negative(size) and not_negative(extent - 1 - size)):
+            return False
+        start, steps = size, []
+    rank = len(shape)
+    terms = tuple(Term(op.axis + a, step) for a, step in enumerate(steps) if step)
+    picked = [
+        axis_index(a) if a < op.axis else AffineIndex(terms, start) if a == op.axis else axis_index(a - 1 + rank)
+        for a in range(len(state.shape(op.arg)))
+    ]
+    _affine(state, op.result, op.arg, picked)
+    return True
+
+
+def _steps(data: Sequence[int], shape: Sequence[int]) -> list[int] | None:
+    """Strides that reproduce `data` from its first element, row-major over `shape`."""
+    strides = [1] * len(shape)
+    for a in range(len(shape) - 2, -1, -1):
+        strides[a] = strides[a + 1] * shape[a + 1]
+    steps = [data[stride] - data[0] if n > 1 else 0 for n, stride in zip(shape, strides, strict=True)]
+    for flat, value in enumerate(data):
+        if value != data[0] + sum(flat // stride % n * step for n, stride, step in zip(shape, strides, steps, strict=True)):
+            return None
+    return steps
+
+
+def _truncates(old: Shape, new: Shape) -> bool:
+    """Does the reshape surely take a leading part of a non-empty arg (with numbers for the flat position's strides)?"""
+    room = product(old) - product(new)
+    return not_negative(room) and all(s.constant is not None for s in new[1:])
+
+
+def _flat(new: Shape, length: Size) -> tuple[Stage, ...]:
+    """From a point of `new` to its row-major position in a vector of `length`."""
+    stride, terms = 1, []
+    for axis in range(len(new) - 1, -1, -1):
+        terms.append(Term(axis, stride))
+        stride *= new[axis].constant or 0
+    return (Affine((AffineIndex(tuple(t for t in reversed(terms) if t.coefficient), ZERO),), (length,)),)
+
+
+def _affine(state: State, result: core.ValueId, arg: core.ValueId, indices: Sequence[AffineIndex], *, fills: bool = False) -> None:
+    """`indices` speak of the cell's axes; the frame goes in front unchanged."""
+    carried = state.get(arg)
+    made = state.define(result, carried.frame)
+    space = state.types[made].shape
+    shift = len(carried.frame)
+    cell = [AffineIndex(tuple(Term(t.axis + shift, t.coefficient) for t in i.terms), i.constant) for i in indices]
+    read = state.operand(carried, carried.frame, space, cell, fills=fills)
+    state.view(made, state.span(result), carried.value, read.projection)
+
+
+def _reshaped(state: State, result: core.ValueId, arg: core.ValueId, flatten: tuple[Stage, ...]) -> None:
+    carried = state.get(arg)
+    made = state.define(result, carried.frame)
+    space = state.types[made].shape
+    frame = state.sizes(carried.frame)
+    old, new = state.shape(arg), state.shape(result)
+    stages: list[Stage] = []
+    source = new
+    if flatten:
+        stage = flatten[0]
+        assert isinstance(stage, Affine)
+        shifted = [AffineIndex(tuple(Term(t.axis + len(frame), t.coefficient) for t in i.terms), i.constant) for i in stage.indices]
+        stages.append(Affine((*(axis_index(a) for a in range(len(frame))), *shifted), frame + stage.shape))
+        source = stage.shape
+    stages.append(Reshaped(frame + source, frame + old))
+    if state.types[carried.value].shape != frame + old:  # frames of equal size under two names
+        stages.append(_renamed(frame + old, carried, state))
+    state.view(made, state.span(result), carried.value, Projection(simplify(space, stages).stages))
+
+
+def _renamed(box: Shape, carried: Carried, state: State) -> Affine:
+    return Affine(tuple(axis_index(a) for a in range(len(box))), state.types[carried.value].shape)

@@ -1,0 +1,309 @@
+"""Projections: building, composing, simplifying, and the boxes of an operand that a box of the iteration space needs.
+
+A projection is a chain of stages (phases.py, Note [Projections]).  Composition is concatenation followed by
+simplification, which keeps these normal forms where sizes allow it to be seen:
+  * no two adjacent affine stages unless the first may fill, no two adjacent reshapes, no stage that changes nothing;
+  * terms of an index are sorted by axis, one a term, no zero coefficient;
+  * `fills` only where an index may leave the box;
+  * a reshape that only adds or drops axes of length 1 is affine.
+
+Neighbours: `lower` builds them, `passes.views` and `passes.fusion` compose them, `verify` checks them, the scheduler cuts
+through `box_needed`, executors read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
+
+from ...typechecker.sizes import ONE, ZERO, Node, Opaque, Size, number, product
+from .phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
+
+IDENTITY: Final = Projection(())
+LONGEST_CHAIN: Final = 6
+
+Shape: TypeAlias = tuple[Size, ...]
+Box: TypeAlias = tuple[tuple[int, int], ...]
+
+
+def axis_index(axis: int) -> AffineIndex:
+    """The coordinate of one axis."""
+    return AffineIndex((Term(axis, 1),), ZERO)
+
+
+def constant_index(value: Size) -> AffineIndex:
+    return AffineIndex((), value)
+
+
+def affine(space: Shape, indices: Sequence[AffineIndex], shape: Shape, *, fills: bool = False) -> Projection:
+    """The simplified one-stage projection from `space` into the box `shape`."""
+    return simplify(space, (Affine(tuple(indices), shape, fills),))
+
+
+def compose(space: Shape, first: Projection, second: Projection) -> Projection:
+    """From `space` through `first` into the space of `second`, then through it."""
+    return simplify(space, first.stages + second.stages)
+
+
+def simplify(space: Shape, stages: Sequence[Stage]) -> Projection:
+    """The chain in normal form; `space` is the iteration space it starts from."""
+    done: list[Stage] = []
+    boxes: list[Shape] = [space]  # boxes[i] is what done[i] starts from
+    pending = list(reversed(stages))
+    while pending:
+        stage = _local(boxes[-1], pending.pop())
+        if stage is None:
+            continue
+        last = done[-1] if done else None
+        if isinstance(stage, Affine) and isinstance(last, Affine) and not last.fills:
+            done.pop()
+            boxes.pop()
+            pending.append(_multiply(last, stage))
+        elif isinstance(stage, Reshaped) and isinstance(last, Reshaped):
+            done.pop()
+            boxes.pop()
+            pending.append(Reshaped(last.source, stage.target))
+        else:
+            done.append(stage)
+            boxes.append(target_of(stage))
+    return Projection(tuple(done))
+
+
+def target_of(stage: Stage) -> Shape:
+    return stage.shape if isinstance(stage, Affine) else stage.target
+
+
+def target(space: Shape, projection: Projection) -> Shape:
+    """The box a projection ends in: the operand's shape."""
+    return target_of(projection.stages[-1]) if projection.stages else space
+
+
+def may_fill(projection: Projection) -> bool:
+    return any(isinstance(s, Affine) and s.fills for s in projection.stages)
+
+
+def is_identity(space: Shape, projection: Projection, shape: Shape) -> bool:
+    """Does every point read the element at itself, of an operand of just this shape?"""
+    return not projection.stages and space == shape
+
+
+def substitute(projection: Projection, space: Shape, sizes: Mapping[object, Size]) -> Projection:
+    """The projection for known sizes, simplified again (`space` is already substituted)."""
+
+    def known(size: Size) -> Size:
+        return size.substitute(sizes)  # type: ignore[arg-type]
+
+    stages: list[Stage] = []
+    for stage in projection.stages:
+        match stage:
+            case Affine():
+                indices = tuple(AffineIndex(i.terms, known(i.constant)) for i in stage.indices)
+                stages.append(Affine(indices, tuple(map(known, stage.shape)), stage.fills))
+            case Reshaped():
+                stages.append(Reshaped(tuple(map(known, stage.source)), tuple(map(known, stage.target))))
+    return simplify(space, stages)
+
+
+# ------------------------------------------------------------------------------------ simplification
+
+
+def _local(space: Shape, stage: Stage) -> Stage | None:
+    """One stage in its simplest form; None if it changes nothing."""
+    if isinstance(stage, Reshaped):
+        if stage.source == stage.target:
+            return None
+        unit = _unit_reshape(stage)
+        if unit is None:
+            return stage
+        stage = unit
+    if stage.fills and in_bounds(space, stage):
+        stage = Affine(stage.indices, stage.shape)
+    if not stage.fills and stage.shape == space and all(i == axis_index(a) for a, i in enumerate(stage.indices)):
+        return None
+    return stage
+
+
+def _unit_reshape(stage: Reshaped) -> Affine | None:
+    """A reshape between boxes that differ in axes of length 1 only."""
+    source = [a for a, size in enumerate(stage.source) if size != ONE]
+    if [stage.source[a] for a in source] != [size for size in stage.target if size != ONE]:
+        return None
+    axes = iter(source)
+    return Affine(tuple(constant_index(ZERO) if size == ONE else axis_index(next(axes)) for size in stage.target), stage.target)
+
+
+def _multiply(first: Affine, second: Affine) -> Affine:
+    indices: list[AffineIndex] = []
+    for index in second.indices:
+        if len(index.terms) == 1 and index.terms[0].coefficient == 1 and index.constant == ZERO:
+            indices.append(first.indices[index.terms[0].axis])
+            continue
+        coefficients: dict[int, int] = {}
+        constant = index.constant
+        for term in index.terms:
+            inner = first.indices[term.axis]
+            constant = constant + inner.constant * term.coefficient
+            for t in inner.terms:
+                coefficients[t.axis] = coefficients.get(t.axis, 0) + t.coefficient * term.coefficient
+        indices.append(AffineIndex(tuple(Term(a, c) for a, c in sorted(coefficients.items()) if c), constant))
+    return Affine(tuple(indices), second.shape, second.fills)
+
+
+# -------------------------------------------------------------------------------------------- bounds
+
+
+def in_bounds(space: Shape, stage: Affine) -> bool:
+    """Is every index provably in the box for every point of `space` (vacuously when it is empty)?"""
+    if ZERO in space:
+        return True
+    inhabited = [when_inhabited(s) for s in space]
+    return all(_index_in_bounds(inhabited, i, size) for i, size in zip(stage.indices, stage.shape, strict=True))
+
+
+def never_in_bounds(space: Sequence[int], stage: Affine) -> bool:
+    """On concrete sizes: does some point leave the box?  (For the verifier; False when the space is empty.)"""
+    if any(n == 0 for n in space):
+        return False
+    for index, size in zip(stage.indices, stage.shape, strict=True):
+        low, high = _interval([(0, n) for n in space], index)
+        extent = size.constant
+        if extent is not None and (low < 0 or high >= extent):
+            return True
+    return False
+
+
+def _index_in_bounds(space: Sequence[Size], index: AffineIndex, extent: Size) -> bool:
+    low, high = index.constant, index.constant
+    for term in index.terms:
+        reach = (space[term.axis] - 1) * term.coefficient
+        if term.coefficient > 0:
+            high = high + reach
+        else:
+            low = low + reach
+    return not_negative(low) and not_negative(extent - 1 - high)
+
+
+def not_negative(size: Size) -> bool:
+    low = size.bounds()[0]
+    return low is not None and low >= 0
+
+
+def when_inhabited(size: Size) -> Size:
+    """The size, knowing that it is at least 1: `0⌈x` is x."""
+    if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
+        atom, power = size.terms[0][0][0]
+        if power == 1 and isinstance(atom, Opaque) and atom.node is Node.MAXIMUM:
+            rest = [a for a in atom.args if a != ZERO]
+            if len(rest) == 1 and len(atom.args) == 2:
+                return rest[0]
+    return size
+
+
+# ------------------------------------------------------------------------------------- multiplicity
+
+
+def reads_once(space: Shape, projection: Projection) -> bool:
+    """Is each element of the operand read at most once over `space`?  (Sufficient, symbolic.)"""
+    box = space
+    for stage in projection.stages:
+        if isinstance(stage, Affine) and not _injective(box, stage):
+            return False
+        box = target_of(stage)
+    return True
+
+
+def _injective(space: Shape, stage: Affine) -> bool:
+    seen: set[int] = {a for a, size in enumerate(space) if size == ONE or size == ZERO}
+    for index in stage.indices:
+        if len(index.terms) == 1:
+            seen.add(index.terms[0].axis)
+    return len(seen) == len(space)
+
+
+def covers(space: Shape, projection: Projection) -> bool:
+    """Is each element of the operand read at least once over `space`?  (Sufficient: permutations and reversals.)"""
+    box = space
+    for stage in projection.stages:
+        if isinstance(stage, Affine):
+            used: set[int] = set()
+            for index, size in zip(stage.indices, stage.shape, strict=True):
+                if not index.terms and size == ONE:
+                    continue
+                if len(index.terms) != 1 or abs(index.terms[0].coefficient) != 1 or index.terms[0].axis in used:
+                    return False
+                if box[index.terms[0].axis] != size:
+                    return False
+                used.add(index.terms[0].axis)
+            if any(size != ONE for a, size in enumerate(box) if a not in used):
+                return False  # a broadcast axis may be empty, and then nothing is read
+        box = target_of(stage)
+    return True
+
+
+# --------------------------------------------------------------------------------------------- boxes
+
+
+def box_needed(space: Sequence[int], projection: Projection, box: Box) -> Box:
+    """The bounding box of the operand that the points of `box` read.  All sizes are numbers; empty boxes give empty boxes."""
+    current: Box = box
+    for stage in projection.stages:
+        empty = any(stop <= start for start, stop in current)
+        shape = tuple(_number(s) for s in target_of(stage))
+        if empty:
+            current = tuple((0, 0) for _ in shape) if shape else ()
+            continue
+        match stage:
+            case Affine():
+                intervals = []
+                for index, extent in zip(stage.indices, shape, strict=True):
+                    low, high = _interval(current, index)
+                    start = min(max(low, 0), extent)
+                    intervals.append((start, max(start, min(high + 1, extent))))
+                current = tuple(intervals)
+            case Reshaped():
+                source = tuple(_number(s) for s in stage.source)
+                current = _reshaped_box(source, shape, current)
+    return current
+
+
+def _interval(box: Sequence[tuple[int, int]], index: AffineIndex) -> tuple[int, int]:
+    low = high = _number(index.constant)
+    for term in index.terms:
+        start, stop = box[term.axis]
+        ends = (start * term.coefficient, (stop - 1) * term.coefficient)
+        low, high = low + min(ends), high + max(ends)
+    return low, high
+
+
+def _reshaped_box(source: Sequence[int], target: Sequence[int], box: Box) -> Box:
+    first = last = 0
+    for size, (start, stop) in zip(source, box, strict=True):
+        first, last = first * size + start, last * size + stop - 1
+    low: list[int] = []
+    high: list[int] = []
+    for size in reversed(target):
+        low.append(first % size)
+        high.append(last % size)
+        first, last = first // size, last // size
+    result: list[tuple[int, int]] = []
+    whole = False
+    for size, start, stop in zip(target, reversed(low), reversed(high), strict=True):
+        result.append((0, size) if whole else (start, stop + 1))
+        whole = whole or start != stop
+    return tuple(result)
+
+
+def _number(size: Size) -> int:
+    value = size.constant
+    if value is None:
+        raise ValueError(f"size {size} is not known")
+    return value
+
+
+def equal_products(left: Shape, right: Shape) -> bool:
+    """Have two boxes evidently the same number of points?"""
+    return product(left) == product(right)
+
+
+def sizes_of(numbers: Sequence[int]) -> Shape:
+    return tuple(number(n) for n in numbers)
