@@ -4,9 +4,9 @@ Elaboration rules never construct a `Core` themselves; they call `emit` (or a na
 Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
 
 What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check
-(`guards`), which mask names which run-time size (`mask_size`), the exact quotient behind an integer
-division (`quotients`, so that `⌊n÷2` is a size), where the program mentions a value (`uses`), and the
-function being applied (`glyph`, for messages).
+(`guards`), which mask or integer names which run-time size, the exact quotient behind an integer division
+(`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
+where the program mentions a value (`uses`), and the function being applied (`glyph`, for messages).
 
 Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
@@ -48,7 +48,10 @@ class Builder(Conversions):
         self.guards: list[CoreGuard] = []
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
+        self.negated: dict[ValueId, Operand] = {}
         self._mask_sizes: dict[ValueId, SizeVariable] = {}
+        self._same_mask: dict[ValueId, ValueId] = {}
+        self._value_sizes: dict[ValueId, SizeVariable] = {}
         self._size_names: dict[str, int] = {}
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), [])]
         self._next_value = 0
@@ -164,16 +167,25 @@ class Builder(Conversions):
 
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The number of true elements of a mask: one mask value names one size, however often it is used."""
-        known = self._mask_sizes.get(mask.value)
+        value = self._same_mask.get(mask.value, mask.value)
+        known = self._mask_sizes.get(value)
         if known is None:
             known = self.runtime_size("k", cap, span, "the number of elements this mask keeps")
-            self._mask_sizes[mask.value] = known
+            self._mask_sizes[value] = known
         return known
 
-    def share_mask_size(self, mask: Operand, original: Operand) -> None:
-        """`mask` is `original` in another kind: both name one size (whichever is asked first)."""
-        if original.value in self._mask_sizes:
-            self._mask_sizes[mask.value] = self._mask_sizes[original.value]
+    def share_mask(self, mask: Operand, original: Operand) -> None:
+        """`mask` is `original` in another kind: both name one size."""
+        if mask.value != original.value:
+            self._same_mask[mask.value] = self._same_mask.get(original.value, original.value)
+
+    def value_size(self, x: Operand, cap: Size, span: Span) -> SizeVariable:
+        """The run-time size that an integer value names: one value names one size."""
+        known = self._value_sizes.get(x.value)
+        if known is None:
+            known = self.runtime_size("k", cap, span, "the value of this integer")
+            self._value_sizes[x.value] = known
+        return known
 
     def equal(self, left: Size, right: Size) -> bool | None:
         """Decided equality of two sizes; None if it depends or is unknown."""
@@ -205,7 +217,8 @@ class Builder(Conversions):
         variables = fact.left.variables() | fact.right.variables()
         runtime = sorted((v for v in variables if v.origin is SizeOrigin.RUNTIME), key=lambda v: v.id)
         rigid = any(v.origin is SizeOrigin.RIGID for v in variables)
-        shown = None if decision.counterexample is None else {v.name: n for v, n in decision.counterexample.items() if v in variables}
+        found = decision.counterexample
+        shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
         code, labels, notes = obligation.code, obligation.labels, obligation.notes
         if code == "E201":
             code = {Verdict.NEVER: "E200", Verdict.UNKNOWN: "E209"}.get(decision.verdict, "E201")
@@ -249,6 +262,19 @@ class Builder(Conversions):
     def depth(self) -> int:
         """How many blocks are open; 1 at the top of the program."""
         return len(self._blocks)
+
+    # -- trials
+
+    def mark(self) -> tuple[int, ...]:
+        """Where a trial starts, for `rollback`."""
+        return (len(self.diagnostics), len(self.premises), len(self.guards), *[len(ops) for _, ops in self._blocks])
+
+    def rollback(self, mark: tuple[int, ...]) -> None:
+        """Undo what was emitted, reported and required since `mark`; blocks opened since then are dropped."""
+        diagnostics, premises, guards, *lengths = mark
+        del self.diagnostics[diagnostics:], self.premises[premises:], self.guards[guards:], self._blocks[len(lengths) :]
+        for (_, ops), length in zip(self._blocks, lengths, strict=True):
+            del ops[length:]
 
     # -- diagnostics
 

@@ -1,0 +1,102 @@
+"""Applying function values: primitives, dfns, trains; operators go to their own modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from ...lang.source import Span
+from .. import rules
+from ..operands import Operand, TupleOperand, Value
+from . import at, compose, dfns, key, power, rank_each, reduce_scan, signatures, stencil, table_inner
+from .context import Context, is_poisoned
+from .functions import (
+    AtopFunction,
+    BoundFunction,
+    BrokenFunction,
+    DerivedFunction,
+    DfnFunction,
+    ForkFunction,
+    FunctionValue,
+    PrimitiveFunction,
+    SignedFunction,
+    is_function,
+)
+
+_Operator = Callable[[Context, DerivedFunction, "Value | None", Value, Span], Value]
+
+
+def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
+    """`left function right`, or `function right`.  Poisoned arguments give poison quietly."""
+    ctx.spend(span)
+    if is_poisoned(right) or is_poisoned(left) or isinstance(function, BrokenFunction):
+        return ctx.builder.poison(span)
+    with ctx.deeper(span):
+        match function:
+            case PrimitiveFunction():
+                return primitive(ctx, function, left, right, span)
+            case DfnFunction():
+                return dfns.call(ctx, function, left, right, span)
+            case SignedFunction():
+                return signatures.call(ctx, function, left, right, span)
+            case ForkFunction():
+                return _fork(ctx, function, left, right, span)
+            case AtopFunction():
+                inner = ctx.call(function.inner, left, right, span)
+                return ctx.call(function.outer, None, inner, span)
+            case BoundFunction():
+                if left is not None:
+                    return ctx.error("E130", "this function already has its left argument", span)
+                return ctx.call(function.function, function.left, right, span)
+            case DerivedFunction():
+                return _OPERATORS[function.operator](ctx, function, left, right, span)
+            case _:
+                assert_never(function)
+
+
+def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """A primitive on arrays; `/ ⌿ \\ ⍀` too (as functions)."""
+    for value in (left, right):
+        if isinstance(value, TupleOperand) and not _takes_tuple(function.glyph):
+            return ctx.error("E305", f"`{function.glyph}` takes arrays, but this argument is a tuple", span,
+                             notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
+    return rules.apply(ctx.builder, function.glyph, left, right, function.axis, span)
+
+
+def _takes_tuple(glyph: str) -> bool:
+    return glyph in "⊣⊢¿?"
+
+
+def _fork(ctx: Context, fork: ForkFunction, left: Value | None, right: Value, span: Span) -> Value:
+    second = ctx.call(fork.right, left, right, span)
+    tine = fork.left
+    first: Value
+    if isinstance(tine, (Operand, TupleOperand)):
+        first = tine
+    else:
+        first = ctx.call(tine, left, right, span)
+    return ctx.call(fork.middle, first, second, span)
+
+
+_OPERATORS: dict[str, _Operator] = {
+    "/": reduce_scan.reduce,
+    "⌿": reduce_scan.reduce,
+    "\\": reduce_scan.scan,
+    "⍀": reduce_scan.scan,
+    "¨": rank_each.each,
+    "˘": rank_each.cells,
+    "⍤": rank_each.rank_or_atop,
+    "⍨": compose.commute,
+    "∘": compose.beside,
+    "⍥": compose.over,
+    "⍛": compose.behind,
+    "∘.": table_inner.table,
+    ".": table_inner.inner,
+    "⍣": power.power,
+    "⍣\\": power.states,
+    "@": at.at,
+    "⌸": key.key,
+    "⌺": stencil.stencil,
+}
+
+assert is_function

@@ -1,0 +1,129 @@
+"""`f@i`: change at indices or where a mask holds."""
+
+from __future__ import annotations
+
+from ...lang.source import Span
+from ..core import MaskUpdate, Reshape, Update
+from ..display import show_type
+from ..elements import Kind, plain
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..sizes import Size, product
+from ..types import ArrayType
+from . import combine, indexing
+from .context import Context
+from .expressions import single
+from .functions import BoundFunction, DerivedFunction, FunctionValue, PrimitiveFunction, UntilOperand
+from .values import cast
+
+
+def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f@i x`, `A@i x`, `y f@i x`; i is indices, a mask, or a function of x giving the mask."""
+    change, where = derived.operands
+    x = single(ctx, right, span)
+    if x.poisoned:
+        return x
+    if isinstance(change, (TupleOperand, UntilOperand)) or isinstance(where, (TupleOperand, UntilOperand)):
+        return ctx.error("E305", "`@` takes arrays or functions, not tuples", derived.span)
+    if left is not None:
+        if isinstance(change, Operand):
+            return ctx.error("E130", "`A@i` takes one argument, got two", span)
+        change = BoundFunction(derived.span, change, left)
+    if x.type.rank == 0:
+        return ctx.error("E131", "`@` changes major cells, but a scalar has none", span)
+    if isinstance(where, Operand):
+        places = where
+    else:
+        found = single(ctx, ctx.call(where, None, x, span), span)
+        if found.poisoned:
+            return found
+        places = found
+        if places.type.element.kind is not Kind.BOOL:
+            return ctx.error("E303", f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span)
+    if places.type.element.kind is Kind.BOOL and places.type.rank > 0:
+        return _masked(ctx, change, places, x, span)
+    return _indexed(ctx, change, places, x, span)
+
+
+def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: Operand, span: Span) -> Value:
+    index = indexing.position(ctx, places, x.type.shape[0], span)
+    if index is None:
+        return ctx.builder.poison(span)
+    selected_shape = index.operand.type.shape + x.type.shape[1:]
+    if isinstance(change, Operand):
+        new = change
+    else:
+        selected = indexing.select(ctx, x, index, 0, span)
+        new = single(ctx, ctx.call(change, None, selected, span), span)
+    if new.poisoned or not _fits(ctx, new, selected_shape, span):
+        return ctx.builder.poison(span)
+    pair = _promoted(ctx, x, new, span)
+    if pair is None:
+        return ctx.builder.poison(span)
+    base, value = pair
+    indices = (index.operand.value, *[None] * (x.type.rank - 1))
+    type_ = ArrayType(plain(base.type.element), x.type.shape)
+    return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, index.checked), type_, span)
+
+
+def _fits(ctx: Context, new: Operand, shape: tuple[Size, ...], span: Span) -> bool:
+    """The new cells have the selection's shape, or are one scalar for all."""
+    if new.type.rank == 0:
+        return True
+    if new.type.rank != len(shape):
+        ctx.error("E101", f"the cells selected by `@` have rank {len(shape)}, but their replacement has type {show_type(new.type)}", span)
+        return False
+    facts = [SizeFact(Relation.EQUAL, a, b) for a, b in zip(shape, new.type.shape, strict=True)]
+    return all([
+        ctx.builder.require(Obligation(fact, "E101", span, f"{fact.left} places are replaced by {fact.right} values")) for fact in facts
+    ])  # fmt: skip
+
+
+def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Operand, Operand] | None:
+    joint = combine.joint_element(ctx, [x.type.element, new.type.element])
+    if joint is None:
+        ctx.error("E300", "the array and its new items mix text and numbers", span)
+        return None
+    return cast(ctx, x, joint, span), cast(ctx, new, joint, span)
+
+
+def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Operand, span: Span) -> Value:
+    """Replace where the mask (over x's leading axes) holds."""
+    if mask.type.rank > x.type.rank:
+        return ctx.error("E101", f"this mask has rank {mask.type.rank}, but the array only {x.type.rank}", span)
+    for axis, (a, b) in enumerate(zip(mask.type.shape, x.type.shape, strict=False)):
+        fact = SizeFact(Relation.EQUAL, b, a)
+        if not ctx.builder.require(Obligation(fact, "E101", span, f"axis {axis} of the mask is {a} long, of the array {b}")):
+            return ctx.builder.poison(span)
+    if isinstance(change, Operand) and change.type.rank == 0:
+        pair = _promoted(ctx, x, change, span)
+        if pair is None:
+            return ctx.builder.poison(span)
+        base, value = pair
+        return ctx.builder.scalar("select", [mask, value, base], plain(base.type.element), span)
+    flat_shape = (product(mask.type.shape), *x.type.shape[mask.type.rank :])
+    flat, flat_mask = reshape(ctx, x, flat_shape, span), reshape(ctx, mask, flat_shape[:1], span)
+    selected = ctx.call(PrimitiveFunction(span, "⌿"), flat_mask, flat, span)
+    if not isinstance(selected, Operand) or selected.poisoned:
+        return ctx.builder.poison(span)
+    new = change if isinstance(change, Operand) else single(ctx, ctx.call(change, None, selected, span), span)
+    if new.poisoned:
+        return new
+    if new.type.rank == 0 and not isinstance(change, Operand):
+        return _masked(ctx, new, mask, x, span)
+    if not _fits(ctx, new, selected.type.shape, span):
+        return ctx.builder.poison(span)
+    pair = _promoted(ctx, flat, new, span)
+    if pair is None:
+        return ctx.builder.poison(span)
+    base, value = pair
+    type_ = ArrayType(plain(base.type.element), flat_shape)
+    made = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
+    return reshape(ctx, made, x.type.shape, span)
+
+
+def reshape(ctx: Context, x: Operand, shape: tuple[Size, ...], span: Span) -> Operand:
+    """The same elements in another shape of as many."""
+    if x.type.shape == shape:
+        return x
+    return ctx.builder.emit(lambda result: Reshape(result, x.value), ArrayType(x.type.element, shape), span)

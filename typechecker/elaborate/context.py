@@ -1,0 +1,134 @@
+"""What every elaboration module shares: the builder, the budgets, and the two mutually recursive entries.
+
+`apply` and `expression` are installed by `programs` when it makes the context, so that operator
+modules need not import the modules that call them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from ...lang import tree
+from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
+from ...lang.source import Source, Span
+from ..builder import Builder
+from ..operands import Operand, TupleOperand, Value
+from .functions import FunctionValue
+from .scopes import Module, Scope
+
+NODE_BUDGET = 1_000_000
+DEPTH_LIMIT = 400
+
+Load = Callable[[str, str | None], Source | None]
+
+
+class BudgetExceeded(RhoError):
+    """E610: the program's expansion is too large or too deep; elaboration stops."""
+
+
+@dataclass(slots=True, eq=False)
+class Context:
+    builder: Builder
+    load: Load
+    strict: bool
+    apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
+    expression: Callable[[Context, tree.Expression, Scope], Value]
+    nodes: int = 0
+    depth: int = 0
+    loops: list[Span] = field(default_factory=list)
+    modules: dict[str, Module] = field(default_factory=dict)
+    loading: list[str] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+
+    def call(self, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
+        """Apply a function value."""
+        return self.apply(self, function, left, right, span)
+
+    def spend(self, span: Span) -> None:
+        """Count one elaborated node; E610 beyond the budget."""
+        self.nodes += 1
+        if self.nodes > NODE_BUDGET:
+            raise BudgetExceeded([Diagnostic(
+                "E610", f"this program expands to more than {NODE_BUDGET} operations", span,
+                notes=("functions are expanded at every call: a chain of functions that call each other twice doubles at each step",),
+            )])  # fmt: skip
+
+    @contextmanager
+    def deeper(self, span: Span) -> Iterator[None]:
+        """One more nested application; E610 beyond the limit."""
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            self.depth -= 1
+            raise BudgetExceeded([Diagnostic(
+                "E610", f"functions call each other more than {DEPTH_LIMIT} deep here", span,
+                notes=("every call is expanded before the program runs",),
+            )])  # fmt: skip
+        try:
+            yield
+        finally:
+            self.depth -= 1
+
+    @contextmanager
+    def operator_body(self, span: Span) -> Iterator[None]:
+        """Inside a function that an operator applies: printing is E602 there."""
+        self.loops.append(span)
+        try:
+            yield
+        finally:
+            self.loops.pop()
+
+    def error(
+        self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
+        fixes: Sequence[Fix] = (),
+    ) -> Operand:  # fmt: skip
+        """Report an error and give a poisoned value."""
+        self.builder.report(Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes)))
+        return self.builder.poison(span)
+
+
+def leaves(value: Value) -> tuple[Operand, ...]:
+    """The arrays of a value, tuples flattened in order."""
+    if isinstance(value, Operand):
+        return (value,)
+    found: list[Operand] = []
+    stack: list[Value] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, TupleOperand):
+            stack.extend(reversed(item.items))
+        else:
+            found.append(item)
+    return tuple(found)
+
+
+def rebuild(pattern: Value, arrays: Sequence[Operand]) -> Value:
+    """A value of `pattern`'s tuple structure with its arrays replaced in order."""
+    value, rest = _rebuild(pattern, arrays, 0)
+    assert rest == len(arrays)
+    return value
+
+
+def _rebuild(pattern: Value, arrays: Sequence[Operand], at: int) -> tuple[Value, int]:
+    if isinstance(pattern, Operand):
+        return arrays[at], at + 1
+    items: list[Value] = []
+    for item in pattern.items:
+        value, at = _rebuild(item, arrays, at)
+        items.append(value)
+    return TupleOperand(tuple(items)), at
+
+
+def same_structure(left: Value, right: Value) -> bool:
+    """Are two values tuples of the same nesting?"""
+    if isinstance(left, Operand) or isinstance(right, Operand):
+        return isinstance(left, Operand) and isinstance(right, Operand)
+    if len(left.items) != len(right.items):
+        return False
+    pairs = zip(left.items, right.items, strict=True)
+    return all([same_structure(a, b) for a, b in pairs])
+
+
+def is_poisoned(value: Value | None) -> bool:
+    return value is not None and any(x.poisoned for x in leaves(value))

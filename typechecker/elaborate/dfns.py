@@ -1,0 +1,138 @@
+"""Dfns: statements in order, guards as branches.
+
+A call is expanded in place with its argument operands, so singletons and constants flow in.
+"""
+
+from __future__ import annotations
+
+from ...lang import tree
+from ...lang.diagnostics import Label
+from ...lang.source import Span
+from ..elements import Kind
+from ..operands import Operand, Value
+from . import branches, expressions, resolve
+from .context import Context, is_poisoned
+from .functions import DfnFunction
+from .scopes import Missing, Scope
+from .values import static_integer
+
+
+def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """Expand a dfn on its arguments."""
+    scope = Scope(function.home.scope.file, function.home)
+    scope.bind("⍵", right)
+    scope.bind("⍺", Missing.ALPHA if left is None else left)
+    builder = ctx.builder
+    origin = builder.index_origin
+    builder.index_origin = scope.file.index_origin
+    try:
+        value = _statements(ctx, function.node, 0, scope)
+    finally:
+        builder.index_origin = origin
+    return value
+
+
+def _statements(ctx: Context, dfn: tree.Dfn, start: int, scope: Scope) -> Value:
+    """Run the statements from `start`; the value is the last expression's."""
+    value: Value | None = None
+    for at in range(start, len(dfn.body)):
+        statement = dfn.body[at]
+        if isinstance(statement, tree.Guard):
+            return _guard(ctx, dfn, at, statement, scope)
+        found = _statement(ctx, statement, scope)
+        value = found if found is not None else value
+    if value is None:
+        return ctx.error("E134", "this function has no value: it does not end with an expression", dfn.span)
+    return value
+
+
+def _statement(ctx: Context, statement: tree.Statement, scope: Scope) -> Value | None:
+    """Run one statement other than a guard; its value if it has one."""
+    match statement:
+        case tree.Evaluate():
+            return ctx.expression(ctx, statement.value, scope)
+        case tree.BindArray():
+            if _is_alpha(statement.target):
+                if scope.latest("⍺") is not Missing.ALPHA:
+                    return None
+                default = ctx.expression(ctx, statement.value, scope)
+                scope.bind("⍺", default)
+                return default
+            value = ctx.expression(ctx, statement.value, scope)
+            expressions.bind_target(ctx, statement.target, value, scope)
+            return value
+        case tree.BindFunction():
+            if _is_alpha(statement.target) and scope.latest("⍺") is not Missing.ALPHA:
+                return None
+            name = statement.target.name
+            scope.bind(name, resolve.function(ctx, statement.value, scope, name))
+            return None
+        case tree.BindOperator():
+            found = resolve.operator(ctx, statement.value, scope)
+            if found is not None:
+                scope.bind(statement.target.name, found)
+            return None
+        case tree.BareFunction():
+            return ctx.error("E134", "the value of this statement is a function: functions can be named and passed to operators, "
+                             "not returned", statement.span)  # fmt: skip
+        case _:
+            return ctx.error("E017", "this statement belongs at top level, not inside `{}`", statement.span)
+
+
+def _is_alpha(target: tree.Target) -> bool:
+    return isinstance(target, tree.NameTarget) and target.name == "⍺"
+
+
+def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, scope: Scope) -> Value:
+    """`cond : value`, then the rest: decided while checking if cond is static, else a branch."""
+    ctx.spend(guard.span)
+    condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, scope), guard.condition.span)
+    if condition.poisoned:
+        return condition
+    known = static_integer(condition)
+    if known is None and condition.constant is not None:
+        known = int(bool(condition.constant[0]))
+    if known is not None:
+        return ctx.expression(ctx, guard.value, scope) if known else _statements(ctx, dfn, at + 1, scope)
+
+    def then() -> Value:
+        return ctx.expression(ctx, guard.value, Scope(scope.file, scope.now()))
+
+    def otherwise() -> Value:
+        if at + 1 == len(dfn.body):
+            return ctx.error("E134", "this function has no value when its last condition does not hold", guard.span,
+                             notes=("end the function with an expression after the guards",))  # fmt: skip
+        return _statements(ctx, dfn, at + 1, _after(scope))
+
+    with ctx.deeper(guard.span):
+        rest = Label(dfn.body[-1].span, "the other exit")
+        return branches.branch(ctx, condition, then, otherwise, guard.span, guard.value.span, rest)
+
+
+def _after(scope: Scope) -> Scope:
+    """A scope for the statements after a guard: the same names, the same arguments."""
+    inner = Scope(scope.file, scope.now())
+    for name in ("⍵", "⍺"):
+        entry = scope.latest(name)
+        if entry is not None:
+            inner.bind(name, entry)
+    return inner
+
+
+def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
+    """A scalar bool (E303); the literals 0 and 1 will do."""
+    if is_poisoned(value):
+        return ctx.builder.poison(span)
+    x = expressions.single(ctx, value, span)
+    if x.poisoned:
+        return x
+    if x.type.rank > 0:
+        return ctx.error("E303", f"a condition is one truth value, but this is an array of rank {x.type.rank}", span,
+                         notes=("reduce it: `∧/` (all) or `∨/` (any)",))  # fmt: skip
+    element = x.type.element
+    if element.kind is Kind.BOOL:
+        return x
+    if element.below is None and element.kind.is_integer and element.low is not None and element.high is not None:
+        if element.low >= 0 and element.high <= 1:
+            return ctx.builder.to_bool(x, span)
+    return ctx.error("E303", f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))

@@ -1,0 +1,176 @@
+"""Expressions: tree → values.
+
+An expression's right spine (`f g h x`, `a + b × c`, `a ← b ← c`) is walked with an explicit stack, so
+that recursion follows only brackets, whose nesting the parser limits.  Order is right to left:
+right argument, function operands, left argument.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias, assert_never
+
+from ...lang import tree
+from ...lang.source import Span
+from ..operands import Operand, TupleOperand, Value
+from . import indexing, literals, resolve
+from .context import Context, is_poisoned, leaves
+from .functions import is_function
+from .names import array_entry, member_entry
+from .scopes import Scope
+
+_Pending: TypeAlias = tree.Monadic | tree.Dyadic | tree.Print | tree.InlineBind | tree.Modify | tree.Replace | tree.Index
+
+
+def expression(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
+    """The value of an expression; poison where an error was reported."""
+    pending: list[_Pending] = []
+    while True:
+        match node:
+            case tree.Monadic() if literals.is_mix(node):
+                value = literals.mix(ctx, node, scope)
+                break
+            case tree.Monadic() | tree.Dyadic():
+                pending.append(node)
+                node = node.right
+            case tree.Print() | tree.InlineBind() | tree.Modify() | tree.Replace():
+                pending.append(node)
+                node = node.value
+            case tree.Index():
+                pending.append(node)
+                node = node.array
+            case _:
+                value = _leaf(ctx, node, scope)
+                break
+    while pending:
+        value = _step(ctx, pending.pop(), value, scope)
+    return value
+
+
+def array(ctx: Context, node: tree.Expression, scope: Scope) -> Operand:
+    """The value of an expression that must be one array."""
+    return single(ctx, expression(ctx, node, scope), node.span)
+
+
+def single(ctx: Context, value: Value, span: Span) -> Operand:
+    """A value that must be one array (E305 for a tuple)."""
+    if isinstance(value, Operand):
+        return value
+    if is_poisoned(value):
+        return ctx.builder.poison(span)
+    return ctx.error("E305", "this is a tuple, but an array is needed here", span,
+                     notes=("take a tuple apart with `(a b) ← t`; stack arrays of one shape with `[a ⋄ b]`",))  # fmt: skip
+
+
+def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
+    ctx.spend(node.span)
+    match node:
+        case tree.Number():
+            return literals.number(ctx, node)
+        case tree.Text():
+            return literals.text(ctx, node)
+        case tree.Zilde():
+            return literals.zilde(ctx, node)
+        case tree.Slot():
+            return ctx.error("E015", "`_` stands for a size only on the left of `⍴`, and for a discarded item only in `(x _) ← t`", node.span)
+        case tree.Strand():
+            return literals.strand(ctx, node, scope)
+        case tree.Name():
+            return array_entry(ctx, node.name, scope, node.span)
+        case tree.Member():
+            return member_entry(ctx, node, scope)
+        case tree.SystemName():
+            return literals.system_name(ctx, node, scope)
+        case tree.ArrayNotation():
+            return literals.array_notation(ctx, node, scope)
+        case tree.Tuple():
+            items: list[Value] = []
+            for item in reversed(node.items):
+                items.append(ctx.expression(ctx, item, scope))
+            return TupleOperand(tuple(reversed(items)))
+        case tree.Monadic() | tree.Dyadic() | tree.Index() | tree.InlineBind() | tree.Replace() | tree.Modify() | tree.Print():
+            raise AssertionError("spine nodes are not leaves")
+        case _:
+            assert_never(node)
+
+
+def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
+    """Finish one spine node, given the value of what lies to its right (or of the indexed array)."""
+    ctx.spend(node.span)
+    match node:
+        case tree.Monadic():
+            function = resolve.function(ctx, node.function, scope)
+            return ctx.call(function, None, value, node.span)
+        case tree.Dyadic():
+            function = resolve.function(ctx, node.function, scope)
+            if literals.has_slot(node.left):
+                return literals.slot_reshape(ctx, node, function, value, scope)
+            left = ctx.expression(ctx, node.left, scope)
+            return ctx.call(function, left, value, node.span)
+        case tree.Print():
+            return print_value(ctx, value, node.span)
+        case tree.InlineBind():
+            bind_target(ctx, node.target, value, scope)
+            return value
+        case tree.Modify():
+            old = array_entry(ctx, node.name.name, scope, node.name.span)
+            function = resolve.function(ctx, node.function, scope)
+            new = ctx.call(function, old, value, node.span)
+            bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
+            return new
+        case tree.Replace():
+            new = indexing.replace(ctx, node, value, scope)
+            bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
+            return value
+        case tree.Index():
+            indices = indexing.evaluate_axes(ctx, node.axes, scope)
+            return indexing.index(ctx, single(ctx, value, node.array.span), indices, node.span)
+        case _:
+            assert_never(node)
+
+
+def print_value(ctx: Context, value: Value, span: Span) -> Value:
+    """`⎕←`: emit the effect; E602 inside a function that an operator applies."""
+    from ..core import Print
+
+    if is_poisoned(value):
+        return value
+    if ctx.loops:
+        ctx.error("E602", "`⎕←` cannot print inside a function that an operator applies", span,
+                  notes=("how often and in which order an operator applies its function is not fixed: print the result instead",))  # fmt: skip
+        return value
+    for item in leaves(value):
+        ctx.builder.effect(Print(ctx.builder.to_number(item, span).value))
+    return value
+
+
+def bind_target(ctx: Context, target: tree.Target, value: Value, scope: Scope) -> None:
+    """Bind a name, or take a tuple (or the major cells of a short array) apart."""
+    match target:
+        case tree.NameTarget():
+            scope.bind(target.name, value)
+            if isinstance(value, Operand):
+                ctx.builder.name(value, target.name)
+        case tree.DiscardTarget():
+            pass
+        case tree.TupleTarget():
+            for part, item in zip(target.items, _parts(ctx, target, value), strict=True):
+                bind_target(ctx, part, item, scope)
+        case _:
+            assert_never(target)
+
+
+def _parts(ctx: Context, target: tree.TupleTarget, value: Value) -> tuple[Value, ...]:
+    wanted = len(target.items)
+    if is_poisoned(value):
+        return (ctx.builder.poison(target.span),) * wanted
+    if isinstance(value, TupleOperand):
+        if len(value.items) == wanted:
+            return value.items
+        message = f"this takes {wanted} names from a tuple of {len(value.items)} items"
+        poison: Value = ctx.error("E105", message, target.span)
+        return (poison,) * wanted
+    return indexing.major_cells(ctx, value, wanted, target.span)
+
+
+def is_array(value: object) -> bool:
+    return not is_function(value)

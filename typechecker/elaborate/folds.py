@@ -1,0 +1,199 @@
+"""Reductions and scans with a function that is not a scalar primitive.
+
+The items of an array of rank ≥ 2 are its elements along the axis if the function takes elements to an
+element (as in APL), else the cells along the axis (leading-axis theory).  A function whose result has
+another shape than its items is unrolled when the axis's length is a small number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...lang.source import Span
+from ..core import Fold, FoldScan, Scalar, ValueId
+from ..display import show_type
+from ..elements import plain
+from ..operands import Operand, TupleOperand, Value
+from ..sizes import ONE, Size
+from ..types import ArrayType
+from . import indexing
+from .axes import from_front, to_front
+from .context import Context, is_poisoned, leaves, rebuild
+from .functions import FunctionValue, PrimitiveFunction
+from .lifting import lift
+from .literals import stack
+from .states import Mismatch, Stable, Unstable, stabilise
+from .values import cast
+
+UNROLL_LIMIT = 64
+
+
+def fold_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
+    """Reduce one axis of an array with a general function."""
+    front = to_front(ctx, x, axis, span)
+    if x.type.rank == 1:
+        return fold(ctx, function, front, span)
+    kind = _takes_elements(ctx, function, front, span)
+    if kind == "elements":
+        cells = _rest_first(ctx, front, span)
+        return lift(ctx, [cells], [1], lambda cell: fold(ctx, function, cell[0], span), span)
+    return fold(ctx, function, front, span)
+
+
+def scan_axis(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
+    """Scan one axis of an array with a dfn, left to right."""
+    front = to_front(ctx, x, axis, span)
+    if x.type.rank > 1 and _takes_elements(ctx, function, front, span) == "elements":
+        cells = _rest_first(ctx, front, span)
+        scanned = lift(ctx, [cells], [1], lambda cell: scan(ctx, function, cell[0], span), span)
+        if not isinstance(scanned, Operand) or scanned.poisoned:
+            return scanned
+        return from_front(ctx, to_front(ctx, scanned, scanned.type.rank - 1, span), axis, span)
+    result = scan(ctx, function, front, span)
+    if not isinstance(result, Operand) or result.poisoned:
+        return result
+    return from_front(ctx, result, axis, span)
+
+
+def _rest_first(ctx: Context, front: Operand, span: Span) -> Operand:
+    """The leading axis last."""
+    return from_front(ctx, front, front.type.rank - 1, span)
+
+
+def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span: Span) -> str:
+    """Does the function take two elements to one element?  `pervades` if it does so element by element, so that whole
+    cells give the same."""
+    builder = ctx.builder
+    mark = builder.mark()
+    element = plain(front.type.element)
+    params = builder.open_block([ArrayType(element, ())] * 2, span)
+    with ctx.operator_body(span):
+        value = ctx.call(function, params[0], params[1], span)
+    block = builder.close_block(() if is_poisoned(value) else leaves(value))
+    builder.rollback(mark)
+    if is_poisoned(value) or not isinstance(value, Operand) or value.type.rank:
+        return "cells"
+    return "pervades" if all([isinstance(op, Scalar) for op in block.ops]) else "elements"
+
+
+# -------------------------------------------------------------------------------------- folds
+
+
+def _leading(ctx: Context, value: Value, span: Span) -> Size | None:
+    """The common leading size of the arrays of a value; None after an error."""
+    length: Size | None = None
+    for x in leaves(value):
+        if x.type.rank == 0:
+            ctx.error("E131", "the arrays reduced in step need at least one axis each", span)
+            return None
+        if length is None:
+            length = x.type.shape[0]
+        elif ctx.builder.equal(length, x.type.shape[0]) is not True:
+            ctx.error("E101", f"the arrays reduced in step have leading sizes {length} and {x.type.shape[0]}", span)
+            return None
+    return length
+
+
+def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
+    """Put the function between the major cells (of several arrays in step, for a tuple), right to left."""
+    from .reduce_scan import require_items
+
+    length = _leading(ctx, value, span)
+    if length is None or not require_items(ctx, "this function", length, span):
+        return ctx.builder.poison(span)
+    arrays = leaves(value)
+    pattern = rebuild(value, [_item(x) for x in arrays])
+    mark = ctx.builder.mark()
+
+    def body(items: Sequence[Operand], state: Value) -> Value:
+        return ctx.call(function, rebuild(value, items), state, span)
+
+    if length == ONE:
+        return _nth(ctx, value, 0, span)
+    items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
+    found = stabilise(ctx, items, pattern, body, span, shared=True)
+    if isinstance(found, Stable):
+        stable = found
+        args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
+
+        def make(results: tuple[ValueId, ...]) -> Fold:
+            return Fold(results, args, stable.block)
+
+        return rebuild(value, ctx.builder.emit_many(make, stable.types, span))
+    count = length.constant
+    if count is not None and count <= UNROLL_LIMIT:
+        ctx.builder.rollback(mark)
+        state = _nth(ctx, value, count - 1, span)
+        for i in range(count - 2, -1, -1):
+            state = ctx.call(function, _nth(ctx, value, i, span), state, span)
+        return state
+    return _changing(ctx, found, "reduction", span)
+
+
+def scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
+    """Left fold over the major cells keeping every accumulator."""
+    length = _leading(ctx, value, span)
+    if length is None:
+        return ctx.builder.poison(span)
+    arrays = leaves(value)
+    pattern = rebuild(value, [_item(x) for x in arrays])
+
+    def body(items: Sequence[Operand], state: Value) -> Value:
+        return ctx.call(function, state, rebuild(value, items), span)
+
+    items = [ArrayType(plain(x.type.element), x.type.shape[1:]) for x in arrays]
+    found = stabilise(ctx, items, pattern, body, span, state_first=True, shared=True)
+    if not isinstance(found, Stable):
+        return _changing(ctx, found, "scan", span)
+    stable = found
+    args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(arrays, stable.types, strict=True)])
+    types = [ArrayType(t.element, (length, *t.shape)) for t in stable.types]
+
+    def make(results: tuple[ValueId, ...]) -> FoldScan:
+        return FoldScan(results, args, stable.block)
+
+    return rebuild(value, ctx.builder.emit_many(make, types, span))
+
+
+def scan_by_prefixes(ctx: Context, function: PrimitiveFunction, x: Operand, axis: int, span: Span) -> Value:
+    """A scan with a primitive that has no linear form: the reduction of every prefix, for short axes."""
+    from .reduce_scan import along
+
+    count = x.type.shape[axis].constant
+    if count is None or count > UNROLL_LIMIT or count == 0:
+        return ctx.error("E402", f"a scan with `{function.glyph}` is not supported on an axis of {x.type.shape[axis]} items", span)
+    front = to_front(ctx, x, axis, span)
+    parts: list[Operand] = []
+    for i in range(count):
+        prefix = indexing.take_first(ctx, front, i + 1, span)
+        value = along(ctx, function, prefix, 0, span)
+        if not isinstance(value, Operand) or value.poisoned:
+            return ctx.builder.poison(span)
+        if parts and value.type.shape != parts[0].type.shape:
+            return ctx.error("E402", f"each step of this scan would have its own shape: {show_type(parts[0].type)}, then "
+                             f"{show_type(value.type)}", span)  # fmt: skip
+        parts.append(value)
+    return from_front(ctx, stack(ctx, parts, span, "E300", "the steps mix text and numbers"), axis, span)
+
+
+def _changing(ctx: Context, found: Unstable, what: str, span: Span) -> Value:
+    if found.reason is Mismatch.POISONED:
+        return ctx.builder.poison(span)
+    if found.state is None or found.result is None:
+        return ctx.error("E402", f"the accumulator of this {what} does not keep one type", span)
+    return ctx.error("E402", f"the accumulator of this {what} changes from {show_type(found.state)} to {show_type(found.result)}", span,
+                     notes=("the function must give back the type of its items",))  # fmt: skip
+
+
+def _item(x: Operand) -> Operand:
+    """A major cell of x, as a pattern only."""
+    return Operand(x.value, ArrayType(x.type.element, x.type.shape[1:]))
+
+
+def _nth(ctx: Context, value: Value, i: int, span: Span) -> Value:
+    return rebuild(value, [indexing.major_cell(ctx, x, i, span) for x in leaves(value)])
+
+
+def items_of(value: Value) -> tuple[Value, ...]:
+    """A tuple's items, or the value itself."""
+    return value.items if isinstance(value, TupleOperand) else (value,)

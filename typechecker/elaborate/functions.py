@@ -1,0 +1,120 @@
+"""Function values: what a function expression denotes once its operands are evaluated.
+
+Functions are second class, so these exist only while elaborating.  Array operands are evaluated
+when the function is derived, once, outside any operator body.  Applying one is `applications`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...lang import tree
+from ...lang.source import Span
+from ..operands import Operand, Value
+from .scopes import Moment
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PrimitiveFunction:
+    """A primitive, a conversion or a library function; `axis` as written (index origin not yet removed)."""
+
+    span: Span
+    glyph: str
+    axis: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DfnFunction:
+    """A dfn closed over the moment of its definition; `name` is the name it was bound to, if any."""
+
+    span: Span
+    node: tree.Dfn
+    home: Moment
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SignedFunction:
+    """An annotated function: matched against its signature at every call."""
+
+    span: Span
+    name: str
+    signature: tree.Signature
+    body: FunctionValue
+    home: Moment
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForkFunction:
+    """`(f g h)`; an array as the left tine is constant."""
+
+    span: Span
+    left: FunctionValue | Value
+    middle: FunctionValue
+    right: FunctionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AtopFunction:
+    span: Span
+    outer: FunctionValue
+    inner: FunctionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DerivedFunction:
+    """A primitive operator with its operands evaluated."""
+
+    span: Span
+    operator: str
+    operands: tuple[FunctionValue | Value | UntilOperand, ...]
+    axis: Operand | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UntilOperand:
+    """`(n ⋄ p)`: a count and a function, as the right operand of `⍣`."""
+
+    span: Span
+    count: Value
+    until: FunctionValue
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundFunction:
+    """A dyadic function with its left argument given."""
+
+    span: Span
+    function: FunctionValue
+    left: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BrokenFunction:
+    """An error was reported while the function was made; applying it gives poison."""
+
+    span: Span
+
+
+FunctionValue: TypeAlias = (
+    PrimitiveFunction | DfnFunction | SignedFunction | ForkFunction | AtopFunction | DerivedFunction | BoundFunction | BrokenFunction
+)
+
+FUNCTIONS = (
+    PrimitiveFunction, DfnFunction, SignedFunction, ForkFunction, AtopFunction, DerivedFunction, BoundFunction, BrokenFunction,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorValue:
+    """A user operator closed over the moment of its definition."""
+
+    span: Span
+    node: tree.OperatorDfn
+    home: Moment
+
+
+def is_function(value: object) -> bool:
+    """Is an operand a function rather than an array or a tuple?"""
+    return isinstance(value, FUNCTIONS)

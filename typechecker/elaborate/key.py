@@ -1,0 +1,80 @@
+"""`k f⌸ (idx ⋄ values)`: reduce values by key into k bins."""
+
+from __future__ import annotations
+
+from ...lang.primitives import identity_of
+from ...lang.source import Span
+from ..core import KeyReduce, Spread
+from ..display import show_type
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..sizes import ZERO, Size
+from ..types import ArrayType
+from . import indexing
+from .compose import as_function
+from .context import Context
+from .expressions import single
+from .functions import DerivedFunction, PrimitiveFunction
+from .patterns import simplified
+from .pervasive import is_scalar_primitive
+from .reduce_scan import ScalarFold, scalar_fold
+from .values import cast, static_vector
+
+
+def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """Bins 0..k-1 (counted from the index origin); an unused bin holds the function's identity."""
+    function = simplified(as_function(ctx, derived.operands[0], "⌸", derived.span))
+    if left is None:
+        return ctx.error("E133", "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span)
+    count = single(ctx, left, span)
+    if count.poisoned:
+        return count
+    sizes = static_vector(count)
+    if sizes is None or len(sizes) != 1:
+        return ctx.error("E403", "the number of bins of `⌸` must be one integer known before the program runs", span)
+    bins = sizes[0]
+    if not isinstance(right, TupleOperand) or len(right.items) != 2:
+        return ctx.error("E305", "`k f⌸` takes a pair `(idx ⋄ values)`", span)
+    if not isinstance(function, PrimitiveFunction) or not is_scalar_primitive(function, dyadic=True):
+        return ctx.error("E620", "`⌸` takes a scalar primitive such as `+ × ⌈ ⌊ ∧ ∨` in this version", derived.span)
+    indices, values = [single(ctx, item, span) for item in right.items]
+    if indices.poisoned or values.poisoned:
+        return ctx.builder.poison(span)
+    if not ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, ZERO, bins), "E202", span, f"there cannot be {bins} bins")):
+        return ctx.builder.poison(span)
+    return _bins(ctx, function, bins, indices, values, span)
+
+
+def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operand, values: Operand, span: Span) -> Value:
+    index = indexing.position(ctx, indices, bins, span)
+    if index is None:
+        return ctx.builder.poison(span)
+    shape = indices.type.shape
+    if values.type.rank < len(shape):
+        if values.type.rank:
+            return ctx.error("E101", f"keys {show_type(indices.type)} and values {show_type(values.type)} do not line up", span)
+        scalar = values
+        values = ctx.builder.emit(lambda result: Spread(result, scalar.value, ()), ArrayType(scalar.type.element, shape), span)
+    for axis, (a, b) in enumerate(zip(shape, values.type.shape, strict=False)):
+        fact = SizeFact(Relation.EQUAL, a, b)
+        if not ctx.builder.require(Obligation(fact, "E101", span, f"axis {axis} of the keys is {a} long, of the values {b}")):
+            return ctx.builder.poison(span)
+    fold = scalar_fold(ctx, function, values, span)
+    if not isinstance(fold, ScalarFold):
+        return ctx.builder.poison(span) if fold is None else ctx.error("E300", f"`{function.glyph}⌸` does not reduce these values", span)
+    if identity_of(function.glyph) is None and not _every_bin_used(indices, bins, ctx.builder.index_origin):
+        return ctx.error("E204", f"`{function.glyph}` has no identity, so a bin that no key uses would have no value", span,
+                         notes=("give every bin a value: join one key for each bin",))  # fmt: skip
+    arg = cast(ctx, values, fold.element, span)
+    type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
+    return ctx.builder.emit(lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked), type_, span)
+
+
+def _every_bin_used(indices: Operand, bins: Size, origin: int) -> bool:
+    """Known only for keys written in the program."""
+    count = bins.constant
+    if count is None or indices.constant is None:
+        return count == 0
+    base = 0 if indices.type.element.below is not None else origin
+    used = {int(v) - base for v in indices.constant if isinstance(v, int)}
+    return used >= set(range(count))

@@ -1,0 +1,82 @@
+"""Checking a value against a declared type, and converting it to that type where it widens."""
+
+from __future__ import annotations
+
+from ...lang.source import Span
+from ..display import show_type
+from ..elements import Element, Kind, fits, integer_range, widens
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..types import ArrayType
+from .context import Context, is_poisoned
+from .type_expressions import DeclaredType, TupleType
+
+
+def conform(ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: str) -> Value:
+    """`value` as one of the declared type: sizes E200/E201, elements E300/E301/E302."""
+    if is_poisoned(value):
+        return ctx.builder.poison(span)
+    if isinstance(wanted, TupleType):
+        if not isinstance(value, TupleOperand) or len(value.items) != len(wanted.items):
+            return ctx.error("E305", f"{what} is declared a tuple of {len(wanted.items)} items, but this is not one", span)
+        items: list[Value] = []
+        for item, type_ in zip(value.items, wanted.items, strict=True):
+            items.append(conform(ctx, item, type_, span, what))
+        return ctx.builder.poison(span) if any([is_poisoned(item) for item in items]) else TupleOperand(tuple(items))
+    if isinstance(value, TupleOperand):
+        return ctx.error("E305", f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
+    if value.type.rank != wanted.rank:
+        return ctx.error("E200", f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work", span,
+                         label=show_type(value.type))  # fmt: skip
+    for a, b in zip(value.type.shape, wanted.shape, strict=True):
+        fact = SizeFact(Relation.EQUAL, a, b)
+        message = f"{what} is declared {show_type(wanted)}, but this is {show_type(value.type)}"
+        if not ctx.builder.require(Obligation(fact, "E201", span, message)):
+            return ctx.builder.poison(span)
+    return element_as(ctx, value, wanted, span, what)
+
+
+def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: str) -> Operand:
+    """x with the declared element type, where it widens by itself."""
+    element = wanted.element
+    if element.below is not None:
+        return _position_as(ctx, x, element, wanted.permutation, span, what)
+    given = x.type.element
+    if Kind.CHAR in (given.kind, element.kind) and given.kind is not element.kind:
+        return ctx.error("E300", f"{what} is declared {element.kind.value}, but this is {given.kind.value}", span)
+    number = ctx.builder.to_number(x, span)
+    given = number.type.element
+    if not widens(given, element):
+        low, high = integer_range(given)
+        if given.weak and low is not None and not given.kind.is_float and not given.kind.is_complex and not fits(given, element.kind):
+            shown = low if low == high else f"{low}..{high}"
+            return ctx.error("E302", f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
+        return ctx.error("E301", f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself", span,
+                         notes=(f"write `{element.kind.value} x` to convert (checked when it runs)",))  # fmt: skip
+    low, high = integer_range(given)
+    if element.low is not None and not (low is not None and low >= element.low):
+        return ctx.error("E302", f"{what} is declared at least {element.low}, but this may be less", span, label=show_type(x.type))
+    if element.high is not None and not (high is not None and high <= element.high):
+        return ctx.error("E302", f"{what} is declared at most {element.high}, but this may be more", span, label=show_type(x.type))
+    made = ctx.builder.convert(number, element.kind, span)
+    return made
+
+
+def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, span: Span, what: str) -> Operand:
+    assert element.below is not None
+    given = x.type.element
+    if permutation and not x.type.permutation:
+        return ctx.error("E301", f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type))
+    if given.below is not None:
+        if ctx.builder.at_most(given.below, element.below) is True:
+            return x
+        return ctx.error("E310", f"{what} is declared idx<{element.below}>, but this is idx<{given.below}>", span)
+    stored = ctx.builder.to_position(x, span)
+    low, high = integer_range(stored.type.element)
+    if stored.type.element.kind is Kind.I64 and low is not None and low >= 0 and high is not None:
+        from ..sizes import number as size_number
+
+        if ctx.builder.at_most(size_number(high + 1), element.below) is True:
+            return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
+    return ctx.error("E310", f"{what} is declared idx<{element.below}>, but this is not known to be in that range", span,
+                     label=show_type(x.type))  # fmt: skip

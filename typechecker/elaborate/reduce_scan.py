@@ -1,0 +1,233 @@
+"""`f/ f⌿ f\\ f⍀`: reductions, windowed reductions and scans.
+
+A scalar primitive gives one `Reduce` or `Scan` op; everything else goes to `folds`.  Which core function
+a primitive is, and in which kind it computes, is found by elaborating it on two scalars until the
+kind is stable, so that no table is repeated here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...lang.primitives import identity_of
+from ...lang.source import Span
+from .. import scalars
+from ..core import Reduce, Reverse, Scalar, Scan, Windows
+from ..elements import Element, Kind
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..sizes import ONE, Size, maximum, minimum, number, product
+from ..types import ArrayType
+from . import folds
+from .axes import axis_number, from_front, to_front
+from .compose import as_function
+from .context import Context, is_poisoned
+from .expressions import single
+from .functions import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
+from .lifting import lift
+from .patterns import simplified
+from .pervasive import is_scalar_primitive
+from .values import cast, static_vector
+
+_WIDENED = {Kind.BOOL, Kind.U8, Kind.I32}
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarFold:
+    """A scalar primitive as a reduction: the core's name for it and the element it computes in."""
+
+    glyph: str
+    function: str
+    element: Element
+
+
+def reduce(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f/ x` and `k f/ x`."""
+    function = simplified(as_function(ctx, derived.operands[0], derived.operator, derived.span))
+    if isinstance(right, TupleOperand):
+        if left is not None:
+            return ctx.error("E305", "a windowed reduction takes an array, but this is a tuple", span)
+        return folds.fold(ctx, function, right, span)
+    if left is not None:
+        return _windowed(ctx, derived, function, left, right, span)
+    if right.type.rank == 0:
+        return right
+    axis = _axis(ctx, derived, right)
+    if axis is None:
+        return ctx.builder.poison(span)
+    return along(ctx, function, right, axis, span)
+
+
+def _axis(ctx: Context, derived: DerivedFunction, x: Operand) -> int | None:
+    default = 0 if derived.operator in "⌿⍀" else x.type.rank - 1
+    return axis_number(ctx, derived.axis, default, x.type.rank, derived.span)
+
+
+def along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
+    """Reduce one axis of an array of rank ≥ 1."""
+    if isinstance(function, PrimitiveFunction):
+        if is_scalar_primitive(function, dyadic=True):
+            known = _static(ctx, function.glyph, x, span)
+            if known is not None:
+                return known
+            fold = scalar_fold(ctx, function, x, span)
+            if fold is None:
+                return ctx.builder.poison(span)
+            if isinstance(fold, ScalarFold):
+                return emit_reduce(ctx, fold, x, axis, span)
+        elif x.type.rank == 1 and function.axis is None and function.glyph in (",", "⍪"):
+            return x
+    return folds.fold_axis(ctx, function, x, axis, span)
+
+
+def _static(ctx: Context, glyph: str, x: Operand, span: Span) -> Operand | None:
+    """`+/ ×/ ⌈/ ⌊/` of a static vector is a size."""
+    sizes = static_vector(x)
+    if sizes is None or x.type.rank != 1 or not sizes and glyph in "⌈⌊" or x.type.element.below is not None:
+        return None
+    match glyph:
+        case "+":
+            total = number(0)
+            for size in sizes:
+                total = total + size
+            return ctx.builder.size_value(total, span)
+        case "×":
+            return ctx.builder.size_value(product(sizes), span)
+        case "⌈":
+            return ctx.builder.size_value(maximum(*sizes), span)
+        case "⌊":
+            return ctx.builder.size_value(minimum(*sizes), span)
+        case _:
+            return None
+
+
+def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Span) -> ScalarFold | FunctionValue | None:
+    """The core reduction for a scalar primitive on x's items; the function itself if it needs a general fold; None after an error."""
+    start = x.type.element
+    kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
+    for _ in range(3):
+        element = Element(kind)
+        params = ctx.builder.open_block([ArrayType(element, ())] * 2, span)
+        value = ctx.call(function, params[0], params[1], span)
+        block = ctx.builder.close_block(() if is_poisoned(value) else [value] if isinstance(value, Operand) else ())
+        if is_poisoned(value) or not isinstance(value, Operand):
+            return None
+        if len(block.ops) == 1:
+            (op,) = block.ops
+            if isinstance(op, Scalar) and op.args == (params[0].value, params[1].value):
+                compares = scalars.FUNCTIONS[op.function].result is scalars.ResultKind.BOOL
+                if value.type.element.kind is kind or (compares and kind is not Kind.CHAR and not kind.is_complex):
+                    return ScalarFold(function.glyph, op.function, element)
+        if value.type.element.kind is kind:
+            return function
+        kind = value.type.element.kind
+    return function
+
+
+def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
+    """E204 unless the reduced axis has an item."""
+    return ctx.builder.require(Obligation(
+        SizeFact(Relation.AT_MOST, ONE, length), "E204", span, f"{what} has no identity, and the reduced axis of length {length} may be empty",
+        notes=("give it a start value (`⌊/∞,x`), or state that the axis is not empty (`where n ≥ 1`)",),
+    ))  # fmt: skip
+
+
+def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Span) -> Operand:
+    length = x.type.shape[axis]
+    if identity_of(fold.glyph) is None and not require_items(ctx, f"`{fold.glyph}/`", length, span):
+        return ctx.builder.poison(span)
+    element = fold.element
+    if fold.function == "add" and x.type.element.kind is Kind.BOOL:
+        element = Element(Kind.I64, 0, length.constant, most=length)
+    arg = cast(ctx, x, fold.element, span)
+    shape = x.type.shape[:axis] + x.type.shape[axis + 1 :]
+    return ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
+
+
+# ----------------------------------------------------------------------------------- windows
+
+
+def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, left: Value, x: Operand, span: Span) -> Value:
+    """`k f/ x`: reduce each run of k items; a negative k reverses each run."""
+    count = single(ctx, left, span)
+    if count.poisoned:
+        return count
+    sizes = static_vector(count)
+    if sizes is None or len(sizes) != 1:
+        return ctx.error("E403", "the length of a windowed reduction must be one integer known before the program runs", span)
+    if x.type.rank == 0:
+        return ctx.error("E131", "a windowed reduction needs an array of rank 1 or more", span)
+    axis = _axis(ctx, derived, x)
+    if axis is None:
+        return ctx.builder.poison(span)
+    width = sizes[0]
+    reverse = width.constant is not None and width.constant < 0
+    width = -width if reverse else width
+    length = x.type.shape[axis]
+    fits = ctx.builder.require(Obligation(
+        SizeFact(Relation.AT_MOST, width, length + 1), "E202", span, f"windows of {width} items do not fit an axis of {length}",
+    ))  # fmt: skip
+    if not fits:
+        return ctx.builder.poison(span)
+    front = to_front(ctx, x, axis, span)
+    shape = (length - width + 1, width, *front.type.shape[1:])
+    windows = ctx.builder.emit(lambda result: Windows(result, front.value, 1), ArrayType(front.type.element, shape), span)
+    if reverse:
+        whole_windows = windows
+        windows = ctx.builder.emit(lambda result: Reverse(result, whole_windows.value, 1), windows.type, span)
+    if isinstance(function, PrimitiveFunction) and is_scalar_primitive(function, dyadic=True):
+        reduced = along(ctx, function, windows, 1, span)
+    else:
+        rank = windows.type.rank - 1
+        reduced = lift(ctx, [windows], [rank], lambda cell: along(ctx, function, cell[0], 0, span), span)
+    if not isinstance(reduced, Operand) or reduced.poisoned or reduced.type.rank != x.type.rank:
+        return reduced
+    return from_front(ctx, reduced, axis, span)
+
+
+# ------------------------------------------------------------------------------------- scans
+
+
+def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """`f\\ x`: item i is the reduction of the first i+1 items (with a dfn a left fold)."""
+    function = as_function(ctx, derived.operands[0], derived.operator, derived.span)
+    if left is not None:
+        return ctx.error("E130", f"a scan `f{derived.operator}` takes one argument, got two", span)
+    if isinstance(right, TupleOperand):
+        return folds.scan(ctx, function, right, span)
+    if right.type.rank == 0:
+        return right
+    axis = _axis(ctx, derived, right)
+    if axis is None:
+        return ctx.builder.poison(span)
+    return scan_along(ctx, function, right, axis, span)
+
+
+def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
+    simple = simplified(function)
+    associative = isinstance(function, PrimitiveFunction) or (isinstance(simple, PrimitiveFunction) and simple.glyph in "+×∧∨⌈⌊")
+    if associative and isinstance(simple, PrimitiveFunction) and is_scalar_primitive(simple, dyadic=True):
+        fold = scalar_fold(ctx, simple, x, span)
+        if fold is None:
+            return ctx.builder.poison(span)
+        if isinstance(fold, ScalarFold):
+            made = fold
+            arg = cast(ctx, x, fold.element, span)
+            return ctx.builder.emit(lambda result: Scan(result, made.function, arg.value, axis), ArrayType(fold.element, x.type.shape), span)
+    if isinstance(function, PrimitiveFunction):
+        return folds.scan_by_prefixes(ctx, function, x, axis, span)
+    return folds.scan_axis(ctx, function, x, axis, span)
+
+
+def on_cells(ctx: Context, function: FunctionValue, rank: int, x: Operand, span: Span) -> Value | None:
+    """`f/⍤r` and `f\\⍤r` of a scalar primitive need no loop over cells; None where this does not apply."""
+    if not isinstance(function, DerivedFunction) or function.operator not in ("/", "⌿", "\\", "⍀") or function.axis is not None or rank == 0:
+        return None
+    operand = function.operands[0]
+    if isinstance(operand, (Operand, TupleOperand)):
+        return None
+    simple = simplified(operand) if isinstance(operand, DfnFunction) and function.operator in "/⌿" else operand
+    if not isinstance(simple, PrimitiveFunction) or not is_scalar_primitive(simple, dyadic=True):
+        return None
+    axis = x.type.rank - (rank if function.operator in "⌿⍀" else 1)
+    return along(ctx, simple, x, axis, span) if function.operator in "/⌿" else scan_along(ctx, simple, x, axis, span)

@@ -1,0 +1,112 @@
+"""Names: chained scopes whose bindings are never mutated, only shadowed.
+
+A `Moment` is a scope at a point of the program.  A dfn is closed over the moment of its definition,
+so rebinding a name later does not change what an older dfn means; a name that is bound only later
+in an enclosing scope is found as a last resort (it may have been defined by the time of the call).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from itertools import count
+from typing import TYPE_CHECKING, TypeAlias
+
+from ...lang.source import Source
+from ..operands import Operand, TupleOperand
+from ..sizes import SizeVariable
+
+if TYPE_CHECKING:
+    from .functions import FunctionValue, OperatorValue
+
+_clock = count()
+
+
+class Missing(Enum):
+    """Why a name that exists has no value."""
+
+    ALPHA = "⍺ of a dfn called with one argument"
+    LATER = "bound further down"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Module:
+    """A used file: its top-level names."""
+
+    name: str
+    scope: Scope
+
+
+Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Module | Missing"
+
+
+@dataclass(slots=True, eq=False)
+class FileContext:
+    """What is the same throughout one file: its source, index origin and the program's size names."""
+
+    source: Source
+    index_origin: int
+    sizes: dict[str, SizeVariable] = field(default_factory=dict)
+    params: dict[str, SizeVariable] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    file: FileContext
+    parent: Moment | None = None
+    _entries: dict[str, list[tuple[int, Entry]]] = field(default_factory=dict)
+
+    def bind(self, name: str, entry: Entry) -> None:
+        """Bind from now on."""
+        self._entries.setdefault(name, []).append((next(_clock), entry))
+
+    def now(self) -> Moment:
+        return Moment(self, next(_clock))
+
+    def names(self) -> list[str]:
+        """The names bound in this very scope, in order of first binding."""
+        return list(self._entries)
+
+    def latest(self, name: str) -> Entry | None:
+        """The last binding in this very scope."""
+        found = self._entries.get(name)
+        return found[-1][1] if found else None
+
+    def lookup(self, name: str) -> Entry | None:
+        """The binding visible now."""
+        entry = self.latest(name)
+        moment = self.parent
+        later: Entry | None = None
+        while entry is None and moment is not None:
+            entry, after = moment.own(name)
+            later = later if after is None else after
+            moment = moment.scope.parent
+        return entry if entry is not None else later
+
+    def visible(self) -> list[str]:
+        """Every name visible now (for suggestions)."""
+        found = dict.fromkeys(self._entries)
+        moment = self.parent
+        while moment is not None:
+            found.update(dict.fromkeys(moment.scope._entries))
+            moment = moment.scope.parent
+        return list(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moment:
+    """A scope as it was at `time`."""
+
+    scope: Scope
+    time: int
+
+    def own(self, name: str) -> tuple[Entry | None, Entry | None]:
+        """(the last binding of this scope up to then, the latest one after it)."""
+        before: Entry | None = None
+        after: Entry | None = None
+        for time, entry in self.scope._entries.get(name, ()):
+            if time <= self.time:
+                before = entry
+            else:
+                after = entry
+        return before, after

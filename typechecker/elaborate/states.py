@@ -1,0 +1,132 @@
+"""Types that a body must give back: the state of a loop, the accumulator of a fold.
+
+The body is elaborated on trial with the state's types; where it gives a wider element type the state is
+promoted and the body elaborated again, until the types are stable.  Trials leave no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from ...lang.source import Span
+from ..core import Block
+from ..elements import Element, Kind, integer_range, plain, promote
+from ..operands import Operand, Value
+from ..types import ArrayType
+from .blocks import defined_sizes, extend
+from .context import Context, is_poisoned, leaves, rebuild, same_structure
+from .values import cast
+
+ROUNDS = 8
+
+
+class Mismatch(Enum):
+    """Why a body cannot serve."""
+
+    POISONED = "an error was reported"
+    STRUCTURE = "its result is another tuple structure"
+    SHAPE = "its result has another shape"
+    TEXT = "text meets numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """A body whose results have the state's types: `types` of the state, and the block over (others, state)."""
+
+    types: tuple[ArrayType, ...]
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Unstable:
+    """The first difference: the state's type and the body's, or nothing when poisoned."""
+
+    reason: Mismatch
+    state: ArrayType | None = None
+    result: ArrayType | None = None
+
+
+def state_types(value: Value) -> list[ArrayType]:
+    """Types of a state's arrays without singletons or weakness; ranges stay while they can."""
+    return [ArrayType(start(x.type.element), x.type.shape) for x in leaves(value)]
+
+
+def start(element: Element) -> Element:
+    """The element a state starts from: not weak, with no exact value."""
+    if element.below is not None or element.kind in (Kind.BOOL, Kind.CHAR):
+        return plain(element)
+    return Element(element.kind)
+
+
+def stabilise(
+    ctx: Context, others: Sequence[ArrayType], pattern: Value, body: Callable[[Sequence[Operand], Value], Value], span: Span,
+    *, state_first: bool = False, shared: bool = False,
+) -> Stable | Unstable:  # fmt: skip
+    """Elaborate `body(others, state)` until its result has the state's types.
+
+    `pattern` is the initial state.  The block's parameters are the others and then the state (`state_first`: the
+    state and then the others).  `shared`: the others follow the state's element types, as items of a fold do.
+    """
+    builder = ctx.builder
+    types = state_types(pattern)
+    given = list(others)
+    for _ in range(ROUNDS):
+        mark = builder.mark()
+        count = len(types)
+        order = [*types, *given] if state_first else [*given, *types]
+        params = builder.open_block(order, span)
+        state_params = params[:count] if state_first else params[len(given) :]
+        other_params = params[count:] if state_first else params[: len(given)]
+        with ctx.operator_body(span):
+            value = body(other_params, rebuild(pattern, state_params))
+        results = leaves(value)
+        block = builder.close_block(results)
+        if is_poisoned(value):
+            return Unstable(Mismatch.POISONED)
+        if not same_structure(pattern, value):
+            return Unstable(Mismatch.STRUCTURE)
+        local = defined_sizes(block.ops)
+        wider: list[ArrayType] = []
+        for old, new in zip(types, results, strict=True):
+            if not _same_shape(ctx, old, new.type) or any(s.variables() & local for s in new.type.shape):
+                return Unstable(Mismatch.SHAPE, old, new.type)
+            element = _joined(old.element, new.type.element)
+            if element is None:
+                return Unstable(Mismatch.TEXT, old, new.type)
+            wider.append(ArrayType(element, old.shape))
+        if wider == types:
+            targets = list(types)
+            made = list(results)
+            block, _ = extend(ctx, block, lambda: [cast(ctx, x, t.element, span) for x, t in zip(made, targets, strict=True)], span)
+            return Stable(tuple(types), block)
+        builder.rollback(mark)
+        types = wider
+        if shared:
+            given = [ArrayType(t.element, g.shape) for t, g in zip(types, given, strict=True)]
+    return Unstable(Mismatch.SHAPE)
+
+
+def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
+    if left.rank != right.rank:
+        return False
+    pairs = list(zip(left.shape, right.shape, strict=True))
+    return all([ctx.builder.equal(a, b) is True for a, b in pairs])
+
+
+def _joined(old: Element, new: Element) -> Element | None:
+    """The state's element, or a wider one if the body's does not fit."""
+    if old.below is not None and new.below == old.below:
+        return old
+    if old.below is not None or new.below is not None:
+        element = promote(Element(Kind.I64) if old.below is not None else old, Element(Kind.I64) if new.below is not None else new)
+    elif old.kind is Kind.BOOL and new.kind.is_integer and integer_range(new) == (0, 1):
+        return old
+    else:
+        element = promote(old, new if not new.weak else _weak(new))
+    return None if element is None else plain(element)
+
+
+def _weak(element: Element) -> Element:
+    return Element(element.kind, element.low, element.high, weak=True)

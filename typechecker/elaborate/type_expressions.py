@@ -1,0 +1,166 @@
+"""Type expressions of the program → types, sizes and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ...lang import tree
+from ...lang.source import Span
+from ..elements import Element, Kind, ranged
+from ..obligations import Obligation, Relation, SizeFact
+from ..sizes import ONE, ZERO, Size, maximum, minimum, monus, number, quotient, remainder
+from ..types import ArrayType
+from .context import Context
+
+KINDS: Mapping[str, Kind] = {kind.value: kind for kind in Kind}
+
+Names = Callable[[str, Span], "Size | None"]
+"""What a size name stands for; None after an error was reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType:
+    items: tuple[DeclaredType, ...]
+
+
+DeclaredType: TypeAlias = ArrayType | TupleType
+
+
+def size_expression(ctx: Context, node: tree.SizeExpression, names: Names) -> Size | None:
+    """A size; emits `divisor ≥ 1` and `minuend ≥ subtrahend` as it is formed (E203, E202)."""
+    match node:
+        case tree.SizeNumber():
+            return number(node.value)
+        case tree.SizeName():
+            return names(node.name, node.span)
+        case tree.SizeCall():
+            args: list[Size] = []
+            for arg in node.args:
+                value = size_expression(ctx, arg, names)
+                if value is None:
+                    return None
+                args.append(value)
+            return _call(ctx, node, args)
+
+
+def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | None:
+    first, last = args[0], args[-1]
+    match node.function, len(args):
+        case "+", 2:
+            return first + last
+        case "×", 2:
+            return first * last
+        case "-", 2:
+            if isinstance(node.args[0], tree.SizeNumber) and node.args[0].value == 0:
+                return monus(ZERO, last)
+            fact = SizeFact(Relation.AT_MOST, last, first)
+            fits = ctx.builder.require(Obligation(fact, "E202", node.span, f"{first}-{last} may be negative"))
+            return first - last if fits else None
+        case "÷", 2:
+            return quotient(first, last) if _divisor(ctx, last, node.span) else None
+        case "|", 2:
+            return remainder(last, first) if _divisor(ctx, first, node.span) else None
+        case "⌈", 2:
+            return maximum(first, last)
+        case "⌊", 2:
+            return minimum(first, last)
+        case "⌊", 1:
+            return first
+        case _:
+            ctx.error("E011", f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
+            return None
+
+
+def _divisor(ctx: Context, divisor: Size, span: Span) -> bool:
+    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), "E203", span, f"the divisor {divisor} may be 0"))
+
+
+def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:
+    """An element type, `idx<n>`, `int<a..b>`, or an element variable."""
+    if node.name in KINDS and not node.args:
+        return Element(KINDS[node.name])
+    if node.name in variables:
+        return variables[node.name]
+    sizes: list[Size] = []
+    for arg in node.args:
+        value = _signed(ctx, arg, names)
+        if value is None:
+            return None
+        sizes.append(value)
+    if node.name in ("idx", "perm") and len(sizes) == 1:
+        return Element(Kind.I64, below=sizes[0])
+    if node.name == "int" and len(sizes) == 2:
+        low, high = sizes[0].constant, sizes[1].constant
+        if low is None:
+            low = sizes[0].bounds()[0]
+        return ranged(Kind.I64, low, high, most=sizes[1] if high is None and low is not None else None)
+    ctx.error("E011", f"there is no element type `{node.name}`", node.span, notes=("the element types are " + " ".join(KINDS),))
+    return None
+
+
+def _signed(ctx: Context, node: tree.SizeExpression, names: Names) -> Size | None:
+    """Bounds of `int<…>` may be negative."""
+    if isinstance(node, tree.SizeCall) and node.function == "-" and len(node.args) == 1:
+        value = size_expression(ctx, node.args[0], names)
+        return None if value is None else -value
+    return size_expression(ctx, node, names)
+
+
+def declared(ctx: Context, node: tree.TypeExpression, names: Names) -> DeclaredType | None:
+    """The type an `input` or an annotated binding declares: no shape or element variables."""
+    if isinstance(node, tree.TupleTypeExpression):
+        items: list[DeclaredType] = []
+        for item in node.items:
+            made = declared(ctx, item, names)
+            if made is None:
+                return None
+            items.append(made)
+        return TupleType(tuple(items))
+    element = element_of(ctx, node.element, names, {})
+    if element is None:
+        return None
+    shape: list[Size] = []
+    for part in node.shape:
+        if isinstance(part, tree.ShapeVariable):
+            ctx.error("E121", f"the rank of `..{part.name}` is not known here: shape variables belong in signatures", part.span)
+            return None
+        if isinstance(part, tree.BoundedSize):
+            ctx.error("E011", "a size known only when run has no place in this declaration", part.span)
+            return None
+        size = size_expression(ctx, part, names)
+        if size is None:
+            return None
+        shape.append(size)
+    if node.element.name == "perm" and not shape and element.below is not None:
+        return ArrayType(element, (element.below,), True)
+    return ArrayType(element, tuple(shape))
+
+
+def facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> list[tuple[SizeFact, Span]]:
+    """The facts about sizes of a `where` (element classes are not among them)."""
+    found: list[tuple[SizeFact, Span]] = []
+    for node in nodes:
+        if node.right is None:
+            continue
+        left, right = size_expression(ctx, node.left, names), size_expression(ctx, node.right, names)
+        if left is None or right is None:
+            continue
+        match node.relation:
+            case "=":
+                fact = SizeFact(Relation.EQUAL, left, right)
+            case "≠":
+                fact = SizeFact(Relation.NOT_EQUAL, left, right)
+            case "≤":
+                fact = SizeFact(Relation.AT_MOST, left, right)
+            case "<":
+                fact = SizeFact(Relation.LESS, left, right)
+            case "≥":
+                fact = SizeFact(Relation.AT_MOST, right, left)
+            case ">":
+                fact = SizeFact(Relation.LESS, right, left)
+            case _:
+                fact = SizeFact(Relation.DIVIDES, left, right)
+        found.append((fact, node.span))
+    return found

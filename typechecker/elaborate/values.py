@@ -1,0 +1,71 @@
+"""Small facts about operands that many rules ask for."""
+
+from __future__ import annotations
+
+from ...lang.source import Span
+from ..elements import Element, Kind, plain, strong
+from ..operands import Operand, Value
+from ..sizes import Size, number
+from ..types import ArrayType
+from .context import Context, leaves, rebuild
+
+__all__ = ["plain", "strong"]
+
+size = number
+
+
+def whole(value: Size) -> int | None:
+    """The number a size is, if it is one."""
+    return value.constant
+
+
+def number_type(value: int) -> ArrayType:
+    """The type of a weak scalar integer."""
+    return ArrayType(Element(Kind.I64, value, value, weak=True), ())
+
+
+def is_position(x: Operand) -> bool:
+    return x.type.element.below is not None
+
+
+def is_whole_number(x: Operand) -> bool:
+    """Integers or positions or bools."""
+    kind = x.type.element.kind
+    return kind.is_integer or kind is Kind.BOOL
+
+
+def static_integer(x: Operand) -> int | None:
+    """The value of a scalar (or one-item vector) known as a number while checking."""
+    if isinstance(x.static, Size):
+        return x.static.constant
+    if isinstance(x.static, tuple) and len(x.static) == 1:
+        return x.static[0].constant
+    if x.constant is not None and len(x.constant) == 1 and isinstance(x.constant[0], int):
+        return int(x.constant[0])
+    return None
+
+
+def static_vector(x: Operand) -> tuple[Size, ...] | None:
+    """The sizes of a static scalar or vector."""
+    if isinstance(x.static, Size):
+        return (x.static,)
+    return x.static
+
+
+def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
+    """x with the kind of `element`: positions become numbers unless `element` is one."""
+    if element.below is None:
+        x = ctx.builder.to_number(x, span)
+    if x.type.element.kind is not element.kind:
+        x = ctx.builder.convert(x, element.kind, span)
+    return x
+
+
+def forget(ctx: Context, x: Operand) -> Operand:
+    """The same value without its singleton, constant, range and weakness (loop state, accumulators)."""
+    return Operand(x.value, ArrayType(plain(x.type.element), x.type.shape, x.type.permutation), poisoned=x.poisoned)
+
+
+def numbers(ctx: Context, value: Value, span: Span) -> Value:
+    """Every position in a value turned into a number."""
+    return rebuild(value, [ctx.builder.to_number(x, span) for x in leaves(value)])
