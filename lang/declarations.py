@@ -1,0 +1,208 @@
+"""Declarations at top level: `use`, `input`, `param`, `output`, `schedule`, signatures and annotated bindings.
+
+They have a grammar of their own; the expressions inside them are read and bound like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from parsimonious.exceptions import ParseError
+from parsimonious.nodes import Node
+
+from . import tree
+from .grammar import NAME, declaration_grammar
+from .problems import Problem
+from .scope import Scope
+from .sequences import bind_array, expression_of
+from .statements import bind_assignment
+from .targets import checked_name
+from .tokens import Token, TokenKind, Unreadable, tokenize
+from .tree import NameClass
+from .type_expressions import TypeReader, parts
+from .units import Binding
+from .unreadable import unreadable
+
+_KEYWORD = re.compile(r"(use|input|param|output|schedule)(?![\w∆])(?!\s*←)")
+_TYPED = re.compile(rf"(?!where(?![\w∆])){NAME}[ \t]*:")
+
+_EXPECTED = {
+    "name": "a name", "_colon": "`:` and a type", "_gets": "`←`", "_arrow": "`→`", "type": "a type such as `f64[n 3]`",
+    "tuple": "a type such as `f64[n 3]`", "array": "a type such as `f64[n 3]`", "element": "a type such as `f64[n 3]`",
+    "refined": "a type such as `f64[n 3]`", "parameter": "a type such as `f64[n 3]`", "signature": "a type such as `f64[n 3]`",
+    "_open": "a shape in brackets", "_close": "`]`", "item": "a size", "size": "a size", "tight": "a size", "number": "a size",
+    "operand_t": "a size", "operand_s": "a size", "group": "a size", "variable": "a size", "bounded": "a size",
+    "path": "a file name in quotes", "fact": "a fact such as `n ≥ 1`", "chain": "a fact such as `n ≥ 1`",
+    "relation": "one of `= ≠ ≤ < ≥ >`", "expression": "a value", "_end": "the end of the declaration", "block": "`{`",
+    "where": "the end of the declaration", "operator": "the end of the declaration", "_gap": "a blank",
+    "class": "`num`, `real`, `int` or `ord`", "_blank": "the end of the declaration",
+}  # fmt: skip
+
+
+def is_declaration(text: str) -> bool:
+    """Whether a top-level statement is one of these, by how it starts."""
+    return _KEYWORD.match(text) is not None or _TYPED.match(text) is not None
+
+
+def bind_declaration(binding: Binding, scope: Scope, text: str) -> tree.Statement:
+    try:
+        root = declaration_grammar().parse(text)
+    except ParseError as error:
+        raise _unreadable_declaration(binding, text, error) from None
+    (node,) = parts(root)
+    span = binding.span(0, len(text))
+    types = TypeReader(binding)
+    children = parts(node)
+    match node.expr_name:
+        case "use":
+            return _use(binding, scope, span, children[0])
+        case "schedule":
+            return tree.Schedule(span, _directives(binding, children[0]))
+    target = _target(binding, children[0])
+    match node.expr_name:
+        case "input":
+            found = {child.expr_name: child for child in children}
+            path = found.get("path")
+            declared = types.type(found["type"])
+            scope.names[target.name] = NameClass.ARRAY
+            return tree.Input(
+                span, target, declared, None if path is None else _unquoted(path), None if path is None else types.span(path),
+                types.where(children[2 if path is None else 3 :]),
+            )  # fmt: skip
+        case "param":
+            default = _expression(binding, scope, children[1])
+            scope.names[target.name] = NameClass.ARRAY
+            return tree.Param(span, target, default, types.where(children[2:]))
+        case "output":
+            if len(children) > 1:
+                value = _expression(binding, scope, children[1])
+                scope.names[target.name] = NameClass.ARRAY
+            else:
+                value = _expression(binding, scope, children[0])
+            return tree.Output(span, target, value)
+        case _:
+            return _typed(binding, scope, text, target, children[1])
+
+
+def _target(binding: Binding, node: Node) -> tree.NameTarget:
+    return checked_name(binding, Token(TokenKind.NAME, node.start, node.end, node.text))
+
+
+def _unquoted(node: Node) -> str:
+    quote = node.text[0]
+    return node.text[1:-1].replace(quote * 2, quote)
+
+
+def _typed(binding: Binding, scope: Scope, text: str, target: tree.NameTarget, node: Node) -> tree.Statement:
+    """`name : …`: a signature if it has an arrow, else the annotation of this or the next binding of the name."""
+    span = binding.span(0, len(text))
+    types = TypeReader(binding)
+    children = parts(node)
+    if node.expr_name == "signature":
+        parameters = [types.parameter(child) for child in children if child.expr_name == "parameter"]
+        result, *where = children[len(parameters) :]
+        left = parameters[0] if len(parameters) == 2 else None
+        return tree.Signature(span, target, left, parameters[-1], types.type(result), types.where(where))
+    declared = types.type(children[0])
+    if len(children) > 1 and children[1].expr_name == "expression":
+        name = Token(TokenKind.NAME, 0, len(target.name), target.name)
+        value = children[1]
+        arrow = Token(TokenKind.GETS, value.start, value.start, "←")
+        tokens = tuple(_shifted(token, value.start) for token in _tokens(binding, value))
+        statement, _ = bind_assignment(binding, scope, (name, arrow, *tokens), declared)
+        if not isinstance(statement, tree.BindArray):
+            raise binding.problem("E011", f"`{target.name}` is bound to a function; its type has an arrow, as in `f64[n] → f64`",
+                                  types.span(children[0]))  # fmt: skip
+        return statement
+    return tree.Annotation(span, target, declared, types.where(children[1:]))
+
+
+def _shifted(token: Token, by: int) -> Token:
+    items = tuple(_shifted(item, by) for item in token.items)
+    return token._replace(start=token.start + by, end=token.end + by, items=items)
+
+
+def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
+    text = node.text.rstrip()
+    try:
+        return tokenize(text)
+    except Unreadable as error:
+        raise unreadable(replace(binding, base=binding.base + node.start), text, error.offset) from None
+
+
+def _expression(binding: Binding, scope: Scope, node: Node) -> tree.Expression:
+    inner = replace(binding, base=binding.base + node.start)
+    return expression_of(bind_array(inner, scope, _tokens(binding, node), (0, len(node.text))))
+
+
+# ------------------------------------------------------------------------------------ use, schedule
+
+
+def _use(binding: Binding, scope: Scope, span: tree.Span, node: Node) -> tree.Use:
+    place = binding.span(node.start, node.end)
+    if node.expr_name == "name":
+        name, path = node.text, None
+        target = _target(binding, node)
+    else:
+        path = _unquoted(node)
+        name = PurePosixPath(path).stem
+        if re.fullmatch(NAME, name) is None:
+            raise binding.problem("E010", f"a module is called by its file's name, and `{name}` is not a name", place)
+        target = tree.NameTarget(place, name)
+    if binding.modules is not None and binding.modules(path or name) is None:
+        raise binding.problem("E019", f"there is no module {path or f'`{name}`'}", place)
+    binding.module_paths[name] = path or name
+    scope.names[name] = NameClass.MODULE
+    return tree.Use(span, target, path)
+
+
+def _directives(binding: Binding, block: Node) -> tuple[tree.Directive, ...]:
+    directives: list[tree.Directive] = []
+    words: list[tree.DirectiveWord | tree.DirectiveGroup] = []
+
+    def finish() -> None:
+        if words:
+            directives.append(tree.Directive(words[0].span.to(words[-1].span), tuple(words)))
+            words.clear()
+
+    for node in parts(block):
+        span = binding.span(node.start, node.end)
+        match node.expr_name:
+            case "separator":
+                finish()
+            case "word":
+                words.append(tree.DirectiveWord(span, node.text))
+            case _:
+                words.append(tree.DirectiveGroup(span, _directives(binding, node)))
+    finish()
+    return tuple(directives)
+
+
+# ------------------------------------------------------------------------------------------ errors
+
+
+def _unreadable_declaration(binding: Binding, text: str, error: ParseError) -> Problem:
+    """What was expected where reading stopped."""
+    start = error.pos
+    while start < len(text) and text[start] in " \t":
+        start += 1
+    end = start
+    while end < len(text) and not text[end].isspace() and text[end] not in "()[]{}⋄;:←→,'\"":
+        end += 1
+    end = max(end, min(start + 1, len(text)))
+    expected = _EXPECTED.get(error.expr.name, "a declaration") if error.expr is not None else "a declaration"
+    found = f", not `{text[start:end]}`" if start < len(text) else ""
+    return binding.problem("E011", f"{expected} is expected here{found}", binding.span(min(start, len(text)), end),
+                           notes=_example(text))  # fmt: skip
+
+
+def _example(text: str) -> tuple[str, ...]:
+    keyword = _KEYWORD.match(text)
+    form = {
+        "use": '`use stats` or `use "./geometry.rho"`', "input": '`input x : f64[n 3] ← "x.npy"`',
+        "param": "`param k ← 3 where k ≥ 1`", "output": "`output labels` or `output labels ← e`",
+        "schedule": "`schedule { gpu { a ⋄ b } }`",
+    }[keyword.group(1)] if keyword else "`name : f64[n] → f64` or `name : f64[3] ← e`"  # fmt: skip
+    return (f"the form is {form}",)

@@ -1,0 +1,159 @@
+"""Binds `{…}`: the statements of a dfn, its guards, and user operators when they are applied.
+
+Errors of the statements of one body are all reported; the body then counts as broken without another error.
+"""
+
+from __future__ import annotations
+
+from . import tree
+from .diagnostics import Diagnostic
+from .problems import Problem
+from .scope import Scope, ScopeRecord
+from .sequences import bind_array, bind_value, expression_of, need_array
+from .statements import bind_assignment, failed_names, is_assignment
+from .tokens import Token, TokenKind, mentions, names_in, split_at
+from .tree import NameClass
+from .units import Binding, Unit, UnitKind
+
+Tokens = tuple[Token, ...]
+
+_MAXIMUM_TRIALS = 2
+"""Operators inside operators whose bodies are tried out at their definition."""
+
+
+def bind_braces(binding: Binding, scope: Scope, token: Token) -> Unit:
+    """A function, or a user operator if `⍺⍺` or `⍵⍵` occurs in it (inner dfns not counted)."""
+    dyadic = mentions(token.items, "⍵⍵")
+    if not dyadic and not mentions(token.items, "⍺⍺"):
+        body, depth = _body(binding, scope.inner(), token)
+        dfn = tree.Dfn(binding.of(token), body, mentions(token.items, "⍺"))
+        return Unit(UnitKind.FUNCTION, token.start, token.end, "", dfn, depth + 1)
+    operator = tree.OperatorDfn(binding.of(token), dyadic, token, _record(binding, scope, token))
+    _try_out(binding, operator)
+    return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic" if dyadic else "monadic", operator, 1)
+
+
+def bind_operator(
+    dfn: tree.OperatorDfn, left_class: NameClass, right_class: NameClass | None = None
+) -> tuple[tree.Dfn | None, tuple[Diagnostic, ...]]:
+    """The body of a user operator for operands of these classes (`right_class` None for a monadic operator).
+
+    None with the reasons if the body makes no sense for them.
+    """
+    record = dfn.scope
+    assert isinstance(record, ScopeRecord) and isinstance(record.context, Binding) and isinstance(dfn.parsed, Token)
+    operands = {"⍺⍺": left_class} if right_class is None else {"⍺⍺": left_class, "⍵⍵": right_class}
+    outer = Scope(names=dict(record.names), in_dfn=record.in_dfn)
+    context = record.context
+    binding = Binding(
+        context.spelled, bind_braces, context.base, context.modules, context.module_paths, context.definitions, context.defining,
+        trials=context.trials + 1,
+    )  # fmt: skip
+    try:
+        body, _ = _body(binding, outer.inner(operands), dfn.parsed)
+    except Problem as problem:
+        if problem.diagnostic is not None:
+            binding.diagnostics.append(problem.diagnostic)
+        return None, tuple(binding.diagnostics)
+    return tree.Dfn(dfn.span, body, mentions(dfn.parsed.items, "⍺")), ()
+
+
+def _record(binding: Binding, scope: Scope, token: Token) -> ScopeRecord:
+    """The classes of just the names the operator mentions, as they are now."""
+    names = sorted(names_in(token.items))
+    found = [(name, *scope.find(name)) for name in names]
+    context = Binding(
+        binding.spelled, bind_braces, binding.base, binding.modules, dict(binding.module_paths), binding.definitions, binding.defining,
+        trials=binding.trials,
+    )  # fmt: skip
+    return ScopeRecord(tuple((name, name_class) for name, known, name_class in found if known), scope.in_dfn, context)
+
+
+def _try_out(binding: Binding, operator: tree.OperatorDfn) -> None:
+    """Report what is wrong with an operator's body whatever its operands are."""
+    if binding.trials >= _MAXIMUM_TRIALS:
+        return
+    first: tuple[Diagnostic, ...] | None = None
+    rights = (NameClass.FUNCTION, NameClass.ARRAY) if operator.dyadic else (None,)
+    for left in (NameClass.FUNCTION, NameClass.ARRAY):
+        for right in rights:
+            dfn, problems = bind_operator(operator, left, right)
+            if dfn is not None:
+                return
+            first = problems if first is None else first
+    binding.diagnostics.extend(first or ())
+    raise Problem(None)
+
+
+# ------------------------------------------------------------------------------------- the body
+
+
+def _body(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.Statement, ...], int]:
+    statements: list[tree.Statement] = []
+    broken = False
+    depth = 0
+    for segment in split_at(token.items, TokenKind.SEPARATOR):
+        if not segment:
+            continue
+        try:
+            statement, levels = _statement(binding, scope, segment)
+            statements.append(statement)
+            depth = max(depth, levels)
+        except Problem as problem:
+            if problem.diagnostic is not None:
+                binding.diagnostics.append(problem.diagnostic)
+            broken = True
+            for name in failed_names(segment):
+                scope.names[name] = None
+    if broken:
+        raise Problem(None)
+    if not statements:
+        raise binding.problem("E002", "this dfn has no statement, so it has no value", binding.of(token))
+    return tuple(statements), depth
+
+
+def _statement(binding: Binding, scope: Scope, tokens: Tokens) -> tuple[tree.Statement, int]:
+    colons = [index for index, token in enumerate(tokens) if token.kind is TokenKind.COLON]
+    span = binding.span(tokens[0].start, tokens[-1].end)
+    if colons:
+        return _guard(binding, scope, tokens, colons)
+    if is_assignment(tokens):
+        return bind_assignment(binding, scope, tokens)
+    unit = bind_value(binding, scope, tokens, (tokens[0].start, tokens[-1].end))
+    if unit.kind is UnitKind.ARRAY:
+        return tree.Evaluate(span, expression_of(unit)), unit.depth
+    assert unit.node is not None and isinstance(unit.node, tree.Function | tree.Operator)
+    return tree.BareFunction(span, unit.node), unit.depth
+
+
+def _guard(binding: Binding, scope: Scope, tokens: Tokens, colons: list[int]) -> tuple[tree.Statement, int]:
+    at = colons[0]
+    colon = tokens[at]
+    if at == 0:
+        raise control_word(binding, tokens)
+    if len(colons) > 1:
+        raise binding.problem("E017", "a guard has one `:`; start the next guard after a `⋄`", binding.of(tokens[colons[1]]))
+    condition = bind_array(binding, scope, tokens[:at], colon[1:3])
+    if at + 1 == len(tokens):
+        raise binding.problem("E002", "this guard has no value after its `:`", binding.of(colon))
+    value = need_array(binding, bind_value(binding, scope, tokens[at + 1 :], colon[1:3]))
+    span = binding.span(tokens[0].start, tokens[-1].end)
+    return tree.Guard(span, expression_of(condition), expression_of(value)), max(condition.depth, value.depth)
+
+
+_INSTEAD = {
+    "If": "a guard in a dfn, `{condition : value ⋄ other}`", "For": "an operator such as `¨`, `⍤`, `/` or `⍣`",
+    "While": "`f⍣(n ⋄ p)`, which stops after n steps at most", "Repeat": "`f⍣(n ⋄ p)`, which stops after n steps at most",
+    "Select": "guards in a dfn, `{a : x ⋄ b : y ⋄ z}`", "Return": "a guard in a dfn, `{condition : value ⋄ other}`",
+}  # fmt: skip
+
+
+def control_word(binding: Binding, tokens: Tokens) -> Problem:
+    """`:If` and its like, or a guard without a condition."""
+    colon = tokens[0]
+    if len(tokens) > 1 and tokens[1].kind is TokenKind.NAME and tokens[1].start == colon.end:
+        word = tokens[1]
+        instead = next((use for start, use in _INSTEAD.items() if word.text.lower().endswith(start.lower())), None)
+        message = f"there is no `:{word.text}`" + (f"; use {instead}" if instead else "")
+        return binding.problem("E017", message, binding.span(colon.start, word.end))
+    return binding.problem("E017", "this `:` has no condition on its left", binding.of(colon))

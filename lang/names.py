@@ -1,0 +1,139 @@
+"""What a name in an expression is: an array, a function, an operator, a member of a module, or a mistake."""
+
+from __future__ import annotations
+
+from . import tree
+from .cycles import cycle_through
+from .diagnostics import Label
+from .primitives import nearest
+from .problems import Problem
+from .scope import Scope
+from .tokens import Token, TokenKind
+from .tree import NameClass
+from .units import Binding, Unit, UnitKind, replacing
+from .vocabulary import CONVERSIONS, FUNCTIONS, RESERVED, SYSTEM_CONSTANTS
+
+_ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left operand", "⍵⍵": "right operand"}
+
+
+def bind_name(binding: Binding, scope: Scope, token: Token) -> Unit:
+    """A unit for a name that is not a member of a module."""
+    name = token.text
+    if name in CONVERSIONS:
+        return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.Primitive(binding.of(token), name), 1)
+    if name in _ARGUMENTS:
+        return _argument(binding, scope, token)
+    if name in RESERVED:
+        raise binding.problem("E014", f"`{name}` is a reserved word, not a value", binding.of(token))
+    found, name_class = scope.find(name)
+    if not found:
+        raise unknown_name(binding, scope, token)
+    if name_class is None:
+        raise Problem(None)
+    return _unit(binding, token, name_class)
+
+
+def _unit(binding: Binding, token: Token, name_class: NameClass) -> Unit:
+    span, name = binding.of(token), token.text
+    match name_class:
+        case NameClass.ARRAY:
+            return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.Name(span, name), 1)
+        case NameClass.FUNCTION:
+            return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.FunctionName(span, name), 1)
+        case NameClass.MONADIC_OPERATOR:
+            return Unit(UnitKind.OPERATOR, token.start, token.end, "monadic", tree.OperatorName(span, name), 1)
+        case NameClass.DYADIC_OPERATOR:
+            return Unit(UnitKind.OPERATOR, token.start, token.end, "dyadic", tree.OperatorName(span, name), 1)
+        case NameClass.MODULE:
+            raise binding.problem("E001", f"`{name}` is a module; write `{name}.` and the name of something in it", span)
+
+
+def _argument(binding: Binding, scope: Scope, token: Token) -> Unit:
+    name, span = token.text, binding.of(token)
+    if name in ("⍺⍺", "⍵⍵"):
+        if name not in scope.operands:
+            raise binding.problem("E001", f"`{name}` is the {_ARGUMENTS[name]} of a user operator, and this is not in one", span)
+        if scope.operands[name] is NameClass.FUNCTION:
+            return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.FunctionName(span, name), 1)
+    elif not scope.in_dfn:
+        raise binding.problem("E001", f"`{name}` is the {_ARGUMENTS[name]} of a dfn `{{…}}`, and this is not in one", span)
+    return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.Name(span, name), 1)
+
+
+def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
+    """E001, with the name that was probably meant."""
+    name, span = token.text, binding.of(token)
+    if name in binding.definitions:
+        return _defined_below(binding, scope, token)
+    meant = scope.nearest(name)
+    if meant is None:
+        return binding.problem("E001", f"`{name}` has no value here", span)
+    return binding.problem("E001", f"`{name}` has no value here; did you mean `{meant}`?", span,
+                           fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+
+
+def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
+    """E600 if the definition below needs the one this is in, else E001."""
+    name, span = token.text, binding.of(token)
+    offset = binding.definitions[name][0]
+    cycle = cycle_through(binding.definitions, binding.defining, name) if scope.in_dfn and binding.defining else None
+    if cycle is not None:
+        labels = tuple(
+            Label(binding.spelled.span(at, at + len(part)), f"`{part}` is defined here")
+            for part, at in ((part, binding.definitions[part][0]) for part in cycle[:-1])
+        )
+        message = f"definitions may not need each other, and these form the cycle {' → '.join(cycle)}"
+        return binding.problem("E600", message, span, labels=labels, notes=("iterate with `⍣`, `/` or `\\`",))
+    line = binding.spelled.line_of(offset) + 1
+    if name == binding.defining:
+        return binding.problem("E001", f"`{name}` has no value yet in its own definition", span)
+    message = f"`{name}` is used before it gets a value on line {line}"
+    return binding.problem("E001", message, span, notes=("a statement sees only the names above it",))
+
+
+def bind_member(binding: Binding, scope: Scope, module: Token, member: Token) -> Unit:
+    """`module.member`."""
+    span = binding.span(module.start, member.end)
+    path = binding.module_paths.get(module.text, module.text)
+    exported = binding.modules(path) if binding.modules is not None else None
+    name_class = NameClass.FUNCTION if exported is None else exported.get(member.text)
+    start, end, text = module.start, member.end, f"{module.text}.{member.text}"
+    match name_class:
+        case NameClass.ARRAY:
+            return Unit(UnitKind.ARRAY, start, end, text, tree.Member(span, module.text, member.text), 1)
+        case NameClass.FUNCTION:
+            return Unit(UnitKind.FUNCTION, start, end, text, tree.FunctionMember(span, module.text, member.text), 1)
+        case NameClass.MONADIC_OPERATOR:
+            return Unit(UnitKind.OPERATOR, start, end, "monadic", tree.OperatorMember(span, module.text, member.text), 1)
+        case NameClass.DYADIC_OPERATOR:
+            return Unit(UnitKind.OPERATOR, start, end, "dyadic", tree.OperatorMember(span, module.text, member.text), 1)
+    meant = nearest(member.text, exported or ())
+    hint = f"; did you mean `{module.text}.{meant}`?" if meant else ""
+    fixes = replacing(f"write `{meant}`", binding.of(member), meant) if meant else ()
+    raise binding.problem("E001", f"module `{module.text}` has no `{member.text}`{hint}", binding.of(member), fixes=fixes)
+
+
+def bind_quad(binding: Binding, token: Token) -> Unit:
+    """A library function or a system constant: `⎕fft`, `⎕A`."""
+    name, span = token.text, binding.of(token)
+    if name in FUNCTIONS:
+        return Unit(UnitKind.FUNCTION, token.start, token.end, name, tree.Primitive(span, name), 1)
+    if name in SYSTEM_CONSTANTS:
+        return Unit(UnitKind.ARRAY, token.start, token.end, name, tree.SystemName(span, name), 1)
+    if name == "⎕":
+        message = "`⎕` reads nothing; `⎕←x` prints x, and data comes in through `input`"
+        raise binding.problem("E001", message, span)
+    meant = nearest(name, sorted(system for system in FUNCTIONS | SYSTEM_CONSTANTS if system.startswith("⎕")))
+    if meant is not None:
+        raise binding.problem("E001", f"there is no `{name}`; did you mean `{meant}`?", span,
+                              fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+    notes = ("files are read by `input` and written by `output`",) if "file" in name.lower() or name == "⎕FIO" else ()
+    raise binding.problem("E001", f"there is no `{name}`", span, notes=notes)
+
+
+def is_member(scope: Scope, tokens: tuple[Token, ...], at: int) -> bool:
+    """Whether the name at `at` is the member in `module.name`."""
+    if at < 2 or tokens[at - 1].text != "." or tokens[at - 1].kind is not TokenKind.GLYPH:
+        return False
+    module = tokens[at - 2]
+    return module.kind is TokenKind.NAME and scope.class_of(module.text) is NameClass.MODULE

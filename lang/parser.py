@@ -1,0 +1,134 @@
+"""From a source text to its bound program: `parse_program`.
+
+The text is spelt in glyphs, cut into statements, and each statement is read by the grammar and bound on its
+own, so one broken statement costs one message and hides nothing.  Tokens of a statement are cached by its
+text; a program that is parsed again pays the grammar only for what changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from . import tree
+from .declarations import bind_declaration, is_declaration
+from .dfns import bind_braces, control_word
+from .diagnostics import Diagnostic
+from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
+from .problems import Problem
+from .scope import ModuleNames, Scope
+from .sequences import bind_value, expression_of
+from .source import Source, Span
+from .spelling import spell
+from .splitter import Piece, split_statements
+from .statements import bind_assignment, failed_names, is_assignment
+from .tokens import TokenKind, Unreadable, tokenize
+from .tree import NameClass
+from .units import Binding, UnitKind
+from .unreadable import unreadable
+
+_ORIGIN = re.compile(r"⎕IO[ \t]*←[ \t]*([01])")
+_NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*"
+_BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({_NAME})[ \t]*(?:←|:[^←\n]*(←)?)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """`names` are the classes of every name in scope after the program, the given ones included."""
+
+    program: tree.Program
+    diagnostics: tuple[Diagnostic, ...]
+    names: Mapping[str, NameClass]
+
+
+def parse_program(
+    source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None
+) -> tuple[tree.Program, tuple[Diagnostic, ...]]:
+    """The bound program and what is wrong with it; statements that are wrong are left out.
+
+    `names` are names already in scope (a session's).  `modules` tells what a module exports; without it any
+    module is taken to exist and its members to be functions.
+    """
+    parsed = parse(source, names=names, modules=modules)
+    return parsed.program, parsed.diagnostics
+
+
+def parse(source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None) -> Parsed:
+    """As `parse_program`, with the names in scope afterwards."""
+    ensure_recursion_headroom()
+    span = Span(source.name, 0, len(source.text))
+    if len(source.text) > MAXIMUM_CHARACTERS:
+        message = f"the source has {len(source.text)} characters, and the limit is {MAXIMUM_CHARACTERS}"
+        return Parsed(tree.Program(span, (), 0), (Diagnostic("E016", message, Span(source.name, 0, 0)),), names or {})
+    spelled = spell(source)
+    pieces = split_statements(spelled)
+    origin = _ORIGIN.fullmatch(pieces[0].text) if pieces else None
+    if origin is not None:
+        pieces = pieces[1:]
+    scope = Scope(names=dict(names or {}))
+    binding = Binding(spelled, bind_braces, modules=modules, diagnostics=list(spelled.diagnostics))
+    binding.definitions.update(_definitions(pieces))
+    statements: list[tree.Statement] = []
+    for piece in pieces:
+        binding.base = piece.start
+        binding.defining = _bound_name(piece.text) or ""
+        try:
+            statements.append(_statement(binding, scope, piece))
+        except Problem as problem:
+            if problem.diagnostic is not None:
+                binding.diagnostics.append(problem.diagnostic)
+            _forget(scope, piece.text)
+    diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
+    program = tree.Program(span, tuple(statements), int(origin.group(1)) if origin is not None else 0)
+    return Parsed(program, diagnostics, {name: kind for name, kind in scope.names.items() if kind is not None})
+
+
+def _statement(binding: Binding, scope: Scope, piece: Piece) -> tree.Statement:
+    if piece.damage is not None:
+        raise Problem(piece.damage)
+    if is_declaration(piece.text):
+        return bind_declaration(binding, scope, piece.text)
+    try:
+        tokens = tokenize(piece.text)
+    except Unreadable as error:
+        raise unreadable(binding, piece.text, error.offset) from None
+    if tokens[0].kind is TokenKind.COLON:
+        raise control_word(binding, tokens)
+    if is_assignment(tokens):
+        return bind_assignment(binding, scope, tokens)[0]
+    unit = bind_value(binding, scope, tokens, (0, len(piece.text)))
+    span = binding.span(0, len(piece.text))
+    if unit.kind is UnitKind.ARRAY:
+        return tree.Evaluate(span, expression_of(unit))
+    assert isinstance(unit.node, tree.Function | tree.Operator)
+    return tree.BareFunction(span, unit.node)
+
+
+# ----------------------------------------------------------------------- what a statement's text binds
+
+
+def _bound_name(text: str) -> str | None:
+    found = _BINDS.match(text)
+    return found.group(1) if found is not None else None
+
+
+def _definitions(pieces: list[Piece]) -> dict[str, tuple[int, str]]:
+    """Where each top-level name first gets a value, and the text of that statement; signatures do not count."""
+    found: dict[str, tuple[int, str]] = {}
+    for piece in pieces:
+        match = _BINDS.match(piece.text)
+        if match is not None and (":" not in match.group() or match.group(2) or piece.text.startswith("input")):
+            found.setdefault(match.group(1), (piece.start, piece.text))
+    return found
+
+
+def _forget(scope: Scope, text: str) -> None:
+    """The names a broken statement was to bind stay quiet where they are used."""
+    try:
+        names = failed_names(tokenize(text))
+    except Unreadable:
+        names = []
+    name = _bound_name(text)
+    for lost in [*names, *([name] if name is not None else [])]:
+        scope.names[lost] = None

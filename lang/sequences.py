@@ -1,0 +1,308 @@
+"""Binds one flat sequence of tokens, right to left, so that an inline binding is seen by everything left of it.
+
+The pass turns each token or group into a unit whose class is known and stops at every `←` to reduce what
+stands right of it to one value.  It recurses only into brackets, which the splitter has capped; dfns come
+in through `Binding.braces`.
+"""
+
+from __future__ import annotations
+
+from . import literals, tree
+from .applications import apply_all
+from .names import bind_member, bind_name, bind_quad, is_member
+from .problems import Problem
+from .scope import Scope
+from .targets import bind_names, target_of
+from .tokens import Token, TokenKind, split_at
+from .tree import NameClass
+from .units import Binding, Unit, UnitKind, replacing
+from .vocabulary import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES
+
+Tokens = tuple[Token, ...]
+
+_CLASS_NAMES = {UnitKind.FUNCTION: "a function", UnitKind.OPERATOR: "an operator"}
+
+
+def bind_value(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int, int]) -> Unit:
+    """An array, a function or a lone user operator.  `blame` is the range an empty sequence is blamed on."""
+    if not tokens:
+        raise binding.problem("E002", "a value is missing here", binding.span(*blame))
+    units: list[Unit] = []  # right to left
+    at = len(tokens) - 1
+    while at >= 0:
+        token = tokens[at]
+        if token.kind is TokenKind.GETS:
+            value = _assigned_value(binding, units, token)
+            unit, at = _assign(binding, scope, tokens, at, value)
+            units = [unit]
+        elif token.kind is TokenKind.NAME and is_member(scope, tokens, at):
+            units.append(bind_member(binding, scope, tokens[at - 2], token))
+            at -= 3
+        else:
+            units.append(_unit(binding, scope, token))
+            at -= 1
+    units.reverse()
+    return apply_all(binding, units)
+
+
+def bind_array(binding: Binding, scope: Scope, tokens: Tokens, blame: tuple[int, int]) -> Unit:
+    """A value that must be an array or a tuple."""
+    return need_array(binding, bind_value(binding, scope, tokens, blame))
+
+
+def need_array(binding: Binding, unit: Unit) -> Unit:
+    if unit.kind is not UnitKind.ARRAY:
+        what = _CLASS_NAMES[unit.kind]
+        raise binding.problem("E134", f"a value is needed here, and `{binding.written(unit)}` is {what}", binding.of(unit))
+    return unit
+
+
+def expression_of(unit: Unit) -> tree.Expression:
+    assert isinstance(unit.node, tree.Expression)
+    return unit.node
+
+
+def function_of(unit: Unit) -> tree.Function:
+    assert isinstance(unit.node, tree.Function)
+    return unit.node
+
+
+# ---------------------------------------------------------------------------------- single items
+
+
+def _unit(binding: Binding, scope: Scope, token: Token) -> Unit:
+    start, end = token.start, token.end
+    match token.kind:
+        case TokenKind.NUMBERS:
+            return Unit(UnitKind.ARRAY, start, end, "", literals.number(binding, token), 1, token=token)
+        case TokenKind.NAME:
+            return bind_name(binding, scope, token)
+        case TokenKind.GLYPH:
+            return _glyph(binding, token)
+        case TokenKind.PARENTHESES:
+            return _parentheses(binding, scope, token)
+        case TokenKind.BRACKETS:
+            return _brackets(binding, scope, token)
+        case TokenKind.BRACES:
+            return binding.braces(binding, scope, token)
+        case TokenKind.TEXT:
+            return Unit(UnitKind.ARRAY, start, end, "", literals.text(binding, token), 1)
+        case TokenKind.ZILDE:
+            return Unit(UnitKind.ARRAY, start, end, "", tree.Zilde(binding.of(token)), 1)
+        case TokenKind.SLOT:
+            return Unit(UnitKind.ARRAY, start, end, "", tree.Slot(binding.of(token)), 1)
+        case TokenKind.QUAD:
+            return bind_quad(binding, token)
+        case _:
+            raise _stray(binding, token)
+
+
+def _glyph(binding: Binding, token: Token) -> Unit:
+    glyph = token.text
+    if glyph in SLASHES:
+        kind = UnitKind.SLASH
+    elif glyph == OUTER:
+        kind = UnitKind.OUTER
+    elif glyph in MONADIC_OPERATORS:
+        kind = UnitKind.MONADIC
+    elif glyph in DYADIC_OPERATORS:
+        kind = UnitKind.DYADIC
+    else:
+        return Unit(UnitKind.FUNCTION, token.start, token.end, glyph, tree.Primitive(binding.of(token), glyph), 1)
+    return Unit(kind, token.start, token.end, glyph)
+
+
+def _stray(binding: Binding, token: Token) -> Problem:
+    span = binding.of(token)
+    match token.kind:
+        case TokenKind.COLON:
+            return binding.problem("E017", "`:` makes a guard only in a statement of a dfn, `{condition : value ⋄ …}`", span)
+        case TokenKind.ARROW:
+            return binding.problem("E017", "there are no jumps; use a guard `{condition : value ⋄ …}` or iterate with `⍣`", span)
+        case TokenKind.SEMICOLON:
+            return binding.problem("E002", "`;` separates axes only inside `x[…]`", span, fixes=replacing("write ⋄", span, " ⋄"))
+        case _:
+            return binding.problem("E002", f"`{token.text}` cannot be read here", span)
+
+
+# ---------------------------------------------------------------------------------------- groups
+
+
+def _parentheses(binding: Binding, scope: Scope, token: Token) -> Unit:
+    """`(…)`: a value, a function, an operator, or with `⋄` a tuple."""
+    segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
+    if len(segments) == 1 and not has_diamond(token):
+        unit = bind_value(binding, scope, segments[0], token[1:3])
+        return unit._replace(start=token.start, end=token.end, token=None)
+    if len(segments) < 2:
+        what = "these parentheses hold nothing" if not segments else "a tuple needs two items or more"
+        notes = ("an empty vector is `⍬`, an empty text `''`",) if not segments else ()
+        raise binding.problem("E002", what, binding.of(token), notes=notes)
+    items = _items(binding, scope, segments)
+    node = tree.Tuple(binding.of(token), tuple(expression_of(item) for item in items))
+    return Unit(UnitKind.ARRAY, token.start, token.end, "", node, max(item.depth for item in items) + 1)
+
+
+def has_diamond(token: Token) -> bool:
+    return any(item.kind is TokenKind.SEPARATOR and item.text == "⋄" for item in token.items)
+
+
+def _items(binding: Binding, scope: Scope, segments: list[Tokens]) -> list[Unit]:
+    """The arrays of a tuple or of array notation; the last is bound first."""
+    items = [bind_array(binding, scope, segment, (0, 0)) for segment in reversed(segments)]
+    items.reverse()
+    return items
+
+
+def _brackets(binding: Binding, scope: Scope, token: Token) -> Unit:
+    """`[…]`: array notation if it is empty or has a `⋄` or a newline between items, else an index or an axis."""
+    axes = split_at(token.items, TokenKind.SEMICOLON)
+    segments = [segment for segment in split_at(token.items, TokenKind.SEPARATOR) if segment]
+    if len(axes) == 1 and (len(segments) != 1 or has_diamond(token)):
+        items = _items(binding, scope, segments)
+        node = tree.ArrayNotation(binding.of(token), tuple(expression_of(item) for item in items))
+        return Unit(UnitKind.ARRAY, token.start, token.end, "", node, max((item.depth for item in items), default=0) + 1)
+    bound, depth = bind_axes(binding, scope, token)
+    return Unit(UnitKind.BRACKET, token.start, token.end, "", None, depth, bound)
+
+
+def bind_axes(binding: Binding, scope: Scope, token: Token) -> tuple[tuple[tree.Expression | None, ...], int]:
+    """The entries of an index between `;`, None where one is empty; the last is bound first."""
+    axes: list[tree.Expression | None] = []
+    depth = 0
+    for axis in reversed(split_at(token.items, TokenKind.SEMICOLON)):
+        if any(item.kind is TokenKind.SEPARATOR and item.text == "⋄" for item in axis):
+            raise binding.problem("E002", "`⋄` and `;` do not go together in brackets", binding.of(token))
+        kept = tuple(item for item in axis if item.kind is not TokenKind.SEPARATOR)
+        unit = bind_array(binding, scope, kept, token[1:3]) if kept else None
+        axes.append(None if unit is None else expression_of(unit))
+        depth = max(depth, 0 if unit is None else unit.depth)
+    return tuple(reversed(axes)), depth
+
+
+# ------------------------------------------------------------------------------------ assignment
+
+
+def _assigned_value(binding: Binding, units: list[Unit], gets: Token) -> Unit:
+    """What stands right of a `←` inside an expression."""
+    if not units:
+        raise binding.problem("E002", "`←` has no value on its right", binding.of(gets))
+    value = apply_all(binding, units[::-1])
+    if value.kind is not UnitKind.ARRAY:
+        what = _CLASS_NAMES[value.kind]
+        raise binding.problem("E010", f"{what} gets its name in a statement of its own: `name ← {binding.written(value)}`",
+                              binding.of(value))  # fmt: skip
+    return value
+
+
+def _assign(binding: Binding, scope: Scope, tokens: Tokens, at: int, value: Unit) -> tuple[Unit, int]:
+    """The `←` at `at` with its value; gives the unit it makes and the index of the next token to its left."""
+    if at == 0:
+        raise binding.problem("E010", "`←` has nothing on its left to give the value to", binding.of(tokens[at]))
+    first = _replaced(binding, scope, tokens, at)
+    if first is not None:
+        return _replace_items(binding, scope, tokens, first, at, value), first - 1
+    first = _modified(scope, tokens, at)
+    if first is not None:
+        name = tokens[first]
+        function = _modifier(binding, scope, tokens[first + 1 : at])
+        node = tree.Modify(binding.span(name.start, value.end), _array_name(binding, scope, name), function_of(function), expression_of(value))
+        scope.names[name.text] = NameClass.ARRAY
+        return _made(node, name.start, value, function.depth), first - 1
+    left = tokens[at - 1]
+    if left.kind is TokenKind.QUAD and left.text == "⎕":
+        return _made(tree.Print(binding.span(left.start, value.end), expression_of(value)), left.start, value, 0), at - 2
+    target = target_of(binding, left)
+    bind_names(scope, target, NameClass.ARRAY)
+    return _made(tree.InlineBind(binding.span(left.start, value.end), target, expression_of(value)), left.start, value, 0), at - 2
+
+
+def _made(node: tree.Expression, start: int, value: Unit, depth: int) -> Unit:
+    return Unit(UnitKind.ARRAY, start, value.end, "", node, max(value.depth, depth) + 1)
+
+
+def _replaced(binding: Binding, scope: Scope, tokens: Tokens, at: int) -> int | None:
+    """Index of the name in `x[i]←` or `x[i]f←`, or None."""
+    first = _function_start(scope, tokens, at)
+    if first > 0 and tokens[first - 1].kind is TokenKind.BRACKETS:
+        if first > 1 and tokens[first - 2].kind is TokenKind.NAME:
+            return first - 2
+        raise binding.problem("E010", "only the items of a name can be replaced: `name[i]←value`", binding.of(tokens[first - 1]))
+    return None
+
+
+def _modified(scope: Scope, tokens: Tokens, at: int) -> int | None:
+    """Index of the name in `x f←`, or None if there is no function before the arrow."""
+    first = _function_start(scope, tokens, at)
+    if first == at or first == 0 or tokens[first - 1].kind is not TokenKind.NAME:
+        return None
+    return first - 1
+
+
+def _function_start(scope: Scope, tokens: Tokens, at: int) -> int:
+    """Where the function written directly left of the `←` at `at` starts; `at` if there is none.
+
+    It may be a primitive, a dfn, a parenthesised function, a name of a function, and operators between them.
+    """
+    first = at
+    while first > 0:
+        token = tokens[first - 1]
+        if token.kind is TokenKind.NAME:
+            if scope.class_of(token.text) in (None, NameClass.ARRAY, NameClass.MODULE):
+                break
+            if first == at and (first < 2 or not _may_be_modified(scope, tokens[first - 2])):
+                break
+        elif token.kind is TokenKind.PARENTHESES:
+            if not _holds_function(scope, token):
+                break
+        elif token.kind not in (TokenKind.GLYPH, TokenKind.BRACES) and not (
+            token.kind is TokenKind.NUMBERS and first > 1 and tokens[first - 2].text in ("⍤", "⍣", "∘")
+        ):
+            break
+        first -= 1
+    return first
+
+
+def _may_be_modified(scope: Scope, token: Token) -> bool:
+    """Whether what stands left of a named function before `←` makes it `x f←`, not the naming of an array `f`."""
+    if token.kind is TokenKind.NAME:
+        return scope.class_of(token.text) is NameClass.ARRAY
+    return token.kind is TokenKind.BRACKETS
+
+
+def _holds_function(scope: Scope, token: Token) -> bool:
+    """Whether parentheses before `←` hold a function, not names to destructure into."""
+    names_only = all(item.kind in (TokenKind.NAME, TokenKind.SLOT, TokenKind.PARENTHESES) for item in token.items)
+    if not names_only:
+        return bool(token.items)
+    first = token.items[0] if len(token.items) == 1 else None
+    return first is not None and first.kind is TokenKind.NAME and scope.class_of(first.text) is NameClass.FUNCTION
+
+
+def _modifier(binding: Binding, scope: Scope, tokens: Tokens) -> Unit:
+    function = bind_value(binding, scope, tokens, (0, 0))
+    if function.kind is not UnitKind.FUNCTION:
+        raise binding.problem("E010", f"`{binding.written(function)}` is not a function that could change the name before it",
+                              binding.of(function))  # fmt: skip
+    return function
+
+
+def _array_name(binding: Binding, scope: Scope, token: Token) -> tree.Name:
+    unit = bind_name(binding, scope, token)
+    if not isinstance(unit.node, tree.Name):
+        raise binding.problem("E010", f"`{token.text}` is not an array, so no part of it can be replaced", binding.of(token))
+    return unit.node
+
+
+def _replace_items(binding: Binding, scope: Scope, tokens: Tokens, first: int, at: int, value: Unit) -> Unit:
+    name, brackets = tokens[first], tokens[first + 1]
+    function = _modifier(binding, scope, tokens[first + 2 : at]) if first + 2 < at else None
+    if not brackets.items or has_diamond(brackets):
+        raise binding.problem("E010", "the brackets before `←` must say which items are replaced", binding.of(brackets))
+    axes, depth = bind_axes(binding, scope, brackets)
+    target = _array_name(binding, scope, name)
+    scope.names[name.text] = NameClass.ARRAY
+    node = tree.Replace(
+        binding.span(name.start, value.end), target, axes, None if function is None else function_of(function), expression_of(value)
+    )
+    return _made(node, name.start, value, max(depth, 0 if function is None else function.depth))

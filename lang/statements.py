@@ -1,0 +1,125 @@
+"""Assignments as statements: what kind of binding a statement is, and its node.
+
+A dfn that mentions the name it is being bound to is recursion.  Whether a statement binds a dfn is known only
+by its last item, which is looked at before anything is bound.
+"""
+
+from __future__ import annotations
+
+from . import tree
+from .scope import Scope
+from .sequences import bind_value, expression_of, has_diamond
+from .targets import bind_names, checked_name, target_of
+from .tokens import Token, TokenKind, mentions
+from .tree import NameClass
+from .units import Binding, Unit, UnitKind
+from .vocabulary import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS
+
+Tokens = tuple[Token, ...]
+
+
+def is_assignment(tokens: Tokens) -> bool:
+    """Whether a statement has the form `name ← …`, `_ ← …` or `(names) ← …`."""
+    if len(tokens) < 2 or tokens[1].kind is not TokenKind.GETS:
+        return False
+    return tokens[0].kind is not TokenKind.QUAD or tokens[0].text != "⎕"
+
+
+def failed_names(tokens: Tokens) -> list[str]:
+    """Names that a statement which could not be bound was to bind: their uses stay quiet."""
+    names: list[str] = []
+    for index, token in enumerate(tokens):
+        if token.kind is TokenKind.GETS and index > 0:
+            names.extend(_names(tokens[index - 1]))
+            if index == 2 and tokens[0].kind is TokenKind.NAME:
+                names.append(tokens[0].text)
+    return names
+
+
+def _names(token: Token) -> list[str]:
+    if token.kind is TokenKind.NAME:
+        return [token.text]
+    if token.kind is TokenKind.PARENTHESES:
+        return [name for item in token.items for name in _names(item)]
+    return []
+
+
+def bind_assignment(
+    binding: Binding, scope: Scope, tokens: Tokens, annotation: tree.TypeExpression | None = None
+) -> tuple[tree.Statement, int]:
+    """`target ← value`, and how deep its tree is; the names are in scope afterwards."""
+    first, gets = tokens[0], tokens[1]
+    if len(tokens) == 2:
+        raise binding.problem("E002", "`←` has no value on its right", binding.of(gets))
+    span = binding.span(first.start, tokens[-1].end)
+    if first.kind is not TokenKind.NAME:
+        target = target_of(binding, first)
+        unit = bind_value(binding, scope, tokens[2:], gets[1:3])
+        if unit.kind is not UnitKind.ARRAY:
+            raise binding.problem("E010", "a function gets one name: `name ← …`", binding.of(first))
+        bind_names(scope, target, NameClass.ARRAY)
+        return tree.BindArray(span, target, expression_of(unit), annotation), unit.depth
+    name = checked_name(binding, first)
+    unit = _own_value(binding, scope, name.name, tokens)
+    node = unit.node
+    assert node is not None
+    if isinstance(node, tree.Operator):
+        dyadic = unit.text == "dyadic"
+        scope.names[name.name] = NameClass.DYADIC_OPERATOR if dyadic else NameClass.MONADIC_OPERATOR
+        return tree.BindOperator(span, name, node), unit.depth
+    if isinstance(node, tree.Function):
+        scope.names[name.name] = NameClass.FUNCTION
+        return tree.BindFunction(span, name, node), unit.depth
+    scope.names[name.name] = NameClass.ARRAY
+    return tree.BindArray(span, name, node, annotation), unit.depth
+
+
+def _own_value(binding: Binding, scope: Scope, name: str, tokens: Tokens) -> Unit:
+    """The value of `name ← …`, where `name` inside a dfn means what is being bound if that is a function."""
+    if not ends_in_function(scope, tokens[2:]):
+        return bind_value(binding, scope, tokens[2:], tokens[1][1:3])
+    outer, scope.own = scope.own, (name, _class_by_content(tokens))
+    try:
+        return bind_value(binding, scope, tokens[2:], tokens[1][1:3])
+    finally:
+        scope.own = outer
+
+
+def ends_in_function(scope: Scope, tokens: Tokens) -> bool:
+    """Whether a sequence denotes a function or an operator, by its last item alone."""
+    while tokens:
+        last = tokens[-1]
+        before = tokens[-2] if len(tokens) > 1 else None
+        if before is not None and before.kind is TokenKind.GLYPH and before.text in DYADIC_OPERATORS and before.text != ".":
+            return True
+        match last.kind:
+            case TokenKind.BRACES | TokenKind.GLYPH:
+                return True
+            case TokenKind.NAME:
+                if last.text in CONVERSIONS or (before is not None and before.text == "."):
+                    return True
+                if before is not None and before.kind is TokenKind.NAME and scope.class_of(before.text) is NameClass.DYADIC_OPERATOR:
+                    return True
+                return scope.class_of(last.text) not in (None, NameClass.ARRAY)
+            case TokenKind.QUAD:
+                return last.text in FUNCTIONS
+            case TokenKind.PARENTHESES:
+                if has_diamond(last):
+                    return False
+                tokens = last.items
+            case TokenKind.BRACKETS:
+                tokens = tokens[:-1]
+            case _:
+                return False
+    return False
+
+
+def _class_by_content(tokens: Tokens) -> NameClass:
+    """What a name that is bound to a lone dfn will be."""
+    if len(tokens) == 3 and tokens[2].kind is TokenKind.BRACES:
+        if mentions(tokens[2].items, "⍵⍵"):
+            return NameClass.DYADIC_OPERATOR
+        if mentions(tokens[2].items, "⍺⍺"):
+            return NameClass.MONADIC_OPERATOR
+    return NameClass.FUNCTION
+

@@ -1,0 +1,52 @@
+"""Targets of assignments: a name, `_`, or names in parentheses."""
+
+from __future__ import annotations
+
+from . import tree
+from .scope import Scope
+from .tokens import Token, TokenKind
+from .tree import NameClass
+from .units import Binding
+from .vocabulary import RESERVED
+
+
+def target_of(binding: Binding, token: Token) -> tree.Target:
+    """The target a token spells, or E010, E014 or E018."""
+    span = binding.of(token)
+    match token.kind:
+        case TokenKind.NAME:
+            return checked_name(binding, token)
+        case TokenKind.SLOT:
+            return tree.DiscardTarget(span)
+        case TokenKind.PARENTHESES if token.items:
+            items = tuple(target_of(binding, item) for item in token.items if item.kind is not TokenKind.SEPARATOR)
+            return items[0] if len(items) == 1 else tree.TupleTarget(span, items)
+        case TokenKind.QUAD if token.text == "⎕IO":
+            raise binding.problem("E018", "`⎕IO` can only be set by the first statement of a file", span)
+    raise binding.problem("E010", f"`{binding.written(token)}` cannot be given a value", span)
+
+
+def checked_name(binding: Binding, token: Token) -> tree.NameTarget:
+    name, span = token.text, binding.of(token)
+    if name in RESERVED:
+        raise binding.problem("E014", f"`{name}` is a reserved word and cannot be a name", span)
+    if name in ("⍺⍺", "⍵⍵"):
+        raise binding.problem("E010", f"`{name}` is an operand and cannot be given a value", span)
+    return tree.NameTarget(span, name)
+
+
+def names_of(target: tree.Target) -> list[str]:
+    """Every name a target binds."""
+    match target:
+        case tree.NameTarget():
+            return [target.name]
+        case tree.TupleTarget():
+            return [name for item in target.items for name in names_of(item)]
+        case _:
+            return []
+
+
+def bind_names(scope: Scope, target: tree.Target, name_class: NameClass | None) -> None:
+    """Give every name of a target a class; None marks names whose binding failed."""
+    for name in names_of(target):
+        scope.names[name] = name_class

@@ -1,0 +1,177 @@
+"""From the nodes of the declaration grammar to the type, size, quantity and fact nodes of the tree.
+
+Sizes read right to left.  The grammar keeps a size flat; the nesting is made here, so a long size cannot
+exhaust the stack while parsing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from parsimonious.nodes import Node
+
+from . import tree
+from .source import Span
+from .units import Binding
+from .diagnostics import Diagnostic, Edit, Fix
+from .problems import Problem
+
+_MAXIMUM_TERMS = 200
+
+
+def parts(node: Node) -> list[Node]:
+    """The nearest named nodes below a node, in order, without those whose name starts with `_`."""
+    found: list[Node] = []
+    for child in node.children:
+        if not child.expr_name:
+            found.extend(parts(child))
+        elif not child.expr_name.startswith("_"):
+            found.append(child)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TypeReader:
+    """Reads nodes of one declaration; `binding` gives spans."""
+
+    binding: Binding
+
+    def span(self, node: Node) -> Span:
+        """Of a node without the blanks it ends with."""
+        return self.binding.span(node.start, node.start + len(node.text.rstrip()))
+
+    # ------------------------------------------------------------------------------------- types
+
+    def type(self, node: Node) -> tree.TypeExpression:
+        (shape,) = parts(node)
+        if shape.expr_name == "tuple":
+            return tree.TupleTypeExpression(self.span(shape), tuple(self.type(item) for item in parts(shape)))
+        element, *rest = parts(shape)
+        items = tuple(self._item(item) for item in parts(rest[0])) if rest else ()
+        return tree.ArrayTypeExpression(self.span(shape), self._element(element), items)
+
+    def _element(self, node: Node) -> tree.ElementName:
+        (inner,) = parts(node)
+        if inner.expr_name == "name":
+            return tree.ElementName(self.span(node), inner.text)
+        arguments = tuple(self.size(size) for size in parts(inner))
+        name = inner.text.split("<", 1)[0]
+        wanted = 2 if name == "int" else 1
+        if len(arguments) != wanted:
+            example = "int<0..9>" if name == "int" else f"{name}<n>"
+            raise self.binding.problem("E011", f"`{name}` takes {wanted} size{'s' if wanted > 1 else ''}, as in `{example}`",
+                                       self.span(node))  # fmt: skip
+        return tree.ElementName(self.span(node), name, arguments)
+
+    def _item(self, node: Node) -> tree.ShapeItem:
+        (inner,) = parts(node)
+        match inner.expr_name:
+            case "variable":
+                return tree.ShapeVariable(self.span(inner), parts(inner)[0].text)
+            case "bounded":
+                name, bound = parts(inner)
+                return tree.BoundedSize(self.span(inner), name.text, self.size(bound))
+            case _:
+                return self.size(inner)
+
+    # ------------------------------------------------------------------------------------- sizes
+
+    def size(self, node: Node) -> tree.SizeExpression:
+        """A `size` or a `tight` one: operands and operators in turn, read right to left."""
+        nodes = parts(node)
+        if len(nodes) > 2 * _MAXIMUM_TERMS:
+            raise self.binding.problem("E016", f"a size has more than {_MAXIMUM_TERMS} terms", self.span(node))
+        self._refuse_mixture(nodes)
+        *rest, last = nodes
+        value = self._operand(last, None)
+        for at in range(len(rest) - 2, -1, -2):
+            operand, operator = rest[at], rest[at + 1]
+            value = self._operand(operand, (operator.text, value))
+        return value
+
+    def _operand(self, node: Node, right: tuple[str, tree.SizeExpression] | None) -> tree.SizeExpression:
+        """An operand joined to what is right of it; its monadic functions then apply to the whole."""
+        *monadic, atom = parts(node)
+        value = self._atom(atom)
+        if right is not None:
+            operator, rest = right
+            value = tree.SizeCall(value.span.to(rest.span), operator, (value, rest))
+        for function in reversed(monadic):
+            value = tree.SizeCall(self.span(function).to(value.span), function.text, (value,))
+        return value
+
+    def _atom(self, node: Node) -> tree.SizeExpression:
+        match node.expr_name:
+            case "number":
+                text = node.text.replace("_", "").replace("¯", "-")
+                if len(text) > 19:
+                    raise self.binding.problem("E302", "this size does not fit i64", self.span(node))
+                return tree.SizeNumber(self.span(node), int(text))
+            case "name":
+                return tree.SizeName(self.span(node), node.text)
+            case _:
+                (inner,) = parts(node)
+                return self.size(inner)
+
+    def _refuse_mixture(self, nodes: list[Node]) -> None:
+        """E012: `+` with `-`, or `×` left of `+` or `-`, which most people read from the left."""
+        operators = nodes[1::2]
+        first_of: dict[str, int] = {}
+        for index, operator in enumerate(operators):
+            sign = operator.text
+            clash = next((other for other in first_of if {other, sign} == {"+", "-"} or (other == "×" and sign in "+-")), None)
+            if clash is not None:
+                other = operators[first_of[clash]]
+                left, right = self.span(nodes[0]), self.span(nodes[2 * index])
+                edits = (Edit(Span(left.file, left.start, left.start), "("), Edit(Span(right.file, right.end, right.end), ")"))
+                raise Problem(Diagnostic(
+                    "E012", f"this size has `{clash}` left of `{sign}`; sizes read right to left, so say which comes first",
+                    self.span(other).to(self.span(operator)),
+                    fixes=(Fix("put parentheses round the left part", edits),),
+                ))  # fmt: skip
+            first_of.setdefault(sign, index)
+
+    # ------------------------------------------------------------------------- quantities and facts
+
+    def parameter(self, node: Node) -> tree.Parameter:
+        *quantity, type_node = parts(node)
+        return tree.Parameter(self.span(node), self._quantity(quantity[0]) if quantity else None, self.type(type_node))
+
+    def _quantity(self, node: Node) -> tree.Quantity:
+        (inner,) = parts(node)
+        match inner.expr_name:
+            case "omega":
+                return tree.Quantity(self.span(node), None, None)
+            case "range":
+                low, high = parts(inner)
+                return tree.Quantity(self.span(node), self.size(low), self.size(high))
+            case _:
+                exact = self.size(inner)
+                return tree.Quantity(self.span(node), exact, exact)
+
+    def where(self, nodes: list[Node]) -> tuple[tree.Fact, ...]:
+        """The facts of an optional `where`."""
+        facts: list[tree.Fact] = []
+        for node in nodes:
+            for fact in parts(node):
+                (inner,) = parts(fact)
+                if inner.expr_name == "class_fact":
+                    name, kind = parts(inner)
+                    facts.append(tree.Fact(self.span(inner), kind.text, tree.SizeName(self.span(name), name.text), None))
+                else:
+                    facts.extend(self._chain(inner))
+        return tuple(facts)
+
+    def _chain(self, node: Node) -> list[tree.Fact]:
+        """`a ≤ b ≤ c` is two facts; a size `h|d` alone says that h divides d."""
+        nodes = parts(node)
+        sizes = [self.size(size) for size in nodes[::2]]
+        if len(sizes) == 1:
+            size = sizes[0]
+            if isinstance(size, tree.SizeCall) and size.function == "|" and len(size.args) == 2:
+                return [tree.Fact(self.span(node), "∣", *size.args)]
+            raise self.binding.problem("E011", "a fact compares two sizes, as in `n ≥ 1` or `h ∣ d`", self.span(node))
+        return [
+            tree.Fact(left.span.to(right.span), relation.text, left, right)
+            for left, relation, right in zip(sizes, nodes[1::2], sizes[1:], strict=False)
+        ]

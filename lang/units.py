@@ -1,0 +1,85 @@
+"""Units: what the binder's items are between the flat sequence and the applications of the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple, TypeAlias
+
+from .diagnostics import Diagnostic, Edit, Fix, Label
+from .problems import Problem
+from .scope import ModuleNames, Scope
+from .source import Span
+from .spelling import Spelled
+from .tokens import Token
+from .tree import Expression, Function, Operator
+
+
+class UnitKind(Enum):
+    ARRAY = "array"
+    FUNCTION = "function"
+    OPERATOR = "user operator"
+    MONADIC = "monadic primitive operator"
+    DYADIC = "dyadic primitive operator"
+    SLASH = "slash: an operator or a function by what is left of it"
+    OUTER = "the prefix operator of outer products"
+    BRACKET = "an index or a static axis"
+
+
+class Unit(NamedTuple):
+    """`node` is set for the first three kinds, `axes` for a bracket; `depth` counts the levels of the node's tree."""
+
+    kind: UnitKind
+    start: int
+    end: int
+    text: str = ""
+    node: Expression | Function | Operator | None = None
+    depth: int = 0
+    axes: tuple[Expression | None, ...] = ()
+    token: Token | None = None
+
+
+@dataclass(slots=True)
+class Binding:
+    """What binding one statement shares: where it stands, the modules in use, what was found wrong.
+
+    `base` is the statement's offset in the spelled text `defining` the name its top-level statement binds,
+    `definitions` the offset and text of the statement that first binds each top-level name; `trials` counts the operators whose bodies are being tried out.
+    """
+
+    spelled: Spelled
+    braces: BraceBinder
+    base: int = 0
+    modules: ModuleNames | None = None
+    module_paths: dict[str, str] = field(default_factory=dict)
+    definitions: dict[str, tuple[int, str]] = field(default_factory=dict)
+    defining: str = ""
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    trials: int = 0
+
+    def span(self, start: int, end: int) -> Span:
+        return self.spelled.span(self.base + start, self.base + end)
+
+    def of(self, unit: Unit | Token) -> Span:
+        return self.span(unit.start, unit.end)
+
+    def written(self, unit: Unit | Token) -> str:
+        """The canonical text of a unit, for messages; long ones are cut."""
+        text = self.spelled.text[self.base + unit.start : self.base + unit.end]
+        return text if len(text) <= 30 and "\n" not in text else text.split("\n")[0][:24].rstrip() + "…"
+
+    def problem(
+        self, code: str, message: str, span: Span, *,
+        labels: tuple[Label, ...] = (), notes: tuple[str, ...] = (), fixes: tuple[Fix, ...] = (),
+    ) -> Problem:  # fmt: skip
+        return Problem(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
+
+
+BraceBinder: TypeAlias = Callable[[Binding, Scope, Token], Unit]
+"""Binds `{…}`: a dfn, or a user operator to be bound when it is applied."""
+
+
+def replacing(title: str, span: Span, text: str) -> tuple[Fix, ...]:
+    """A fix of one edit."""
+    return (Fix(title, (Edit(span, text),)),)

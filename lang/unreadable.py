@@ -1,0 +1,51 @@
+"""What to say where the expression grammar stops: a character the language lacks, or a number that is none."""
+
+from __future__ import annotations
+
+import re
+
+from .primitives import LEFT_OUT
+from .problems import Problem
+from .units import Binding, replacing
+
+_NUMBERLIKE = re.compile(r"¯?[.0-9¯∞][\w.∆¯∞]*")
+_SUGGESTED = {"^": "∧", "&": "∧", "%": "|", "•": "⎕", "∈": "∊", "⍝": "⍝", "–": "-", "—": "-", "“": '"', "”": '"', "’": "'", "‘": "'",
+              "⌶": "", "⟨": "(", "⟩": ")", "α": "⍺", "ρ": "⍴", "ι": "⍳", "ε": "∊", "∗": "*", "×": "×", "·": "×", "≈": "=",
+              "∥": "|", "¦": "|", "□": "⎕", "▯": "⎕", "𝕩": "⍵", "𝕨": "⍺", "≔": "←", "⇐": "←", "↩": "←"}  # fmt: skip
+
+
+def unreadable(binding: Binding, text: str, offset: int) -> Problem:
+    """`offset` is where no token starts in the statement `text`."""
+    start = offset
+    while start < len(text) and (text[start] in " \t\r\f\u00a0" or text[start] == "⍝"):
+        if text[start] == "⍝":
+            start = text.index("\n", start)
+            break
+        start += 1
+    character = text[start : start + 1]
+    number = _NUMBERLIKE.match(text, start)
+    if number is not None:
+        word = number.group()
+        span = binding.span(start, number.end())
+        if word == "¯":
+            return binding.problem("E005", "`¯` is the sign of a number and must touch its digits; to negate write `-`", span,
+                                   fixes=replacing("write `-`", span, "-"))  # fmt: skip
+        return binding.problem("E005", f"`{word}` is not a number", span, notes=_number_notes(word))
+    span = binding.span(start, start + len(character))
+    if character in LEFT_OUT:
+        code = "E600" if character == "∇" else "E006"
+        return binding.problem(code, f"`{character}` is not in the language: {LEFT_OUT[character]}", span)
+    meant = _SUGGESTED.get(character, "")
+    if meant:
+        return binding.problem("E006", f"`{character}` is not a character of the language; did you mean `{meant}`?", span,
+                               fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+    shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}" if character else "the end of the text"
+    return binding.problem("E006", f"{shown} is not a character of the language", span)
+
+
+def _number_notes(word: str) -> tuple[str, ...]:
+    if re.match(r"[0-9]+[A-Za-z_∆]", word):
+        return ("a name cannot start with a digit; write a blank between a number and a name",)
+    if word.count(".") > 1:
+        return ("a number has one decimal point",)
+    return ("numbers look like `3`, `¯3`, `2.5`, `1e¯3`, `3J4`",)
