@@ -26,7 +26,7 @@ PAGES: dict[str, Page] = {
     "E610": Page(
         "Functions are expanded at every call. A chain of functions that each call the one before twice doubles at every "
         "step and soon reaches the limit of a million operations. Give the middle functions signatures, or use a loop `⍣`.",
-        "f0 ← {⍵+1}\n" + "\n".join(f"f{i} ← {{f{i - 1} f{i - 1} ⍵}}" for i in range(1, 25)) + "\nf24 0",
+        "g0 ← {⍵+1}\n" + "\n".join(f"g{i} ← {{g{i - 1} g{i - 1} ⍵}}" for i in range(1, 25)) + "\ng24 0",
         "{⍵+1}⍣1000 ⊢ 0",
     ),
     "E620": Page(

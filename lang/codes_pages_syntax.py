@@ -12,10 +12,10 @@ PAGES: dict[str, Page] = {
         "total ← +/1 2 3\ntotal × 2",
     ),
     "E002": Page(
-        "Up to the marked place the statement reads well, but what stands there cannot follow. Often a symbol is doubled, "
-        "or a separator is missing between two statements.",
-        "x ← ← 3",
-        "x ← 3",
+        "Up to the marked place the statement reads well, but what stands there cannot follow: `;` outside an index, a "
+        "bracket with nothing to its left, a missing value, or a separator missing between two statements.",
+        "x ← 3;4",
+        "x ← 3 4",
     ),
     "E003": Page(
         "Every `(`, `[` and `{` needs its own closing bracket, in the right order. The label shows the bracket that has no "
@@ -44,8 +44,8 @@ PAGES: dict[str, Page] = {
     "E007": Page(
         "After a backtick comes the name of a glyph (`` `iota ``) or one key (`` `i ``). `rho explain` lists the names of a "
         "glyph, and docs/primitives.md lists them all.",
-        "`iotta 5",
-        "`iota 5",
+        "2 `Binomial 5",
+        "2 `binomial 5",
     ),
     "E008": Page(
         "An operator such as `/ ¨ ⍤ ∘` builds a function from the function (or array) on its left, and some from one on the "
@@ -102,10 +102,11 @@ PAGES: dict[str, Page] = {
         "(1)",
     ),
     "E017": Page(
-        "`use`, `input`, `param`, `output`, `schedule` and signatures belong to the program, not to a function, and a "
-        "function must have a value. Move the declaration to the top level.",
-        "f ← {\n  param k ← 3\n  ⍵ + k\n}",
-        "param k ← 3\nf ← {\n  ⍵ + k\n}",
+        "Guards `condition : value` belong inside a function in braces; `use`, `input`, `param`, `output`, `schedule` and "
+        "signatures belong to the program, outside of functions. There are no jumps and no `:If`: use a guard, or `⍣` to "
+        "repeat.",
+        "x ← 5\nx>0 : 'positive'",
+        "x ← 5\n{⍵>0 : 'positive' ⋄ 'other'} x",
     ),
     "E018": Page(
         "The index origin belongs to the whole file, so it is set once, by the first statement, to 0 or 1.",
