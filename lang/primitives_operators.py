@@ -140,7 +140,7 @@ OPERATORS: tuple[Primitive, ...] = (
         "⌸", "key", "K", None,
         _two(
             "key", "k f⌸ (i ⋄ v)", "Reduce the values v that share an index i, into k bins; an unused bin holds f's identity.",
-            ("3+⌸(0 2 0 ⋄ 1)", "2 0 1"), ("2⌈⌸(0 1 0 ⋄ 5 7 9)", "9 7"),
+            ("3+⌸(0 2 0 ⋄ 1)", "2 0 1"), ("2×⌸(0 1 0 ⋄ 5 7 9)", "45 7"),
         ),
     ),
     _dyadic(
