@@ -1,6 +1,7 @@
 """How values read as text: numbers as APL writes them, arrays as aligned rows.
 
-A number shows at most `digits` significant digits (`⎕PP`, 10): plain between 1E¯6 and 10^digits, else with an exponent;
+A number shows at most `digits` significant digits (`⎕PP`, 10): plain between 1E¯6 and 10^digits, else with an exponent
+(an f32 counts as the shortest decimal that names it);
 `¯` is the minus; NaN is `NaN`, infinities `∞ ¯∞`; a complex number is `reJim` and its real part alone when im = 0.
 In an array of rank 2 or more the items of a column line up on their decimal points, and when one item of a column
 needs an exponent all its numbers get one.  In a vector every item stands alone.
@@ -16,6 +17,7 @@ from typing import Final
 
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
+from .values import round_f32
 
 DIGITS: Final = 10
 SMALLEST_PLAIN_EXPONENT: Final = -6
@@ -79,6 +81,20 @@ def _exponential(figures: str, scale: int) -> str:
     return f"{mantissa}E{'¯' if scale < 0 else ''}{abs(scale)}"
 
 
+def shortest_f32(value: float) -> float:
+    """The binary64 of the shortest decimal that reads back as this binary32, so that 0.1 shows as 0.1 and not 0.1000000015."""
+    if not math.isfinite(value):
+        return value
+    shortened = (float(f"{value:.{places}e}") for places in range(9))
+    return next(candidate for candidate in shortened if round_f32(candidate) == value)
+
+
+def _widened(item: Payload) -> Payload:
+    if isinstance(item, complex):
+        return complex(shortest_f32(item.real), shortest_f32(item.imag))
+    return shortest_f32(item) if isinstance(item, float) else item
+
+
 # -------------------------------------------------------------------------- tables
 
 
@@ -102,23 +118,30 @@ def _split_at_point(text: str) -> tuple[str, str]:
     return text[:at], text[at:]
 
 
-def rows_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> list[str]:
-    """One text a row (the last axis), all of one width; a scalar or vector is one row.
+def table_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> list[list[str]]:
+    """The texts of each row (the last axis), aligned by column; a scalar or vector is one row and is not aligned.
 
-    Rows are in row-major order of the leading axes; there are Π shape[:-1] of them."""
+    Rows are in row-major order of the leading axes; there are Π shape[:-1] of them.  Text is one column a character."""
     width = shape[-1] if shape else 1
     count = math.prod(shape[:-1])
     if kind is Kind.CHAR:
-        return ["".join(map(str, items[i * width : (i + 1) * width])) for i in range(count)]
+        return [list(map(str, items[i * width : (i + 1) * width])) for i in range(count)]
+    if kind in (Kind.F32, Kind.C64):
+        items = [_widened(item) for item in items]
     if len(shape) <= 1:
-        return [" ".join(number_text(item, digits) for item in items)]
+        return [[number_text(item, digits) for item in items]]
     columns = [column_texts(items[j::width], digits) for j in range(width)]
-    return [" ".join(column[i] for column in columns) for i in range(count)]
+    return [[column[i] for column in columns] for i in range(count)]
+
+
+def separator(kind: Kind) -> str:
+    """What stands between the columns of a row."""
+    return "" if kind is Kind.CHAR else " "
 
 
 def format_items(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits: int = DIGITS) -> tuple[str, tuple[int, ...]]:
     """`⍕`: the characters in row-major order and the shape of the text (rank at least 1)."""
-    rows = rows_of(kind, items, shape, digits)
+    rows = [separator(kind).join(row) for row in table_of(kind, items, shape, digits)]
     if len(shape) <= 1:
         return rows[0], (len(rows[0]),)
     width = len(rows[0]) if rows else (shape[-1] if kind is Kind.CHAR else max(0, 2 * shape[-1] - 1))
