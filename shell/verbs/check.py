@@ -1,0 +1,75 @@
+"""`rho check PATH…`: types only.  Reads program texts, no data; imports no array library."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from ... import __version__
+from ...lang.diagnostics import Diagnostic, Severity
+from ...lang.source import Source
+from .. import messages
+from ..arguments import Arguments
+from ..console import Console
+from ..exits import Exit
+from ..results import to_json
+from ..session import Checked, Session, Strictness
+from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    started = time.perf_counter()
+    strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
+    session = Session(strictness=strictness)
+    files = find_files(arguments.positional, (".rho",))
+    diagnostics: list[Diagnostic] = []
+    sources: dict[str, Source] = {}
+    for file in files:
+        checked = _check(session, file, console)
+        sources.update(checked.sources)
+        diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
+    names = [STANDARD_INPUT if file == "-" else file for file in files]
+    milliseconds = (time.perf_counter() - started) * 1000
+    _report(arguments, console, diagnostics, sources, names, milliseconds)
+    return Exit.REJECTED if any(found.is_error for found in diagnostics) else Exit.OK
+
+
+def _check(session: Session, file: str, console: Console) -> Checked:
+    if file == "-":
+        return session.check(Source(STANDARD_INPUT, console.read_input()))
+    try:
+        return session.check(read_source(file))
+    except Undecodable as error:
+        return Checked(error.source, None, error.diagnostics, {}, None, {error.source.name: error.source})
+
+
+def _report(
+    arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: dict[str, Source], files: Sequence[str],
+    milliseconds: float,
+) -> None:  # fmt: skip
+    """Diagnostics are what this verb is asked for, so they go to standard output in every format."""
+    from ...lang.render import to_github, to_json as diagnostics_json, to_sarif
+
+    match "json" if arguments.has("--json") else arguments.value("--format") or "text":
+        case "json":
+            console.print(to_json(diagnostics_json(diagnostics, sources, files, milliseconds)))
+        case "sarif":
+            console.print(to_json(to_sarif(diagnostics, sources, __version__)))
+        case "github":
+            console.out.write(to_github(diagnostics, sources))
+        case _:
+            if diagnostics:
+                console.print(messages.text(console, diagnostics, sources))
+            console.note(summary(diagnostics, len(files)))
+
+
+def summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
+    """`2 errors, 1 warning in 3 files`."""
+    errors = sum(found.severity is Severity.ERROR for found in diagnostics)
+    warnings = sum(found.severity is Severity.WARNING for found in diagnostics)
+    counts = [_count(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    return f"{', '.join(counts) or 'no problems'} in {_count(files, 'file')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

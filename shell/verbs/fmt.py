@@ -1,0 +1,51 @@
+"""`rho fmt PATH…`: canonical layout, names to glyphs (`--ascii`: glyphs to names).  Files are replaced whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...lang.diagnostics import RhoError
+from ...lang.formatter import format_source
+from ...lang.source import Source
+from .. import messages
+from ..arguments import Arguments, UsageError
+from ..console import Console
+from ..exits import Exit
+from ..results import write_whole
+from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    ascii_names = arguments.has("--ascii")
+    changed: list[str] = []
+    worst = Exit.OK
+    for file in find_files(arguments.positional, (".rho",)):
+        try:
+            source = Source(STANDARD_INPUT, console.read_input()) if file == "-" else read_source(file)
+            formatted = format_source(source, ascii=ascii_names)
+        except Undecodable as error:
+            messages.show(console, error.diagnostics, {file: error.source})
+            worst = Exit.REJECTED
+            continue
+        except RhoError as error:
+            messages.show(console, error.diagnostics, {source.name: source})
+            worst = Exit.REJECTED
+            continue
+        if file == "-" and not arguments.has("--check"):
+            console.out.write(formatted)
+        elif formatted != source.text:
+            changed.append(file)
+            if not arguments.has("--check"):
+                _write(file, formatted)
+    if arguments.has("--check"):
+        for file in changed:
+            console.note(f"{file} is not in canonical layout")
+        return worst or (Exit.FAILED if changed else Exit.OK)
+    return worst
+
+
+def _write(file: str, text: str) -> None:
+    try:
+        write_whole(Path(file), text)
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from error
