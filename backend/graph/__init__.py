@@ -1,0 +1,15 @@
+"""The phase graph: lowering from the core, passes, verification, binding to concrete sizes.
+
+    graph = optimise(lower(core))        # sizes symbolic
+    bound = bind(graph, sizes)           # numbers in, guards checked, peak memory known
+
+Neighbours: `typechecker.core` before, `backend.schedule` and `backend.run` after.
+"""
+
+from __future__ import annotations
+
+from .lower import lower
+from .passes import optimise
+from .verify import GraphError, verify
+
+__all__ = ["GraphError", "lower", "optimise", "verify"]

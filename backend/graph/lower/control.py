@@ -277,6 +277,9 @@ def _map(state: State, ops: Sequence[core.Op], live: Sequence[core.ValueId]) -> 
         inner = tuple(state.get(v).value for v in live)
     state.frame = outer_frame
     state.bound.update(outside)
+    for value in live:  # outside the map it is one element a cell, whatever is known of it inside
+        state.constants.pop(value, None)
+        state.literals.pop(value, None)
     results = tuple(state.define(v, frame) for v in live)
     body = SubGraph(tuple(params), tuple(phases), inner)
     state.emit(Map(state.phase_id(), span, sizes, tuple(args), tuple(frames), results, body))
