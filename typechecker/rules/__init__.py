@@ -1,0 +1,136 @@
+"""The typing rule of every primitive function: what it needs, what shape it gives, and the core ops it means.
+
+`apply` is the one entry.  A rule gets operands that are not poisoned, reports its own errors on the builder and then
+answers with a poisoned operand.  One primitive is one row of `MONADIC` or `DYADIC`.
+
+Neighbours: `elaborate` calls `apply` (and `index.index_operand` for bracket indexing); `scalars` names the functions.
+"""
+
+from __future__ import annotations
+
+from ...lang.source import Span
+from ..builder import Builder
+from ..elements import Kind
+from ..operands import Operand, TupleOperand, Value
+from . import arithmetic, index, join, logic, masks, numeric, search, shape, take
+from .common import DyadicRule, MonadicRule
+
+MONADIC: dict[str, MonadicRule] = {
+    "+": arithmetic.conjugate,
+    "-": arithmetic.negate,
+    "×": arithmetic.sign,
+    "÷": arithmetic.reciprocal,
+    "*": arithmetic.float_monadic("exp"),
+    "⍟": arithmetic.float_monadic("ln"),
+    "√": arithmetic.float_monadic("sqrt"),
+    "⌊": arithmetic.floor,
+    "⌈": arithmetic.ceiling,
+    "|": arithmetic.magnitude,
+    "!": arithmetic.float_monadic("factorial"),
+    "○": arithmetic.float_monadic("pi_times"),
+    "~": logic.negation,
+    "≠": logic.first_occurrence,
+    "≢": shape.tally,
+    "⍴": shape.shape_of,
+    ",": shape.ravel,
+    "⍪": shape.table,
+    "⌽": shape.reverse,
+    "⊖": shape.reverse,
+    "⍉": shape.transpose,
+    "↑": shape.identity,
+    "↓": shape.identity,
+    "⊃": index.first,
+    "⍳": search.iota,
+    "⍸": masks.where,
+    "⍋": search.grade,
+    "⍒": search.grade,
+    "∪": search.unique,
+    "⌹": numeric.inverse,
+    "⊣": shape.identity,
+    "⊢": shape.identity,
+    "⍕": numeric.format_text,
+    **{kind.value: numeric.conversion(kind) for kind in Kind},
+    **{f"⎕{name}": arithmetic.float_monadic(name) for name in ("erf", "erfc", "lgamma", "digamma", "expm1", "log1p")},
+    **{f"⎕{name}": numeric.transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
+    **{f"⎕{name}": numeric.factors(name) for name in ("cholesky", "qr", "svd", "eigh", "det")},
+}
+
+DYADIC: dict[str, DyadicRule] = {
+    **dict.fromkeys("+-×⌊⌈", arithmetic.dyadic),
+    "|": arithmetic.residue,
+    "÷": arithmetic.divide,
+    "*": arithmetic.power,
+    "⍟": arithmetic.float_dyadic("log"),
+    "√": arithmetic.float_dyadic("root"),
+    "!": arithmetic.float_dyadic("binomial"),
+    "○": arithmetic.circular,
+    **dict.fromkeys("∧∨⍲⍱", logic.logical),
+    **dict.fromkeys("<≤=≥>≠", logic.compare),
+    **dict.fromkeys("≡≢", logic.match),
+    "~": search.without,
+    "⍴": shape.reshape,
+    ",": join.join,
+    "⍪": join.join,
+    "⌽": shape.rotate,
+    "⊖": shape.rotate,
+    "⍉": shape.reorder,
+    "↑": take.take,
+    "↓": take.drop,
+    "↕": take.windows,
+    "⊃": index.pick,
+    "⌷": index.select_cells,
+    "⍳": search.index_of,
+    "⍸": search.interval_index,
+    "∊": search.member,
+    "⍷": search.find,
+    "⍋": search.grade_by,
+    "⍒": search.grade_by,
+    "∪": search.union,
+    "∩": search.intersection,
+    "/": masks.compress,
+    "⌿": masks.compress,
+    "\\": masks.expand,
+    "⍀": masks.expand,
+    "⊥": numeric.decode,
+    "⊤": numeric.encode,
+    "⌹": numeric.solve,
+    "?": numeric.random,
+    "⊣": shape.left_argument,
+    "⊢": shape.right_argument,
+}
+
+
+def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
+    """Apply a primitive function, a conversion or a library function."""
+    if _poisoned(left) or _poisoned(right) or (axis is not None and axis.poisoned):
+        return b.poison(span)
+    outer, b.glyph = b.glyph, glyph
+    try:
+        if glyph in ("⊣", "⊢") and axis is None:
+            return left if glyph == "⊣" and left is not None else right
+        return _apply(b, glyph, left, right, axis, span)
+    finally:
+        b.glyph = outer
+
+
+def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
+    if glyph == "¿" and isinstance(left, Operand):
+        return logic.select(b, left, right, axis, span)
+    if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
+        return b.error("E305", f"`{glyph}` takes arrays, but this argument is a tuple", span,
+                       notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
+    if left is None:
+        monadic = MONADIC.get(glyph)
+        if monadic is None:
+            return b.error("E133", f"`{glyph}` takes a left argument too", span)
+        return monadic(b, right, axis, span)
+    dyadic = DYADIC.get(glyph)
+    if dyadic is None:
+        return b.error("E133", f"`{glyph}` takes no left argument", span)
+    return dyadic(b, left, right, axis, span)
+
+
+def _poisoned(value: Value | None) -> bool:
+    if isinstance(value, TupleOperand):
+        return any(_poisoned(item) for item in value.items)
+    return value is not None and value.poisoned

@@ -1,0 +1,422 @@
+"""`+ - × ÷ ⌊ ⌈ | * ⍟ √ ! ○`: arithmetic by agreement, with integer ranges and singletons carried through.
+
+A result whose operands are both singletons is one (`+ - × ⌊ ⌈ |`, and `⌊a÷b` through `b.quotients`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ...lang.source import Span
+from ..builder import Builder
+from ..core import Stack
+from ..elements import Element, Kind, arithmetic, floating, integer_range, limits, promote_kinds, ranged
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, Value
+from ..scalars import FUNCTIONS
+from ..sizes import ONE, Size, maximum, minimum, number, quotient, remainder
+from ..types import ArrayType
+from .common import fit_weak, item_of, no_axis, require_numbers, static_sizes, with_static
+
+DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
+
+_STATIC: dict[str, Callable[[Size, Size], Size]] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "min": minimum,
+    "max": maximum,
+    "residue": lambda x, y: remainder(y, x),
+}
+
+
+# ----------------------------------------------------------------------------------- dyadic
+
+
+def dyadic(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`+ - × ⌊ ⌈ |`: equal kinds by promotion, bools as i64."""
+    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    return arithmetic_of(b, DYADIC_FUNCTIONS[b.glyph], left, right, span)
+
+
+def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span: Span) -> Operand:
+    """Apply one of the arithmetic functions to numbers."""
+    x, y = b.to_number(left, span), b.to_number(right, span)
+    kind = arithmetic(x.type.element, y.type.element)
+    assert kind is not None
+    if kind.is_complex and kind not in FUNCTIONS[function].kinds:
+        return b.error("E300", f"`{b.glyph}` needs real numbers; these are complex", span)
+    if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
+        return b.poison(span)
+    static = static_result(b, function, x, y)
+    element = _range(b, function, kind, x.type.element, y.type.element, static)
+    made = b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
+    return made if made.poisoned else with_static(made, static) if kind is Kind.I64 else made
+
+
+def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | tuple[Size, ...] | None:
+    """The singleton of an arithmetic result on two singletons, scalars extending."""
+    combine = _STATIC[function]
+    left, right = _own_static(b, x), _own_static(b, y)
+    if left is None or right is None:
+        return None
+    if isinstance(left, Size) and isinstance(right, Size):
+        return _bounded(combine(left, right))
+    lefts = left if isinstance(left, tuple) else (left,) * len(right if isinstance(right, tuple) else ())
+    rights = right if isinstance(right, tuple) else (right,) * len(lefts)
+    if len(lefts) != len(rights):
+        return None
+    made = tuple(_bounded(combine(p, q)) for p, q in zip(lefts, rights, strict=True))
+    kept = tuple(m for m in made if m is not None)
+    return kept if len(kept) == len(made) else None
+
+
+def _own_static(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
+    if x.static is not None or x.constant is None or not x.type.element.weak:
+        return x.static
+    sizes = static_sizes(b, x)
+    return sizes if sizes is None or x.type.rank else sizes[0]
+
+
+def _bounded(size: Size) -> Size | None:
+    """Singletons are what i64 holds: a number beyond it would have wrapped."""
+    low, high = limits(Kind.I64) or (0, 0)
+    value = size.constant
+    return size if value is None or low <= value <= high else None
+
+
+def _upper(element: Element) -> Size | None:
+    if element.most is not None:
+        return element.most
+    high = integer_range(element)[1]
+    return None if high is None else number(high)
+
+
+def _range(
+    b: Builder, function: str, kind: Kind, x: Element, y: Element, static: Size | tuple[Size, ...] | None
+) -> Element:  # fmt: skip
+    """The result's element with its range; a range that might wrap is dropped."""
+    if limits(kind) is None:
+        return Element(kind)
+    if isinstance(static, Size):
+        low, high = static.bounds()
+        return ranged(kind, low, high)
+    (low1, high1), (low2, high2) = integer_range(x), integer_range(y)
+    top1, top2 = _upper(x), _upper(y)
+    symbolic = x.most is not None or y.most is not None
+    low = high = None
+    most: Size | None = None
+    match function:
+        case "add":
+            low, high = _plus(low1, low2), _plus(high1, high2)
+            most = top1 + top2 if top1 is not None and top2 is not None else None
+        case "sub":
+            low, high = _plus(low1, _minus(high2)), _plus(high1, _minus(low2))
+            most = top1 - low2 if top1 is not None and low2 is not None else None
+        case "mul":
+            if None not in (low1, high1, low2, high2):
+                corners = [p * q for p in (low1, high1) for q in (low2, high2) if p is not None and q is not None]
+                low, high = min(corners), max(corners)
+            elif low1 is not None and low2 is not None and low1 >= 0 and low2 >= 0:
+                low = low1 * low2
+                most = top1 * top2 if top1 is not None and top2 is not None else None
+        case "min":
+            low = None if low1 is None or low2 is None else min(low1, low2)
+            highs = [h for h in (high1, high2) if h is not None]
+            high = min(highs, default=None)
+            tops = [t for t in (top1, top2) if t is not None]
+            most = minimum(*tops) if tops else None
+        case "max":
+            lows = [v for v in (low1, low2) if v is not None]
+            low = max(lows, default=None)
+            high = None if high1 is None or high2 is None else max(high1, high2)
+            most = maximum(top1, top2) if top1 is not None and top2 is not None else None
+        case _:  # residue: x is the divisor
+            if low1 is not None and low1 >= 1:
+                low, high = 0, None if high1 is None else high1 - 1
+                if high1 is None and top1 is not None:
+                    most, symbolic = top1 - 1, True
+    if high is None and low is None and most is not None and not symbolic:
+        most = None
+    return ranged(kind, low, high, most=most if symbolic and high is None and low is not None else None)
+
+
+def _plus(x: int | None, y: int | None) -> int | None:
+    return None if x is None or y is None else x + y
+
+
+def _minus(x: int | None) -> int | None:
+    return None if x is None else -x
+
+
+def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍺|⍵`: by a size n ≥ 1 the result is `int<0..n-1>`, which indexes an array of n cells."""
+    made = dyadic(b, left, right, axis, span)
+    if not isinstance(made, Operand) or made.poisoned or made.static is not None or not made.type.element.kind.is_integer:
+        return made
+    divisor = left.static if left.type.element.below is None else None
+    if isinstance(divisor, Size) and divisor.constant is None and b.at_most(ONE, divisor):
+        element = Element(made.type.element.kind, 0, most=divisor - 1)
+        return b.retyped(made, replace(made.type, element=element))
+    return made
+
+
+def floats(b: Builder, items: tuple[Operand, ...], span: Span) -> tuple[Operand, ...]:
+    """Operands in their common float or complex kind."""
+    numbers = tuple(b.to_number(x, span) for x in items)
+    if len(numbers) == 1:
+        kind: Kind | None = numbers[0].type.element.kind
+    else:
+        kind = arithmetic(numbers[0].type.element, numbers[1].type.element)
+    assert kind is not None
+    return tuple(b.convert(x, floating(kind), span) for x in numbers)
+
+
+def float_dyadic(function: str) -> Callable[[Builder, Operand, Operand, Operand | None, Span], Value]:
+    """A rule for functions that compute in floats: `÷ ⍟ √ !`."""
+
+    def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+        if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+            return b.poison(span)
+        x, y = floats(b, (left, right), span)
+        return b.scalar(function, (x, y), Element(x.type.element.kind), span)
+
+    return rule
+
+
+def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`÷`: a float; the exact quotient of two singletons is remembered for `⌊ ⌈`."""
+    made = float_dyadic("div")(b, left, right, axis, span)
+    if isinstance(made, Operand) and not made.poisoned:
+        x, y = _integer_static(b, left), _integer_static(b, right)
+        if x is not None and y is not None:
+            count = max(len(x), len(y)) if left.type.rank or right.type.rank else 1
+            if len(x) == len(y) or left.type.rank == 0 or right.type.rank == 0:
+                xs, ys = (v if len(v) == count else v * count for v in (x, y))
+                b.quotients[made.value] = tuple(zip(xs, ys, strict=True))
+    return made
+
+
+def _integer_static(b: Builder, x: Operand) -> tuple[Size, ...] | None:
+    kind = x.type.element.kind
+    if not (kind.is_integer or kind is Kind.BOOL):
+        return None
+    if x.static is not None:
+        return static_sizes(b, x)
+    return static_sizes(b, x) if x.type.element.weak else None
+
+
+def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`*`: integers stay integers when the exponent is static and not negative, anything else is a float."""
+    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    x, y = b.to_number(left, span), b.to_number(right, span)
+    integers = all(v.type.element.kind in (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64) for v in (x, y))
+    exponents = _integer_static(b, y) if integers else None
+    if exponents is not None and all((low := s.bounds()[0]) is not None and low >= 0 for s in exponents):
+        kind = arithmetic(x.type.element, y.type.element)
+        assert kind is not None
+        if not fit_weak(b, x, kind, span):
+            return b.poison(span)
+        made = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
+        return made if made.poisoned or kind is not Kind.I64 else with_static(made, _static_power(b, x, y))
+    p, q = floats(b, (x, y), span)
+    return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
+
+
+def _static_power(b: Builder, x: Operand, y: Operand) -> Size | None:
+    if x.type.rank or y.type.rank or x.static is None or y.static is None:
+        return None
+    base, exponent = static_sizes(b, x), static_sizes(b, y)
+    if base is None or exponent is None:
+        return None
+    low, high = base[0].constant, exponent[0].constant
+    if low is None or high is None or high > 62:
+        return None
+    return _bounded(number(low**high))
+
+
+def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍺○⍵`: ⍺ is a literal ¯12…12, or a vector of them whose items meet ⍵'s major cells."""
+    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    codes = static_sizes(b, left)
+    picks = None if codes is None else [s.constant for s in codes]
+    if picks is None or any(p is None or not -12 <= p <= 12 for p in picks):
+        return b.error("E300", "the left argument of `○` must be a literal from ¯12 to 12", span,
+                       notes=("1 2 3 are sin cos tan, ¯1 ¯2 ¯3 their inverses, 5 6 7 the hyperbolic ones",))  # fmt: skip
+    numbers = [p for p in picks if p is not None]
+    if left.type.rank == 0:
+        return _circular(b, numbers[0], right, span)
+    if right.type.rank and not b.require(_same_count(b, len(numbers), right, span)):
+        return b.poison(span)
+    cells = [_circular(b, k, item_of(b, right, i, span) if right.type.rank else right, span) for i, k in enumerate(numbers)]
+    if any(c.poisoned for c in cells) or not cells:
+        return b.poison(span) if cells else b.literal((), ArrayType(Element(Kind.F64), left.type.shape), span)
+    kind = cells[0].type.element.kind
+    for cell in cells[1:]:
+        kind = promote_kinds(kind, cell.type.element.kind) or kind
+    values = tuple(b.convert(c, kind, span).value for c in cells)
+    return b.emit(lambda r: Stack(r, values), ArrayType(Element(kind), (number(len(values)), *cells[0].type.shape)), span)
+
+
+def _same_count(b: Builder, count: int, right: Operand, span: Span) -> Obligation:
+    message = f"these arrays do not line up: axis 0 is {count} on the left and {right.type.shape[0]} on the right"
+    return Obligation(SizeFact(Relation.EQUAL, number(count), right.type.shape[0]), "E101", span, message)
+
+
+def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:
+    (x,) = floats(b, (right,), span)
+    if code in (-11, -12) and not x.type.element.kind.is_complex:
+        x = b.convert(x, Kind.C64 if x.type.element.kind is Kind.F32 else Kind.C128, span)
+    kind = FUNCTIONS["circular"].result_kind(x.type.element.kind, code)
+    assert kind is not None
+    return b.scalar("circular", (x,), Element(kind), span, parameter=code)
+
+
+# ---------------------------------------------------------------------------------- monadic
+
+
+def conjugate(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`+`: the identity on reals."""
+    if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+        return b.poison(span)
+    y = b.to_number(x, span)
+    if y.type.element.kind.is_complex:
+        return b.scalar("conj", (y,), Element(y.type.element.kind), span)
+    return b.convert(y, Kind.I64, span) if y.type.element.kind is Kind.BOOL else y
+
+
+def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """A rule for `- × |`: bools as i64, every other kind its own."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+            return b.poison(span)
+        y = b.to_number(x, span)
+        if y.type.element.kind is Kind.BOOL:
+            y = b.convert(y, Kind.I64, span)
+        kind = FUNCTIONS[function].result_kind(y.type.element.kind)
+        assert kind is not None
+        static = _static_monadic(b, function, y)
+        made = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
+        if function == "neg" and kind is Kind.I64 and not y.type.rank:
+            b.negated[made.value] = y
+        return with_static(made, static) if kind is Kind.I64 else made
+
+    return rule
+
+
+negate, sign, magnitude = _integers_too("neg"), _integers_too("sign"), _integers_too("abs")
+
+
+def _static_monadic(b: Builder, function: str, x: Operand) -> Size | tuple[Size, ...] | None:
+    static = _own_static(b, x)
+    if static is None:
+        return None
+    made = tuple(_monadic_size(function, s) for s in (static if isinstance(static, tuple) else (static,)))
+    kept = tuple(m for m in made if m is not None)
+    if len(kept) != len(made):
+        return None
+    return kept if isinstance(static, tuple) else kept[0]
+
+
+def _monadic_size(function: str, size: Size) -> Size | None:
+    low, high = size.bounds()
+    match function:
+        case "neg":
+            return -size
+        case "abs":
+            return size if low is not None and low >= 0 else -size if high is not None and high <= 0 else maximum(size, -size)
+        case _:
+            if low is not None and low >= 0:
+                return minimum(1, size)
+            return number((size.constant > 0) - (size.constant < 0)) if size.constant is not None else None
+
+
+def _monadic_range(function: str, kind: Kind, x: Element) -> Element:
+    if limits(kind) is None:
+        return Element(kind)
+    low, high = integer_range(x)
+    match function:
+        case "neg":
+            return ranged(kind, _minus(high), _minus(low)) if kind is not Kind.U8 else Element(kind)
+        case "abs":
+            if low is not None and low >= 0:
+                return ranged(kind, low, high, most=x.most)
+            return ranged(kind, 0, max(-low, high)) if low is not None and high is not None else Element(kind)
+        case _:
+            least = -1 if low is None or low < 0 else min(low, 1)
+            return ranged(kind, least, 1 if high is None or high > 0 else max(high, -1))
+
+
+def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """`⌊ ⌈`: to i64 (complex stays complex); the quotient of two sizes becomes a size."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+            return b.poison(span)
+        y = b.to_number(x, span)
+        kind = y.type.element.kind
+        if limits(kind) is not None:
+            return b.convert(y, Kind.I64, span)
+        exact = b.quotients.get(y.value)
+        if exact is not None:
+            return _exact(b, function, y, exact, span)
+        made = b.scalar(function, (y,), Element(kind if kind.is_complex else Kind.I64), span)
+        return with_static(made, _literal_rounding(function, y))
+
+    return rule
+
+
+def _exact(b: Builder, function: str, x: Operand, pairs: tuple[tuple[Size, Size], ...], span: Span) -> Operand:
+    made: list[Size] = []
+    for top, bottom in pairs:
+        if bottom.constant is not None and bottom.constant < 0:
+            top, bottom = -top, -bottom
+        message = f"the divisor {bottom} may be 0"
+        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), "E203", span, message)):
+            return b.poison(span)
+        made.append(quotient(top, bottom) if function == "floor" else quotient(top + bottom - 1, bottom))
+    return b.size_vector(made, span) if x.type.rank else b.size_value(made[0], span)
+
+
+def _literal_rounding(function: str, x: Operand) -> Size | None:
+    import math
+
+    if x.type.rank or x.constant is None or not isinstance(x.constant[0], float) or not math.isfinite(x.constant[0]):
+        return None
+    if not x.type.element.weak:
+        return None
+    return _bounded(number(math.floor(x.constant[0]) if function == "floor" else math.ceil(x.constant[0])))
+
+
+floor, ceiling = rounding("floor"), rounding("ceil")
+
+
+def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """A rule for functions that compute in floats: `÷ * ⍟ √ ! ○` and the library's."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+            return b.poison(span)
+        (y,) = floats(b, (x,), span)
+        kind = y.type.element.kind
+        if kind not in FUNCTIONS[function].kinds:
+            return b.error("E300", f"`{b.glyph}` needs real numbers; these are complex", span)
+        return b.scalar(function, (y,), Element(kind), span)
+
+    return rule
+
+
+def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`÷⍵`, remembering `⌊÷n`."""
+    made = float_monadic("reciprocal")(b, x, axis, span)
+    sizes = _integer_static(b, x)
+    if isinstance(made, Operand) and not made.poisoned and sizes is not None:
+        b.quotients[made.value] = tuple((ONE, s) for s in sizes)
+    return made
+
+

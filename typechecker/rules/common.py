@@ -1,0 +1,358 @@
+"""What the rules share: static arguments, axes, masks, element checks, filled elements.
+
+Every helper reports its own error on the builder and then returns None; the rule answers with `b.poison(span)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from ...lang.diagnostics import Label
+from ...lang.source import Span
+from ..builder import Builder
+from ..core import Gather, Payload, Reshape, RuntimeSize, Spread, Transpose
+from ..display import show_type
+from ..elements import Element, Kind, fits, integer_range, limits, promote, strong
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, Value
+from ..sizes import ONE, ZERO, Size, SizeVariable, number, product, variable
+from ..types import ArrayType
+
+MonadicRule: TypeAlias = Callable[[Builder, Operand, Operand | None, Span], Value]
+DyadicRule: TypeAlias = Callable[[Builder, Operand, Operand, Operand | None, Span], Value]
+
+
+# -------------------------------------------------------------------------------- elements
+
+
+def require_numbers(b: Builder, x: Operand, span: Span) -> bool:
+    """E300 unless x is numeric (bool included)."""
+    if x.type.element.kind is Kind.CHAR:
+        b.error("E300", f"`{b.glyph}` needs numbers; this is text", span, labels=(label(b, x),))
+        return False
+    return True
+
+
+def label(b: Builder, x: Operand) -> Label:
+    """Where an operand comes from, and its type."""
+    return Label(b.where(x), show_type(x.type))
+
+
+def is_boolean(element: Element) -> bool:
+    """bool, or integers known to be 0 or 1."""
+    return element.kind is Kind.BOOL or (element.below is None and element.kind.is_integer and fits(element, Kind.BOOL))
+
+
+def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
+    """x as bool; E303 unless it is one or its integers are known to be 0 or 1."""
+    y = b.to_number(x, span)
+    if is_boolean(y.type.element):
+        made = b.to_bool(y, span)
+        b.share_mask(made, x)
+        return made
+    note = () if x.type.element.kind is Kind.CHAR else ("compare it: `x≠0`",)
+    b.error("E303", f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", span, notes=note)
+    return None
+
+
+def require_integers(b: Builder, x: Operand, span: Span, what: str) -> bool:
+    """E300 unless x holds integers, positions or bools."""
+    kind = x.type.element.kind
+    if kind.is_integer or kind is Kind.BOOL or (x.type.shape and x.type.shape[0] == ZERO):
+        return True
+    b.error("E300", f"{what} must be whole numbers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
+    return False
+
+
+def common(b: Builder, items: Sequence[Operand], span: Span, mixed: str) -> tuple[Operand, ...] | None:
+    """Operands converted to their promoted element; positions stay so if all are.  E300 when text meets numbers."""
+    if not all(x.type.element.below is not None for x in items):
+        items = [b.to_number(x, span) for x in items]
+    joint = items[0].type.element
+    for x in items[1:]:
+        promoted = promote(joint, x.type.element)
+        if promoted is None:
+            b.error("E300", mixed, span, labels=tuple(label(b, y) for y in items))
+            return None
+        joint = promoted
+    if any(not fit_weak(b, x, joint.kind, span) for x in items):
+        return None
+    return tuple(x if x.type.element.below is not None else b.convert(x, joint.kind, span) for x in items)
+
+
+def joint_element(items: Sequence[Operand]) -> Element:
+    """The promoted element of operands that `common` accepted, with its range; not weak."""
+    joint = items[0].type.element
+    for x in items[1:]:
+        promoted = promote(joint, x.type.element)
+        assert promoted is not None
+        joint = promoted
+    return strong(joint)
+
+
+def fit_weak(b: Builder, x: Operand, kind: Kind, span: Span) -> bool:
+    """E302 when a literal is known not to fit the integer kind it meets."""
+    element = x.type.element
+    if not element.weak or kind not in (Kind.U8, Kind.I32) or element.kind not in (Kind.I64, Kind.BOOL):
+        return True
+    low, high = integer_range(element)
+    bottom, top = limits(kind) or (0, 0)
+    bad = low if low is not None and low < bottom else high if high is not None and high > top else None
+    if bad is None or (low is None or high is None):
+        return True
+    shown = f"¯{-bad}" if bad < 0 else str(bad)
+    b.error("E302", f"{shown} does not fit {kind.value} ({show_number(bottom)}..{top})", span,
+            notes=(f"convert the other side: `i64 x`, or write `{kind.value}` of a number that fits",))  # fmt: skip
+    return False
+
+
+def show_number(value: int) -> str:
+    return f"¯{-value}" if value < 0 else str(value)
+
+
+# ---------------------------------------------------------------------------------- statics
+
+
+def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
+    """The sizes of a static scalar (one) or vector; numbers, not positions."""
+    if x.type.rank > 1:
+        return None
+    if x.type.rank == 1 and x.type.shape[0] == ZERO:
+        return ()
+    origin = b.index_origin if x.type.element.below is not None else 0
+    if isinstance(x.static, Size):
+        return (x.static + origin,)
+    if x.static is not None:
+        return tuple(s + origin for s in x.static)
+    if x.constant is not None and all(isinstance(c, int) for c in x.constant):
+        return tuple(number(int(c) + origin) for c in x.constant if isinstance(c, int))
+    return None
+
+
+def static_integer(b: Builder, x: Operand) -> int | None:
+    """The value of a scalar or one-item vector known as a number while checking."""
+    sizes = static_sizes(b, x)
+    return sizes[0].constant if sizes is not None and len(sizes) == 1 else None
+
+
+def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
+    """The values of a scalar or vector, all known as numbers while checking."""
+    sizes = static_sizes(b, x)
+    if sizes is None:
+        return None
+    numbers = tuple(c for s in sizes if (c := s.constant) is not None)
+    return numbers if len(numbers) == len(sizes) else None
+
+
+def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size, ...] | None:
+    """An argument that gives sizes (possibly negative): static, or integers with a bound, which become run-time sizes (E403)."""
+    if not require_integers(b, x, span, what):
+        return None
+    if x.type.rank > 1:
+        b.error("E131", f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
+        return None
+    sizes = static_sizes(b, x)
+    if sizes is not None:
+        return sizes
+    count = 1 if x.type.rank == 0 else x.type.shape[0].constant
+    if count is None:
+        b.error("E403", f"how many {what} there are must be known before the program runs", span, labels=(label(b, x),))
+        return None
+    x = b.to_number(x, span)
+    bounded: list[Size] = []
+    for i in range(count):
+        item = x if x.type.rank == 0 else item_of(b, x, i, span)
+        size = _bounded_size(b, item, span)
+        if size is None:
+            b.error("E403", f"{what} must have a bound that is known before the program runs", span, labels=(label(b, x),),
+                    notes=("this integer could be anything, so memory would not be finite",
+                           "use a size (`≢x`), a `param`, a count (`+/mask`) or a limit (`100⌊0⌈i`)"))  # fmt: skip
+            return None
+        bounded.append(size)
+    return tuple(bounded)
+
+
+def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
+    """A run-time size for a scalar in 0..cap (or, negated, in -cap..0)."""
+    negated = b.negated.get(x.value)
+    if negated is not None:
+        size = _bounded_size(b, negated, span)
+        return None if size is None else -size
+    element = x.type.element
+    low, high = integer_range(element)
+    cap = element.most if element.most is not None else None if high is None else number(high)
+    if cap is not None and (high is None or high > 0):
+        return variable(_runtime(b, x, cap, span))
+    if high is not None and low is not None:
+        opposite = b.scalar("neg", (b.convert(x, Kind.I64, span),), Element(Kind.I64, -high, -low), span)
+        b.negated[opposite.value] = x
+        return -variable(_runtime(b, opposite, number(-low), span))
+    return None
+
+
+def _runtime(b: Builder, x: Operand, cap: Size, span: Span) -> SizeVariable:
+    size = b.value_size(x, cap, span)
+    b.effect(RuntimeSize(x.value, size))
+    return size
+
+
+def require_natural(b: Builder, sizes: Sequence[Size], span: Span, what: str) -> bool:
+    """E202 unless every size is at least 0."""
+    good = True
+    for s in sizes:
+        message = f"{what} may not be negative, but {s} can be" if s.constant is None else f"{what} may not be negative: {s}"
+        good = b.require(Obligation(SizeFact(Relation.AT_MOST, ZERO, s), "E202", span, message)) and good
+    return good
+
+
+def with_static(x: Operand, static: Size | tuple[Size, ...] | None) -> Operand:
+    """x known to equal these sizes, hence weak."""
+    if static is None:
+        return x
+    return replace(x, static=static, type=replace(x.type, element=replace(x.type.element, weak=True)))
+
+
+# ------------------------------------------------------------------------------------- axes
+
+
+def axis_index(b: Builder, axis: Operand | None, default: int, rank: int, span: Span) -> int | None:
+    """The 0-based axis of `f[axis]`, or the default; None after E132."""
+    if axis is None:
+        return default
+    value = static_integer(b, axis)
+    if value is None:
+        b.error("E132", f"the axis of `{b.glyph}` must be one integer known before the program runs", span)
+        return None
+    return check_axis(b, value - b.index_origin, rank, span)
+
+
+def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
+    """The axis, or None after E132."""
+    if 0 <= axis < rank:
+        return axis
+    origin = b.index_origin
+    there = "a scalar has no axes" if rank == 0 else f"axes {origin}..{rank - 1 + origin} exist"
+    b.error("E132", f"there is no axis {show_number(axis + origin)} here: {there}", span)
+    return None
+
+
+def no_axis(b: Builder, axis: Operand | None, span: Span) -> bool:
+    """E132 if an axis was given to a function that has none."""
+    if axis is None:
+        return True
+    b.error("E132", f"`{b.glyph}` takes no axis", span)
+    return False
+
+
+# --------------------------------------------------------------------------- shapes and cells
+
+
+def reshaped(b: Builder, x: Operand, shape: Sequence[Size], span: Span) -> Operand:
+    """The same elements in another shape of as many (a view)."""
+    target = tuple(shape)
+    if target == x.type.shape:
+        return x
+    constant = x.constant
+    return b.emit(lambda r: Reshape(r, x.value), ArrayType(strong(x.type.element), target), span, constant=constant)
+
+
+def spread(b: Builder, x: Operand, axes: Sequence[int], shape: Sequence[Size], span: Span) -> Operand:
+    """x replicated along new axes: its axis i is result axis axes[i]."""
+    if tuple(axes) == tuple(range(len(shape))) and tuple(shape) == x.type.shape:
+        return x
+    constant = x.constant * known if not axes and x.constant and (known := _small_count(shape)) is not None else None
+    named = tuple(axes)
+    return b.emit(lambda r: Spread(r, x.value, named), ArrayType(strong(x.type.element), tuple(shape)), span, constant=constant)
+
+
+def _small_count(shape: Sequence[Size]) -> int | None:
+    count = product(shape).constant
+    return count if count is not None and count <= 4096 else None
+
+
+def transposed(b: Builder, x: Operand, axes: Sequence[int], span: Span) -> Operand:
+    """Axis i becomes axis axes[i] (distinct)."""
+    order = tuple(axes)
+    if order == tuple(range(len(order))):
+        return x
+    shape = list(x.type.shape)
+    for i, to in enumerate(order):
+        shape[to] = x.type.shape[i]
+    return b.emit(lambda r: Transpose(r, x.value, order), ArrayType(strong(x.type.element), tuple(shape)), span)
+
+
+def item_of(b: Builder, x: Operand, index: int, span: Span) -> Operand:
+    """Major cell `index` of x, known to be in range."""
+    at = b.literal((index,), ArrayType(Element(Kind.I64, index, index, weak=True), ()), span)
+    constant = None
+    if x.constant is not None and x.type.rank == 1:
+        constant = (x.constant[index],)
+    static = x.static[index] if isinstance(x.static, tuple) else None
+    type = ArrayType(strong(x.type.element), x.type.shape[1:])
+    made = b.emit(lambda r: Gather(r, x.value, at.value, 0, checked=False), type, span, constant=constant)
+    return with_static(made, static)
+
+
+def one_item(x: Operand) -> bool:
+    """A scalar, or a vector known to have one item (APL accepts it where a scalar is wanted)."""
+    return x.type.rank == 0 or (x.type.rank == 1 and x.type.shape[0] == ONE)
+
+
+def to_scalar(b: Builder, x: Operand, span: Span) -> Operand:
+    """A one-item array as a scalar."""
+    if x.type.rank == 0:
+        return x
+    made = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, ()), span, constant=x.constant)
+    static = x.static[0] if isinstance(x.static, tuple) and x.static else None
+    return with_static(made, static)
+
+
+def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
+    """A scalar as a vector of one item."""
+    if x.type.rank:
+        return x
+    made = b.emit(lambda r: Reshape(r, x.value), ArrayType(x.type.element, (ONE,)), span, constant=x.constant)
+    return with_static(made, (x.static,)) if isinstance(x.static, Size) else made
+
+
+def filled(b: Builder, x: Operand, span: Span) -> Operand:
+    """x where a fill may be inserted: positions stay positions only if 0 is one (language.md, Details)."""
+    below = x.type.element.below
+    if below is None or b.at_most(ONE, below):
+        return x
+    return b.to_number(x, span)
+
+
+def filled_element(element: Element) -> Element:
+    """The element with 0 in its range."""
+    low = None if element.low is None else min(element.low, 0)
+    high = None if element.high is None else max(element.high, 0)
+    return replace(element, low=low, high=high, weak=False)
+
+
+def constant_array(b: Builder, value: Payload, element: Element, shape: Sequence[Size], span: Span) -> Operand:
+    """An array of one value."""
+    one = b.literal((value,), ArrayType(element, ()), span)
+    return spread(b, one, (), shape, span) if shape else one
+
+
+def text_and_numbers(x: Operand, y: Operand) -> bool:
+    """Does exactly one of them hold text?"""
+    return (x.type.element.kind is Kind.CHAR) != (y.type.element.kind is Kind.CHAR)
+
+
+def require_rank(b: Builder, x: Operand, least: int, span: Span) -> bool:
+    """E131 unless x has at least `least` axes."""
+    if x.type.rank >= least:
+        return True
+    b.error("E131", f"`{b.glyph}` needs at least rank {least}, but this has rank {x.type.rank}", span, labels=(label(b, x),))
+    return False
+
+
+def require_equal(b: Builder, left: Size, right: Size, code: str, span: Span, message: str, *values: Operand) -> bool:
+    """An equality obligation with the operands' types as labels."""
+    if left == right:
+        return True
+    return b.require(Obligation(SizeFact(Relation.EQUAL, left, right), code, span, message, tuple(label(b, v) for v in values)))

@@ -1,0 +1,176 @@
+"""`⊃ ⌷` and the check of every index: in range by type, by size, or when the program runs (E310, W310)."""
+
+from __future__ import annotations
+
+from ...lang.diagnostics import Diagnostic, Severity, Verdict
+from ...lang.source import Span
+from ..builder import Builder
+from ..core import Gather, Payload, Reshape
+from ..display import show_type
+from ..elements import Kind, integer_range, strong
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, Value
+from ..sizes import ONE, ZERO, Size, product
+from ..types import ArrayType
+from .common import axis_index, item_of, label, no_axis, require_rank, show_number, with_static
+
+
+def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> tuple[Operand, bool] | None:
+    """The index counted from 0 as i64, and whether a run must check it; None after E300, E304 or E310."""
+    kind = index.type.element.kind
+    if kind is Kind.BOOL and index.type.shape != (ZERO,):
+        b.error("E304", "an index is a position, but this is a mask", span, labels=(label(b, index),),
+                notes=("to keep the cells where it holds write `mask⌿x`",))  # fmt: skip
+        return None
+    if not (kind.is_integer or index.type.shape == (ZERO,)):
+        b.error("E300", f"an index must be a whole number, but this is {show_type(index.type)}", span, labels=(label(b, index),))
+        return None
+    if index.type.shape == (ZERO,) and not kind.is_integer:
+        empty = b.literal((), ArrayType(strong(b.size_vector((), span).type.element), (ZERO,)), span)
+        return empty, False
+    position = b.to_position(index, span)
+    return None if (checked := _must_check(b, index, position, size, span)) is None else (position, checked)
+
+
+def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span: Span) -> bool | None:
+    """False: proved in range; True: W310; None: E310."""
+    if product(position.type.shape) == ZERO:
+        return False
+    below = position.type.element.below
+    if below is not None and b.at_most(below, size):
+        return False
+    statics = position.static if isinstance(position.static, tuple) else None if position.static is None else (position.static,)
+    if statics is None and position.constant is not None:
+        statics = tuple(Size({(): int(c)}) for c in position.constant if isinstance(c, int))
+    if statics is not None:
+        verdicts = [_in_range(b, s, size) for s in statics]
+        if False in verdicts:
+            bad = statics[verdicts.index(False)]
+            return _out_of_range(b, given, bad, size, span)
+        if None not in verdicts:
+            return False
+        worst = statics[verdicts.index(None)]
+        return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", size, span)
+    low, high = integer_range(position.type.element)
+    most = position.type.element.most
+    if low is not None and low >= 0:
+        if high is not None and b.at_most(Size({(): high + 1}), size):
+            return False
+        if most is not None and b.at_most(most + 1, size):
+            return False
+        if b.at_most(size, Size({(): low})):
+            return _out_of_range(b, given, Size({(): low}), size, span)
+    if high is not None and high < 0:
+        return _out_of_range(b, given, Size({(): high}), size, span)
+    if below is not None:
+        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", size, span)
+    return _warn(b, given, f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells", size, span)
+
+
+def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
+    low, high = b.at_most(ZERO, index), b.at_most(index + 1, size)
+    if low is False or high is False:
+        return False
+    return True if low and high else None
+
+
+def _shown(b: Builder, index: Size) -> str:
+    value = index + b.index_origin
+    return show_number(value.constant) if value.constant is not None else str(value)
+
+
+def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span) -> bool | None:
+    """Report E310."""
+    origin = b.index_origin
+    there = f"positions {origin}..{_shown(b, size - 1)} exist" if size != ZERO else "it has no cells"
+    b.error("E310", f"index {_shown(b, bad)} is out of range: {there}", span, labels=(label(b, given),))
+    return None
+
+
+def _warn(b: Builder, given: Operand, message: str, size: Size, span: Span) -> bool:
+    b.report(Diagnostic(
+        "W310", message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
+        notes=("every index is checked when the program runs",
+               f"limit it to be sure: `{_limited(b, size)}`"),
+    ))  # fmt: skip
+    return True
+
+
+def _limited(b: Builder, size: Size) -> str:
+    return f"({_shown(b, size - 1)})⌊{b.index_origin}⌈i"
+
+
+def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:
+    """x at `index` along one axis: the index's shape takes that axis's place."""
+    ready = index_operand(b, index, x.type.shape[axis], span)
+    if ready is None:
+        return b.poison(span)
+    position, checked = ready
+    shape = (*x.type.shape[:axis], *position.type.shape, *x.type.shape[axis + 1 :])
+    permuted = x.type.permutation and index.type.permutation
+    constant: tuple[Payload, ...] | None = None
+    static: Size | tuple[Size, ...] | None = None
+    if x.type.rank == 1 and position.type.rank <= 1 and position.constant is not None and not checked:
+        places = [int(c) for c in position.constant if isinstance(c, int)]
+        constant = None if x.constant is None else tuple(x.constant[i] for i in places)
+        if isinstance(x.static, tuple):
+            picked = tuple(x.static[i] for i in places)
+            static = picked if position.type.rank else picked[0]
+    type = ArrayType(strong(x.type.element), shape, permuted)
+    made = b.emit(lambda r: Gather(r, x.value, position.value, axis, checked), type, span, constant=constant)
+    return with_static(made, static)
+
+
+def select_cells(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`i⌷x`: major cells (or cells along `[axis]`)."""
+    if not require_rank(b, right, 1, span):
+        return b.poison(span)
+    at = axis_index(b, axis, 0, right.type.rank, span)
+    if at is None:
+        return b.poison(span)
+    count = left.type.shape[0].constant if left.type.rank == 1 else None
+    if axis is None and right.type.rank > 1 and count == right.type.rank and left.type.element.weak and left.constant is not None:
+        b.report(Diagnostic(
+            "W320", f"this selects {count} major cells, not one element", span, Severity.WARNING, labels=(label(b, left),),
+            notes=("for one element write `x[i;j]` or `i j⊃x`",),
+        ))  # fmt: skip
+    return select_along(b, right, left, at, span)
+
+
+def first(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⊃x`: the first element; an empty axis is E204."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    if x.type.rank == 0:
+        return x
+    for size in x.type.shape:
+        message = "this array is empty" if size == ZERO else f"there is no first element if {size} is 0"
+        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, size), "E204", span, message, (label(b, x),))):
+            return b.poison(span)
+    constant = None if not x.constant else x.constant[:1]
+    static = x.static[0] if isinstance(x.static, tuple) and x.static else None
+    made = b.emit(lambda r: Reshape(r, x.value), ArrayType(strong(x.type.element), ()), span, constant=constant)
+    return with_static(made, static)
+
+
+def pick(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`i j⊃x`: index each leading axis in turn."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    if left.type.rank > 1:
+        return b.error("E131", f"the left argument of `⊃` must be a scalar or a vector, but this is {show_type(left.type)}", span)
+    count = 1 if left.type.rank == 0 else left.type.shape[0].constant
+    if count is None:
+        return b.error("E403", "how many axes `⊃` indexes must be known before the program runs", span, labels=(label(b, left),))
+    if count > right.type.rank:
+        return b.error("E131", f"`⊃` is given {count} indices, but the array has rank {right.type.rank}", span,
+                       labels=(label(b, right),))  # fmt: skip
+    x = right
+    for i in range(count):
+        index = left if left.type.rank == 0 else item_of(b, left, i, span)
+        if left.type.element.below is None and left.type.element.kind is Kind.BOOL:
+            index = b.convert(index, Kind.I64, span)
+        x = select_along(b, x, index, 0, span)
+        if x.poisoned:
+            return x
+    return x

@@ -1,0 +1,237 @@
+"""`⊥ ⊤ ? ⌹ ⍕`, conversions and library functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...lang.source import Span
+from ..builder import Builder
+from ..core import Decode, Encode, Format, Library, Op, Random, ValueId
+from ..display import show_type
+from ..elements import Element, Kind, arithmetic, strong
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..scalars import real_kind
+from ..sizes import ONE, ZERO, Size, minimum, monus, number, quotient, variable
+from ..types import ArrayType
+from .arithmetic import floats
+from .common import (
+    fit_weak,
+    label,
+    no_axis,
+    require_equal,
+    require_integers,
+    require_natural,
+    require_numbers,
+    require_rank,
+    reshaped,
+    size_arguments,
+)  # fmt: skip
+
+# -------------------------------------------------------------------------- decode, encode
+
+
+def _same_kind(b: Builder, left: Operand, right: Operand, span: Span) -> tuple[Operand, Operand] | None:
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return None
+    x, y = b.to_number(left, span), b.to_number(right, span)
+    kind = arithmetic(x.type.element, y.type.element)
+    assert kind is not None
+    if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
+        return None
+    return b.convert(x, kind, span), b.convert(y, kind, span)
+
+
+def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`r⊥x`: r's last axis against x's first; a scalar or an axis of length 1 extends."""
+    both = _same_kind(b, left, right, span) if no_axis(b, axis, span) else None
+    if both is None:
+        return b.poison(span)
+    x, y = both
+    if x.type.rank and y.type.rank and x.type.shape[-1] != ONE and y.type.shape[0] != ONE:
+        inner, outer = x.type.shape[-1], y.type.shape[0]
+        message = f"the inner axes of `⊥` differ: {inner} on the left and {outer} on the right"
+        if not require_equal(b, inner, outer, "E102", span, message, left, right):
+            return b.poison(span)
+    type = ArrayType(Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
+    return b.emit(lambda r: Decode(r, x.value, y.value), type, span)
+
+
+def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`r⊤x`: digits along a new leading axis: shape `(⍴r),⍴x`."""
+    both = _same_kind(b, left, right, span) if no_axis(b, axis, span) else None
+    if both is None:
+        return b.poison(span)
+    x, y = both
+    type = ArrayType(Element(x.type.element.kind), (*x.type.shape, *y.type.shape))
+    return b.emit(lambda r: Encode(r, x.value, y.value), type, span)
+
+
+# ----------------------------------------------------------------------------------- random
+
+
+def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`key?s`: uniform f64 of shape s; the key is an integer or a pair."""
+    if not (no_axis(b, axis, span) and require_integers(b, left, span, "the key of `?`")):
+        return b.poison(span)
+    pair = left.type.rank == 1 and left.type.shape[0] == number(2)
+    if left.type.rank and not pair:
+        return b.error("E131", f"the key of `?` is one integer or a pair, but this is {show_type(left.type)}", span,
+                       labels=(label(b, left),))  # fmt: skip
+    sizes = size_arguments(b, right, span, "the shape of `?`")
+    if sizes is None or not require_natural(b, sizes, span, "a size"):
+        return b.poison(span)
+    key = b.convert(b.to_number(left, span), Kind.I64, span)
+    return b.emit(lambda r: Random(r, key.value), ArrayType(Element(Kind.F64), sizes), span)
+
+
+# ------------------------------------------------------------------------------ conversions
+
+NUMBER_WIDTH = 24  # characters that one real number takes at most, with the blank before it
+_WIDTHS = {Kind.BOOL: 2, Kind.U8: 4, Kind.I32: 12, Kind.I64: 21}
+
+
+def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """`f64 x` and the like: checked when it runs where the value may not fit."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        if not no_axis(b, axis, span):
+            return b.poison(span)
+        y = b.to_number(x, span)
+        have = y.type.element.kind
+        if Kind.CHAR in (have, kind) and have is not kind and not (have.is_integer or kind.is_integer):
+            return b.error("E300", f"`{kind.value}` does not convert {show_type(x.type)}", span, labels=(label(b, x),),
+                           notes=("text converts to integers (code points) and back",))  # fmt: skip
+        made = b.convert(y, kind, span)
+        return b.retyped(made, ArrayType(strong(made.type.element), made.type.shape)) if made.static is None else made
+
+    return rule
+
+
+def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍕x`: the text that would print; its width is known when it runs."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    if x.type.element.kind is Kind.CHAR:
+        return x
+    y = b.to_number(x, span)
+    kind = y.type.element.kind
+    width = _WIDTHS.get(kind, 2 * NUMBER_WIDTH + 1 if kind.is_complex else NUMBER_WIDTH)
+    across = y.type.shape[-1] if y.type.rank else ONE
+    size = b.runtime_size("w", across * width, span, "the width of the text")
+    type = ArrayType(Element(Kind.CHAR), (*y.type.shape[:-1], variable(size)))
+    return b.emit(lambda r: Format(r, y.value, size), type, span)
+
+
+# ---------------------------------------------------------------------------------- linear algebra
+
+
+def inverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⌹x`: the inverse (least squares for more rows than columns); of a vector or scalar the pseudo-inverse."""
+    if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+        return b.poison(span)
+    (y,) = floats(b, (x,), span)
+    element = Element(y.type.element.kind)
+    if y.type.rank == 0:
+        return b.scalar("reciprocal", (y,), element, span)
+    if y.type.rank == 1:
+        (n,) = y.type.shape
+        column = reshaped(b, y, (n, ONE), span)
+        made = b.emit_many(lambda r: Library(r, "inverse", (column.value,)), [ArrayType(element, (ONE, n))], span)[0]
+        return reshaped(b, made, (n,), span)
+    *frame, rows, columns = y.type.shape
+    if not _tall(b, rows, columns, x, span):
+        return b.poison(span)
+    type = ArrayType(element, (*frame, columns, rows))
+    return b.emit_many(lambda r: Library(r, "inverse", (y.value,)), [type], span)[0]
+
+
+def _tall(b: Builder, rows: Size, columns: Size, x: Operand, span: Span) -> bool:
+    message = f"`⌹` needs at least as many rows as columns: {rows} rows, {columns} columns"
+    return b.require(Obligation(SizeFact(Relation.AT_MOST, columns, rows), "E101", span, message, (label(b, x),)))
+
+
+def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`y⌹A`: the least-squares solution of A +.× x = y."""
+    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+        return b.poison(span)
+    y, a = floats(b, (left, right), span)
+    element = Element(a.type.element.kind)
+    if a.type.rank == 0 and y.type.rank == 0:
+        return b.scalar("div", (y, a), element, span)
+    if a.type.rank > 2 or y.type.rank > 2:
+        return b.error("E131", "`⌹` takes matrices and vectors", span, labels=(label(b, left), label(b, right)))
+    matrix = reshaped(b, a, (*a.type.shape, *(ONE,) * (2 - a.type.rank)), span)
+    values = reshaped(b, y, (*y.type.shape, *(ONE,) * (2 - y.type.rank)), span)
+    rows, columns = matrix.type.shape
+    message = f"`⌹` needs as many values as equations: {values.type.shape[0]} and {rows}"
+    if not (_tall(b, rows, columns, right, span)
+            and require_equal(b, values.type.shape[0], rows, "E101", span, message, left, right)):  # fmt: skip
+        return b.poison(span)
+    type = ArrayType(element, (columns, values.type.shape[1]))
+    made = b.emit_many(lambda r: Library(r, "solve", (values.value, matrix.value)), [type], span)[0]
+    shape = (*((columns,) if a.type.rank == 2 else ()), *y.type.shape[1:])
+    return reshaped(b, made, shape, span)
+
+
+# ------------------------------------------------------------------------- library functions
+
+
+def transform(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """`⎕fft ⎕ifft ⎕rfft ⎕irfft` along the last axis."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        if not (no_axis(b, axis, span) and require_numbers(b, x, span) and require_rank(b, x, 1, span)):
+            return b.poison(span)
+        (y,) = floats(b, (x,), span)
+        kind = y.type.element.kind
+        if name == "rfft" and kind.is_complex:
+            return b.error("E300", "`⎕rfft` needs real numbers; write `⎕fft` for complex ones", span, labels=(label(b, x),))
+        wide = Kind.C64 if kind in (Kind.F32, Kind.C64) else Kind.C128
+        if name != "rfft":
+            y = b.convert(y, wide, span)
+        *frame, n = y.type.shape
+        fact = SizeFact(Relation.AT_MOST, ONE, n)
+        message = "a transform needs at least one item" + ("" if n == ZERO else f", but {n} may be 0")
+        if not b.require(Obligation(fact, "E204", span, message, (label(b, x),))):
+            return b.poison(span)
+        length = {"rfft": quotient(n, 2) + 1, "irfft": monus(n, 1) * 2}.get(name, n)
+        result = real_kind(wide) if name == "irfft" else wide
+        type = ArrayType(Element(result), (*frame, length))
+        return b.emit_many(lambda r: Library(r, name, (y.value,)), [type], span)[0]
+
+    return rule
+
+
+def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Value]:
+    """`⎕cholesky ⎕qr ⎕svd ⎕eigh ⎕det` on rank-2 cells."""
+
+    def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+        if not (no_axis(b, axis, span) and require_numbers(b, x, span) and require_rank(b, x, 2, span)):
+            return b.poison(span)
+        (y,) = floats(b, (x,), span)
+        *frame, m, n = y.type.shape
+        if name in ("cholesky", "eigh", "det"):
+            message = f"`⎕{name}` needs a square matrix, but this is {m} by {n}"
+            if not require_equal(b, m, n, "E101", span, message, x):
+                return b.poison(span)
+        kind = y.type.element.kind
+        real, least = real_kind(kind), minimum(m, n)
+        cells: dict[str, list[tuple[Kind, tuple[Size, ...]]]] = {
+            "cholesky": [(kind, (n, n))],
+            "det": [(kind, ())],
+            "qr": [(kind, (m, least)), (kind, (least, n))],
+            "svd": [(kind, (m, least)), (real, (least,)), (kind, (least, n))],
+            "eigh": [(real, (n,)), (kind, (n, n))],
+        }
+        types = [ArrayType(Element(k), (*frame, *shape)) for k, shape in cells[name]]
+
+        def make(results: tuple[ValueId, ...]) -> Op:
+            return Library(results, name, (y.value,))
+
+        made = b.emit_many(make, types, span)
+        return made[0] if len(made) == 1 else TupleOperand(made)
+
+    return rule
+
+

@@ -1,0 +1,235 @@
+"""`⍳ ∊ ⍷ ⍸ ⍋ ⍒ ∪ ∩ ~`: positions, membership, order and sets."""
+
+from __future__ import annotations
+
+from ...lang.source import Span
+from ..builder import Builder
+from ..core import Find, FirstOccurrence, Grade, GradeBy, IndexOf, IntervalIndex, Iota, IotaGrid, MemberOf
+from ..display import show_type
+from ..elements import Element, Kind, comparison, ranged
+from ..operands import Operand, Value
+from ..sizes import Size, number
+from ..types import ArrayType
+from .common import (
+    constant_array,
+    label,
+    no_axis,
+    one_item,
+    require_equal,
+    require_natural,
+    require_rank,
+    size_arguments,
+    spread,
+    text_and_numbers,
+    to_vector,
+)  # fmt: skip
+from .join import join_along
+from .logic import BOOL
+from .masks import add_origin, by_mask
+
+MOST_POSITIONS = 4096
+
+
+def iota(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍳n : idx<n>[n]`; `⍳a b : i64[a b 2]`, every position of that box as numbers."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    sizes = size_arguments(b, x, span, "the argument of `⍳`")
+    if sizes is None or not require_natural(b, sizes, span, "the argument of `⍳`"):
+        return b.poison(span)
+    if one_item(x):
+        return positions(b, sizes[0], span)
+    shape = (*sizes, number(len(sizes)))
+    low = b.index_origin
+    highs = [s.bounds()[1] for s in sizes]
+    known = [h for h in highs if h is not None]
+    high = max(known) - 1 + low if known and len(known) == len(highs) and max(known) > 0 else None
+    grid = b.emit(lambda r: IotaGrid(r), ArrayType(ranged(Kind.I64, 0, None if high is None else high - low), shape), span)
+    made = add_origin(b, grid, span)
+    return b.retyped(made, ArrayType(ranged(Kind.I64, low, high), shape))
+
+
+def positions(b: Builder, size: Size, span: Span) -> Operand:
+    """0, 1, …, size-1 as positions."""
+    count = size.constant
+    constant = tuple(range(count)) if count is not None and count <= MOST_POSITIONS else None
+    return b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, below=size), (size,)), span, constant=constant)
+
+
+def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x⍳y`: where each cell of y first occurs among the major cells of x, as a number; n (plus the origin) if absent."""
+    if not (no_axis(b, axis, span) and require_rank(b, left, 1, span)):
+        return b.poison(span)
+    shape = _cells_agree(b, left, right, span)
+    if shape is None:
+        return b.poison(span)
+    length, origin = left.type.shape[0], b.index_origin
+    if text_and_numbers(left, right):
+        absent = b.size_value(length + origin, span)
+        return spread(b, absent, (), shape, span) if shape else absent
+    x, y = _comparable(b, left, right, span)
+    high = length.bounds()[1]
+    raw = Element(Kind.I64, 0, high, most=None if high is not None else length)
+    found = b.emit(lambda r: IndexOf(r, x.value, y.value), ArrayType(raw, shape), span)
+    made = add_origin(b, found, span)
+    top = None if high is None else high + origin
+    return b.retyped(made, ArrayType(Element(Kind.I64, origin, top, most=None if top is not None else length + origin), shape))
+
+
+def _cells_agree(b: Builder, table: Operand, arg: Operand, span: Span) -> tuple[Size, ...] | None:
+    """The frame of `arg` over cells shaped like `table`'s major cells; None after an error."""
+    cell = table.type.shape[1:]
+    if arg.type.rank < len(cell):
+        b.error("E131", f"`{b.glyph}` looks for cells of rank {len(cell)}, but this has rank {arg.type.rank}", span,
+                labels=(label(b, table), label(b, arg)))  # fmt: skip
+        return None
+    cut = arg.type.rank - len(cell)
+    for mine, theirs in zip(cell, arg.type.shape[cut:], strict=True):
+        message = f"the cells to look for differ in shape: {theirs} meets {mine}"
+        if not require_equal(b, mine, theirs, "E101", span, message, table, arg):
+            return None
+    return arg.type.shape[:cut]
+
+
+def _comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand, Operand]:
+    """Both in the kind they compare in (positions among themselves stay positions)."""
+    if x.type.element.below is not None and y.type.element.below is not None:
+        return x, y
+    x, y = b.to_number(x, span), b.to_number(y, span)
+    kind = comparison(x.type.element, y.type.element)
+    assert kind is not None
+    return b.convert(x, kind, span), b.convert(y, kind, span)
+
+
+def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x∊y`: does each element of x occur anywhere in y?"""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    return member_of(b, left, right, span)
+
+
+def member_of(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
+    if text_and_numbers(left, right):
+        return constant_array(b, False, BOOL, left.type.shape, span)
+    x, y = _comparable(b, left, right, span)
+    return b.emit(lambda r: MemberOf(r, x.value, y.value), ArrayType(BOOL, left.type.shape), span)
+
+
+def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`p⍷x`: where the pattern starts."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    if text_and_numbers(left, right) or left.type.rank > right.type.rank:
+        return constant_array(b, False, BOOL, right.type.shape, span)
+    x, y = _comparable(b, left, right, span)
+    return b.emit(lambda r: Find(r, x.value, y.value), ArrayType(BOOL, right.type.shape), span)
+
+
+def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x⍸y`: (the count of cells of the sorted x that are ≤ y) - 1, plus the origin."""
+    if not (no_axis(b, axis, span) and require_rank(b, left, 1, span)):
+        return b.poison(span)
+    if text_and_numbers(left, right):
+        message = "`⍸` compares text with text or numbers with numbers"
+        return b.error("E300", message, span, labels=(label(b, left), label(b, right)))
+    shape = _cells_agree(b, left, right, span)
+    if shape is None:
+        return b.poison(span)
+    x, y = _comparable(b, left, right, span)
+    if x.type.element.kind.is_complex:
+        return b.error("E300", "`⍸` needs real numbers; complex numbers have no order", span)
+    high, origin = left.type.shape[0].bounds()[1], b.index_origin
+    raw = ArrayType(ranged(Kind.I64, -1, None if high is None else high - 1), shape)
+    made = add_origin(b, b.emit(lambda r: IntervalIndex(r, x.value, y.value), raw, span), span)
+    return b.retyped(made, ArrayType(ranged(Kind.I64, origin - 1, None if high is None else high - 1 + origin), shape))
+
+
+def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`⍋ ⍒`: the stable permutation that sorts the major cells."""
+    if not (no_axis(b, axis, span) and require_rank(b, x, 1, span)):
+        return b.poison(span)
+    if x.type.element.kind.is_complex:
+        message = f"`{b.glyph}` needs real numbers or text; complex numbers have no order"
+        return b.error("E300", message, span, labels=(label(b, x),))
+    length, descending = x.type.shape[0], b.glyph == "⍒"
+    type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
+    return b.emit(lambda r: Grade(r, x.value, descending), type, span)
+
+
+def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`order⍋text`: by the place of each character in `order`, unknown ones last."""
+    if not (no_axis(b, axis, span) and require_rank(b, right, 1, span)):
+        return b.poison(span)
+    for x in (left, right):
+        if x.type.element.kind is not Kind.CHAR:
+            return b.error("E300", f"`⍺{b.glyph}⍵` grades text by a collation order; this is {show_type(x.type)}", span,
+                           labels=(label(b, x),))  # fmt: skip
+    order = to_vector(b, left, span)
+    if order.type.rank != 1:
+        return b.error("E131", f"a collation order is a vector of characters, but this is {show_type(left.type)}", span)
+    length, descending = right.type.shape[0], b.glyph == "⍒"
+    type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
+    return b.emit(lambda r: GradeBy(r, order.value, right.value, descending), type, span)
+
+
+# ------------------------------------------------------------------------------------- sets
+
+
+def unique(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`∪x`: the first of each equal major cells, in order."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    y = to_vector(b, x, span)
+    mask = b.emit(lambda r: FirstOccurrence(r, y.value), ArrayType(BOOL, y.type.shape[:1]), span)
+    return by_mask(b, mask, y, 0, span)
+
+
+def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
+    """bool for each major cell of x: does it occur among y's?"""
+    if x.type.rank == 1:
+        return member_of(b, x, y, span)
+    if text_and_numbers(x, y):
+        return constant_array(b, False, BOOL, x.type.shape[:1], span)
+    if y.type.rank != x.type.rank:
+        b.error("E131", f"`{b.glyph}` compares major cells of equal rank: {show_type(x.type)} and {show_type(y.type)}", span)
+        return None
+    if _cells_agree(b, y, x, span) is None:
+        return None
+    p, q = _comparable(b, x, y, span)
+    length = y.type.shape[0]
+    type = ArrayType(Element(Kind.I64), x.type.shape[:1])
+    found = b.emit(lambda r: IndexOf(r, q.value, p.value), type, span)
+    return b.scalar("ne", (found, b.size_value(length, span)), BOOL, span)
+
+
+def without(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x~y`: the cells of x that do not occur in y."""
+    return _kept(b, left, right, axis, span, inside=False)
+
+
+def intersection(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x∩y`: the cells of x that occur in y."""
+    return _kept(b, left, right, axis, span, inside=True)
+
+
+def _kept(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span, *, inside: bool) -> Operand:
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    x = to_vector(b, left, span)
+    mask = _present(b, x, to_vector(b, right, span), span)
+    if mask is None:
+        return b.poison(span)
+    return by_mask(b, mask if inside else b.scalar("not", (mask,), BOOL, span), x, 0, span)
+
+
+def union(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`x∪y`: x, then the cells of y that do not occur in x."""
+    if not no_axis(b, axis, span):
+        return b.poison(span)
+    x, y = to_vector(b, left, span), to_vector(b, right, span)
+    mask = _present(b, y, x, span)
+    if mask is None:
+        return b.poison(span)
+    rest = by_mask(b, b.scalar("not", (mask,), BOOL, span), y, 0, span)
+    return rest if rest.poisoned else join_along(b, x, rest, 0, span)
+
