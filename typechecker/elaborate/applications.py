@@ -20,7 +20,6 @@ from .functions import (
     FunctionValue,
     PrimitiveFunction,
     SignedFunction,
-    is_function,
 )
 
 _Operator = Callable[[Context, DerivedFunction, "Value | None", Value, Span], Value]
@@ -58,8 +57,12 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
     """A primitive on arrays; `/ ⌿ \\ ⍀` too (as functions)."""
     for value in (left, right):
         if isinstance(value, TupleOperand) and not _takes_tuple(function.glyph):
-            return ctx.error("E305", f"`{function.glyph}` takes arrays, but this argument is a tuple", span,
-                             notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
+            return ctx.error(
+                "E305",
+                f"`{function.glyph}` takes arrays, but this argument is a tuple",
+                span,
+                notes=("take a tuple apart with `(a b) ← t`",),
+            )
     return rules.apply(ctx.builder, function.glyph, left, right, function.axis, span)
 
 
@@ -98,5 +101,3 @@ _OPERATORS: dict[str, _Operator] = {
     "⌸": key.key,
     "⌺": stencil.stencil,
 }
-
-assert is_function

@@ -13,7 +13,7 @@ from ..types import ArrayType
 from . import combine, indexing
 from .context import Context
 from .expressions import single
-from .functions import BoundFunction, DerivedFunction, FunctionValue, PrimitiveFunction, UntilOperand
+from .functions import BoundFunction, DerivedFunction, FunctionValue, PrimitiveFunction
 from .values import cast
 
 
@@ -23,7 +23,7 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
     x = single(ctx, right, span)
     if x.poisoned:
         return x
-    if isinstance(change, (TupleOperand, UntilOperand)) or isinstance(where, (TupleOperand, UntilOperand)):
+    if isinstance(change, TupleOperand) or isinstance(where, TupleOperand):
         return ctx.error("E305", "`@` takes arrays or functions, not tuples", derived.span)
     if left is not None:
         if isinstance(change, Operand):
@@ -39,7 +39,9 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
             return found
         places = found
         if places.type.element.kind is not Kind.BOOL:
-            return ctx.error("E303", f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span)
+            return ctx.error(
+                "E303", f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
+            )
     if places.type.element.kind is Kind.BOOL and places.type.rank > 0:
         return _masked(ctx, change, places, x, span)
     return _indexed(ctx, change, places, x, span)
@@ -71,12 +73,17 @@ def _fits(ctx: Context, new: Operand, shape: tuple[Size, ...], span: Span) -> bo
     if new.type.rank == 0:
         return True
     if new.type.rank != len(shape):
-        ctx.error("E101", f"the cells selected by `@` have rank {len(shape)}, but their replacement has type {show_type(new.type)}", span)
+        ctx.error(
+            "E101",
+            f"the cells selected by `@` have rank {len(shape)}, but their replacement has type {show_type(new.type)}",
+            span,
+        )
         return False
     facts = [SizeFact(Relation.EQUAL, a, b) for a, b in zip(shape, new.type.shape, strict=True)]
-    return all([
-        ctx.builder.require(Obligation(fact, "E101", span, f"{fact.left} places are replaced by {fact.right} values")) for fact in facts
-    ])  # fmt: skip
+    return all(
+        ctx.builder.require(Obligation(fact, "E101", span, f"{fact.left} places are replaced by {fact.right} values"))
+        for fact in facts
+    )
 
 
 def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Operand, Operand] | None:

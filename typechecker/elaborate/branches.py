@@ -23,7 +23,13 @@ from .values import cast, plain
 
 
 def branch(
-    ctx: Context, condition: Operand, then: Callable[[], Value], otherwise: Callable[[], Value], span: Span, then_span: Span, rest: Label
+    ctx: Context,
+    condition: Operand,
+    then: Callable[[], Value],
+    otherwise: Callable[[], Value],
+    span: Span,
+    then_span: Span,
+    rest: Label,
 ) -> Value:
     """The value of `then` where the scalar bool holds, else of `otherwise`."""
     first_block, first = _arm(ctx, then, span)
@@ -56,9 +62,14 @@ def _arm(ctx: Context, body: Callable[[], Value], span: Span) -> tuple[Block, Va
 
 
 def _emit(
-    ctx: Context, condition: Operand, then: Block, otherwise: Block, sizes: tuple[tuple[SizeVariable, Size, Size], ...],
-    types: list[ArrayType], span: Span,
-) -> tuple[Operand, ...]:  # fmt: skip
+    ctx: Context,
+    condition: Operand,
+    then: Block,
+    otherwise: Block,
+    sizes: tuple[tuple[SizeVariable, Size, Size], ...],
+    types: list[ArrayType],
+    span: Span,
+) -> tuple[Operand, ...]:
     def make(results: tuple[ValueId, ...]) -> Branch:
         return Branch(results, condition.value, then, otherwise, sizes)
 
@@ -72,13 +83,23 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
     found: list[Element] = []
     for a, b in zip(leaves(first), leaves(second), strict=True):
         if a.type.rank != b.type.rank:
-            ctx.error("E101", f"the exits of this function have ranks {a.type.rank} and {b.type.rank}", then_span, label=show_type(a.type),
-                      labels=(Label(rest.span, show_type(b.type)),))  # fmt: skip
+            ctx.error(
+                "E101",
+                f"the exits of this function have ranks {a.type.rank} and {b.type.rank}",
+                then_span,
+                label=show_type(a.type),
+                labels=(Label(rest.span, show_type(b.type)),),
+            )
             return None
         joint = combine.joint_element(ctx, [a.type.element, b.type.element])
         if joint is None:
-            ctx.error("E300", "one exit of this function is text, the other is numbers", then_span, label=show_type(a.type),
-                      labels=(Label(rest.span, show_type(b.type)),))  # fmt: skip
+            ctx.error(
+                "E300",
+                "one exit of this function is text, the other is numbers",
+                then_span,
+                label=show_type(a.type),
+                labels=(Label(rest.span, show_type(b.type)),),
+            )
             return None
         found.append(joint)
     return found
@@ -86,7 +107,7 @@ def _elements(ctx: Context, first: Value, second: Value, then_span: Span, rest: 
 
 def _joined(
     ctx: Context, a: Size, b: Size, local: frozenset[SizeVariable], sizes: list[tuple[SizeVariable, Size, Size]], span: Span
-) -> Size:  # fmt: skip
+) -> Size:
     """One size for both arms: theirs if equal and visible outside, else a run-time size."""
     if not (local & (a.variables() | b.variables())) and ctx.builder.equal(a, b):
         return a

@@ -40,10 +40,12 @@ def same_cells(ctx: Context, left: Operand, left_span: Span, right: Operand, rig
         return False
     for axis, (a, b) in enumerate(zip(left.type.shape, right.type.shape, strict=True)):
         obligation = Obligation(
-            SizeFact(Relation.EQUAL, a, b), "E110", right_span,
+            SizeFact(Relation.EQUAL, a, b),
+            "E110",
+            right_span,
             f"the items stacked here have {a} and {b} {'elements' if left.type.rank == 1 else f'along axis {axis}'}",
             (Label(left_span, show_type(left.type)), Label(right_span, show_type(right.type))),
-        )  # fmt: skip
+        )
         if not ctx.builder.require(obligation):
             return False
     return True
@@ -51,7 +53,7 @@ def same_cells(ctx: Context, left: Operand, left_span: Span, right: Operand, rig
 
 def reshape_with_slot(
     ctx: Context, given: Sequence[Value | None], nodes: Sequence[tree.Expression], right: Value, span: Span
-) -> Value:  # fmt: skip
+) -> Value:
     """`a _ b ⍴ x`: the slot is the number of elements over the product of the others (E200/E201, E203)."""
     if is_poisoned(right) or any(value is not None and is_poisoned(value) for value in given):
         return ctx.builder.poison(span)
@@ -69,13 +71,22 @@ def reshape_with_slot(
     others = product([s for s in known if s is not None])
     elements_ = product(right.type.shape)
     slot = next(node for node, size in zip(nodes, known, strict=True) if size is None)
-    ctx.builder.require(Obligation(
-        SizeFact(Relation.AT_MOST, ONE, others), "E203", slot.span, f"the inferred size is {elements_}÷{others}, and {others} may be 0",
-    ))  # fmt: skip
-    fits = ctx.builder.require(Obligation(
-        SizeFact(Relation.DIVIDES, others, elements_), "E201", span,
-        f"the {elements_} elements of the array do not divide into cells of {others}",
-    ))  # fmt: skip
+    ctx.builder.require(
+        Obligation(
+            SizeFact(Relation.AT_MOST, ONE, others),
+            "E203",
+            slot.span,
+            f"the inferred size is {elements_}÷{others}, and {others} may be 0",
+        )
+    )
+    fits = ctx.builder.require(
+        Obligation(
+            SizeFact(Relation.DIVIDES, others, elements_),
+            "E201",
+            span,
+            f"the {elements_} elements of the array do not divide into cells of {others}",
+        )
+    )
     if not fits:
         return ctx.builder.poison(span)
     inferred = quotient(elements_, others) if remainder(elements_, others) != ONE else ONE

@@ -6,7 +6,7 @@ modules need not import the modules that call them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -39,6 +39,7 @@ class Context:
     depth: int = 0
     loops: list[Span] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
+    exports: dict[str, Mapping[str, tree.NameClass]] = field(default_factory=dict)
     loading: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
 
@@ -50,10 +51,18 @@ class Context:
         """Count one elaborated node; E610 beyond the budget."""
         self.nodes += 1
         if self.nodes > NODE_BUDGET:
-            raise BudgetExceeded([Diagnostic(
-                "E610", f"this program expands to more than {NODE_BUDGET} operations", span,
-                notes=("functions are expanded at every call: a chain of functions that call each other twice doubles at each step",),
-            )])  # fmt: skip
+            raise BudgetExceeded(
+                [
+                    Diagnostic(
+                        "E610",
+                        f"this program expands to more than {NODE_BUDGET} operations",
+                        span,
+                        notes=(
+                            "every call is expanded: in a chain of functions that call the one before twice, each doubles",
+                        ),
+                    )
+                ]
+            )
 
     @contextmanager
     def deeper(self, span: Span) -> Iterator[None]:
@@ -61,10 +70,16 @@ class Context:
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             self.depth -= 1
-            raise BudgetExceeded([Diagnostic(
-                "E610", f"functions call each other more than {DEPTH_LIMIT} deep here", span,
-                notes=("every call is expanded before the program runs",),
-            )])  # fmt: skip
+            raise BudgetExceeded(
+                [
+                    Diagnostic(
+                        "E610",
+                        f"functions call each other more than {DEPTH_LIMIT} deep here",
+                        span,
+                        notes=("every call is expanded before the program runs",),
+                    )
+                ]
+            )
         try:
             yield
         finally:
@@ -80,11 +95,20 @@ class Context:
             self.loops.pop()
 
     def error(
-        self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        label: str = "",
+        labels: Sequence[Label] = (),
+        notes: Sequence[str] = (),
         fixes: Sequence[Fix] = (),
-    ) -> Operand:  # fmt: skip
+    ) -> Operand:
         """Report an error and give a poisoned value."""
-        self.builder.report(Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes)))
+        self.builder.report(
+            Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes))
+        )
         return self.builder.poison(span)
 
 
@@ -127,7 +151,7 @@ def same_structure(left: Value, right: Value) -> bool:
     if len(left.items) != len(right.items):
         return False
     pairs = zip(left.items, right.items, strict=True)
-    return all([same_structure(a, b) for a, b in pairs])
+    return all(same_structure(a, b) for a, b in pairs)
 
 
 def is_poisoned(value: Value | None) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...lang import tree
 from ...lang.diagnostics import Label
 from ...lang.source import Span
-from ..elements import Kind
+from ..elements import Kind, fits
 from ..operands import Operand, Value
 from . import branches, expressions, resolve
 from .context import Context, is_poisoned
@@ -73,8 +73,11 @@ def _statement(ctx: Context, statement: tree.Statement, scope: Scope) -> Value |
                 scope.bind(statement.target.name, found)
             return None
         case tree.BareFunction():
-            return ctx.error("E134", "the value of this statement is a function: functions can be named and passed to operators, "
-                             "not returned", statement.span)  # fmt: skip
+            return ctx.error(
+                "E134",
+                "the value of this statement is a function: functions can be named and passed to operators, not returned",
+                statement.span,
+            )
         case _:
             return ctx.error("E017", "this statement belongs at top level, not inside `{}`", statement.span)
 
@@ -100,8 +103,12 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, scope: Scope
 
     def otherwise() -> Value:
         if at + 1 == len(dfn.body):
-            return ctx.error("E134", "this function has no value when its last condition does not hold", guard.span,
-                             notes=("end the function with an expression after the guards",))  # fmt: skip
+            return ctx.error(
+                "E134",
+                "this function has no value when its last condition does not hold",
+                guard.span,
+                notes=("end the function with an expression after the guards",),
+            )
         return _statements(ctx, dfn, at + 1, _after(scope))
 
     with ctx.deeper(guard.span):
@@ -127,12 +134,15 @@ def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
     if x.poisoned:
         return x
     if x.type.rank > 0:
-        return ctx.error("E303", f"a condition is one truth value, but this is an array of rank {x.type.rank}", span,
-                         notes=("reduce it: `∧/` (all) or `∨/` (any)",))  # fmt: skip
+        return ctx.error(
+            "E303",
+            f"a condition is one truth value, but this is an array of rank {x.type.rank}",
+            span,
+            notes=("reduce it: `∧/` (all) or `∨/` (any)",),
+        )
     element = x.type.element
     if element.kind is Kind.BOOL:
         return x
-    if element.below is None and element.kind.is_integer and element.low is not None and element.high is not None:
-        if element.low >= 0 and element.high <= 1:
-            return ctx.builder.to_bool(x, span)
+    if element.below is None and fits(element, Kind.BOOL):
+        return ctx.builder.to_bool(x, span)
     return ctx.error("E303", f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))

@@ -24,6 +24,7 @@ _Pending: TypeAlias = tree.Monadic | tree.Dyadic | tree.Print | tree.InlineBind 
 def expression(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
     """The value of an expression; poison where an error was reported."""
     pending: list[_Pending] = []
+    value: Value
     while True:
         match node:
             case tree.Monadic() if literals.is_mix(node):
@@ -57,8 +58,12 @@ def single(ctx: Context, value: Value, span: Span) -> Operand:
         return value
     if is_poisoned(value):
         return ctx.builder.poison(span)
-    return ctx.error("E305", "this is a tuple, but an array is needed here", span,
-                     notes=("take a tuple apart with `(a b) ← t`; stack arrays of one shape with `[a ⋄ b]`",))  # fmt: skip
+    return ctx.error(
+        "E305",
+        "this is a tuple, but an array is needed here",
+        span,
+        notes=("take a tuple apart with `(a b) ← t`; stack arrays of one shape with `[a ⋄ b]`",),
+    )
 
 
 def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
@@ -71,7 +76,9 @@ def _leaf(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
         case tree.Zilde():
             return literals.zilde(ctx, node)
         case tree.Slot():
-            return ctx.error("E015", "`_` stands for a size only on the left of `⍴`, and for a discarded item only in `(x _) ← t`", node.span)
+            return ctx.error(
+                "E015", "`_` stands for a size only on the left of `⍴`, and for a discarded item only in `(x _) ← t`", node.span
+            )
         case tree.Strand():
             return literals.strand(ctx, node, scope)
         case tree.Name():
@@ -135,8 +142,12 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
     if is_poisoned(value):
         return value
     if ctx.loops:
-        ctx.error("E602", "`⎕←` cannot print inside a function that an operator applies", span,
-                  notes=("how often and in which order an operator applies its function is not fixed: print the result instead",))  # fmt: skip
+        ctx.error(
+            "E602",
+            "`⎕←` cannot print inside a function that an operator applies",
+            span,
+            notes=("how often and in which order an operator applies its function is not fixed: print the result instead",),
+        )
         return value
     for item in leaves(value):
         ctx.builder.effect(Print(ctx.builder.to_number(item, span).value))

@@ -73,7 +73,7 @@ def _takes_elements(ctx: Context, function: FunctionValue, front: Operand, span:
     builder.rollback(mark)
     if is_poisoned(value) or not isinstance(value, Operand) or value.type.rank:
         return "cells"
-    return "pervades" if all([isinstance(op, Scalar) for op in block.ops]) else "elements"
+    return "pervades" if all(isinstance(op, Scalar) for op in block.ops) else "elements"
 
 
 # -------------------------------------------------------------------------------------- folds
@@ -161,7 +161,9 @@ def scan_by_prefixes(ctx: Context, function: PrimitiveFunction, x: Operand, axis
 
     count = x.type.shape[axis].constant
     if count is None or count > UNROLL_LIMIT or count == 0:
-        return ctx.error("E402", f"a scan with `{function.glyph}` is not supported on an axis of {x.type.shape[axis]} items", span)
+        return ctx.error(
+            "E402", f"a scan with `{function.glyph}` is not supported on an axis of {x.type.shape[axis]} items", span
+        )
     front = to_front(ctx, x, axis, span)
     parts: list[Operand] = []
     for i in range(count):
@@ -170,8 +172,11 @@ def scan_by_prefixes(ctx: Context, function: PrimitiveFunction, x: Operand, axis
         if not isinstance(value, Operand) or value.poisoned:
             return ctx.builder.poison(span)
         if parts and value.type.shape != parts[0].type.shape:
-            return ctx.error("E402", f"each step of this scan would have its own shape: {show_type(parts[0].type)}, then "
-                             f"{show_type(value.type)}", span)  # fmt: skip
+            return ctx.error(
+                "E402",
+                f"each step of this scan would have its own shape: {show_type(parts[0].type)}, then {show_type(value.type)}",
+                span,
+            )
         parts.append(value)
     return from_front(ctx, stack(ctx, parts, span, "E300", "the steps mix text and numbers"), axis, span)
 
@@ -181,8 +186,12 @@ def _changing(ctx: Context, found: Unstable, what: str, span: Span) -> Value:
         return ctx.builder.poison(span)
     if found.state is None or found.result is None:
         return ctx.error("E402", f"the accumulator of this {what} does not keep one type", span)
-    return ctx.error("E402", f"the accumulator of this {what} changes from {show_type(found.state)} to {show_type(found.result)}", span,
-                     notes=("the function must give back the type of its items",))  # fmt: skip
+    return ctx.error(
+        "E402",
+        f"the accumulator of this {what} changes from {show_type(found.state)} to {show_type(found.result)}",
+        span,
+        notes=("the function must give back the type of its items",),
+    )
 
 
 def _item(x: Operand) -> Operand:

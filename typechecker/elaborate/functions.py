@@ -64,21 +64,13 @@ class AtopFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DerivedFunction:
-    """A primitive operator with its operands evaluated."""
+    """A primitive operator with its operands evaluated; `until` is the p of `f⍣(n ⋄ p)`."""
 
     span: Span
     operator: str
-    operands: tuple[FunctionValue | Value | UntilOperand, ...]
+    operands: tuple[FunctionValue | Value, ...]
     axis: Operand | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UntilOperand:
-    """`(n ⋄ p)`: a count and a function, as the right operand of `⍣`."""
-
-    span: Span
-    count: Value
-    until: FunctionValue
+    until: FunctionValue | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,12 +90,26 @@ class BrokenFunction:
 
 
 FunctionValue: TypeAlias = (
-    PrimitiveFunction | DfnFunction | SignedFunction | ForkFunction | AtopFunction | DerivedFunction | BoundFunction | BrokenFunction
+    PrimitiveFunction
+    | DfnFunction
+    | SignedFunction
+    | ForkFunction
+    | AtopFunction
+    | DerivedFunction
+    | BoundFunction
+    | BrokenFunction
 )
 
 FUNCTIONS = (
-    PrimitiveFunction, DfnFunction, SignedFunction, ForkFunction, AtopFunction, DerivedFunction, BoundFunction, BrokenFunction,
-)  # fmt: skip
+    PrimitiveFunction,
+    DfnFunction,
+    SignedFunction,
+    ForkFunction,
+    AtopFunction,
+    DerivedFunction,
+    BoundFunction,
+    BrokenFunction,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -58,7 +58,12 @@ def position(ctx: Context, index: Operand, size: Size, span: Span) -> Position |
     if index.poisoned:
         return None
     if element.kind is Kind.BOOL:
-        ctx.error("E304", "a mask does not index: an index is integers", span, notes=("to keep the items where it holds write `mask⌿x`",))
+        ctx.error(
+            "E304",
+            "a mask does not index: an index is integers",
+            span,
+            notes=("to keep the items where it holds write `mask⌿x`",),
+        )
         return None
     if not element.kind.is_integer:
         ctx.error("E300", f"an index is integers, but this is {show_type(index.type)}", span)
@@ -67,7 +72,12 @@ def position(ctx: Context, index: Operand, size: Size, span: Span) -> Position |
     verdict = _in_range(ctx, stored, index, size)
     if verdict is False:
         origin = ctx.builder.index_origin
-        ctx.error("E310", f"this index is outside its axis: positions {origin} to {size + (origin - 1)} exist", span, label=_values(index))
+        ctx.error(
+            "E310",
+            f"this index is outside its axis: positions {origin} to {size + (origin - 1)} exist",
+            span,
+            label=_values(index),
+        )
         return None
     if verdict is None:
         report_check(ctx, index, size, span)
@@ -84,10 +94,15 @@ def report_check(ctx: Context, index: Operand, size: Size, span: Span) -> None:
     """W310 (an error under --strict)."""
     severity = Severity.ERROR if ctx.strict else Severity.WARNING
     code = "E310" if ctx.strict else "W310"
-    ctx.builder.report(Diagnostic(
-        code, f"this index is checked when the program runs: {show_type(index.type)} into an axis of length {size}", span, severity,
-        notes=("an `idx<n>` into an axis of length n needs no check",),
-    ))  # fmt: skip
+    ctx.builder.report(
+        Diagnostic(
+            code,
+            f"this index is checked when the program runs: {show_type(index.type)} into an axis of length {size}",
+            span,
+            severity,
+            notes=("an `idx<n>` into an axis of length n needs no check",),
+        )
+    )
 
 
 def _in_range(ctx: Context, stored: Operand, index: Operand, size: Size) -> bool | None:
@@ -137,7 +152,9 @@ def select(ctx: Context, x: Operand, index: Position, axis: int, span: Span) -> 
     type_ = ArrayType(kept, shape, permutation)
     op = index.operand.value
     static, constant = _known(x, index, axis)
-    return ctx.builder.emit(lambda result: Gather(result, x.value, op, axis, index.checked), type_, span, static=static, constant=constant)
+    return ctx.builder.emit(
+        lambda result: Gather(result, x.value, op, axis, index.checked), type_, span, static=static, constant=constant
+    )
 
 
 def _known(x: Operand, index: Position, axis: int):  # type: ignore[no-untyped-def]
@@ -145,7 +162,7 @@ def _known(x: Operand, index: Position, axis: int):  # type: ignore[no-untyped-d
     if x.type.rank != 1 or axis != 0 or index.checked:
         return None, None
     at = static_vector(index.operand)
-    if at is None or any([s.constant is None for s in at]):
+    if at is None or any(s.constant is None for s in at):
         return None, None
     places = [s.constant or 0 for s in at]
     scalar = index.operand.type.rank == 0
@@ -161,10 +178,12 @@ def _known(x: Operand, index: Position, axis: int):  # type: ignore[no-untyped-d
 
 def index(ctx: Context, x: Operand, axes: Sequence[Value | None], span: Span) -> Value:
     """`x[i;;j]`; trailing axes may be omitted."""
-    if x.poisoned or any([v is not None and is_poisoned(v) for v in axes]):
+    if x.poisoned or any(v is not None and is_poisoned(v) for v in axes):
         return ctx.builder.poison(span)
     if len(axes) > x.type.rank:
-        return ctx.error("E131", f"this index has {len(axes)} axes, but the array only {x.type.rank}", span, label=show_type(x.type))
+        return ctx.error(
+            "E131", f"this index has {len(axes)} axes, but the array only {x.type.rank}", span, label=show_type(x.type)
+        )
     result = x
     for axis in range(len(axes) - 1, -1, -1):
         entry = axes[axis]
@@ -183,7 +202,7 @@ def replace(ctx: Context, node: tree.Replace, value: Value, scope: Scope) -> Val
     """The array `x[i;j]←v` or `x[i;j] f← v` leaves in x."""
     old = array_entry(ctx, node.name.name, scope, node.name.span)
     axes = evaluate_axes(ctx, node.axes, scope)
-    if is_poisoned(old) or is_poisoned(value) or any([v is not None and is_poisoned(v) for v in axes]):
+    if is_poisoned(old) or is_poisoned(value) or any(v is not None and is_poisoned(v) for v in axes):
         return ctx.builder.poison(node.span)
     if isinstance(old, TupleOperand) or isinstance(value, TupleOperand):
         return ctx.error("E305", "items of arrays are replaced by arrays, but this is a tuple", node.span)
@@ -227,11 +246,15 @@ def update(ctx: Context, old: Operand, axes: Sequence[Value | None], new: Operan
                 return ctx.builder.poison(span)
     joint = combine.joint_element(ctx, [old.type.element, new.type.element])
     if joint is None:
-        return ctx.error("E300", "the array and its new items mix text and numbers", span,
-                         labels=(Label(span, f"{show_type(old.type)} with {show_type(new.type)}"),))  # fmt: skip
+        return ctx.error(
+            "E300",
+            "the array and its new items mix text and numbers",
+            span,
+            labels=(Label(span, f"{show_type(old.type)} with {show_type(new.type)}"),),
+        )
     base, value = cast(ctx, old, joint, span), cast(ctx, new, joint, span)
     indices = tuple([None if p is None else p.operand.value for p in positions])
-    checked = any([p is not None and p.checked for p in positions])
+    checked = any(p is not None and p.checked for p in positions)
     type_ = ArrayType(plain(joint), old.type.shape)
     return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked), type_, span)
 

@@ -61,13 +61,23 @@ def _bins(ctx: Context, function: PrimitiveFunction, bins: Size, indices: Operan
             return ctx.builder.poison(span)
     fold = scalar_fold(ctx, function, values, span)
     if not isinstance(fold, ScalarFold):
-        return ctx.builder.poison(span) if fold is None else ctx.error("E300", f"`{function.glyph}⌸` does not reduce these values", span)
+        return (
+            ctx.builder.poison(span)
+            if fold is None
+            else ctx.error("E300", f"`{function.glyph}⌸` does not reduce these values", span)
+        )
     if identity_of(function.glyph) is None and not _every_bin_used(indices, bins, ctx.builder.index_origin):
-        return ctx.error("E204", f"`{function.glyph}` has no identity, so a bin that no key uses would have no value", span,
-                         notes=("give every bin a value: join one key for each bin",))  # fmt: skip
+        return ctx.error(
+            "E204",
+            f"`{function.glyph}` has no identity, so a bin that no key uses would have no value",
+            span,
+            notes=("give every bin a value: join one key for each bin",),
+        )
     arg = cast(ctx, values, fold.element, span)
     type_ = ArrayType(fold.element, (bins, *values.type.shape[len(shape) :]))
-    return ctx.builder.emit(lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked), type_, span)
+    return ctx.builder.emit(
+        lambda result: KeyReduce(result, fold.function, index.operand.value, arg.value, index.checked), type_, span
+    )
 
 
 def _every_bin_used(indices: Operand, bins: Size, origin: int) -> bool:

@@ -24,7 +24,7 @@ from .values import plain, strong
 
 def lift(
     ctx: Context, args: Sequence[Operand], cell_ranks: Sequence[int], body: Callable[[Sequence[Operand]], Value], span: Span
-) -> Value:  # fmt: skip
+) -> Value:
     """`body` on every tuple of cells; `cell_ranks` are already clipped to the arguments' ranks."""
     builder = ctx.builder
     frames = [x.type.rank - r for x, r in zip(args, cell_ranks, strict=True)]
@@ -53,8 +53,12 @@ def lift(
     for x in results:
         irregular = [s for s in x.type.shape if s.variables() & local]
         if irregular:
-            return ctx.error("E401", f"each cell would get its own length {irregular[0]}, but an array has one length along each axis", span,
-                             notes=("keep the length fixed inside the function: mask with `¿` or reduce there",))  # fmt: skip
+            return ctx.error(
+                "E401",
+                f"each cell would get its own length {irregular[0]}, but an array has one length along each axis",
+                span,
+                notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),
+            )
     types = [ArrayType(plain(x.type.element), frame + x.type.shape) for x in results]
     values = tuple([args[i].value for i in framed])
     lengths = tuple([frames[i] for i in framed])
@@ -69,6 +73,9 @@ def frame_obligation(axis: int, size: Size, x: Operand, principal: Operand, span
     """Frame axis `axis` of x must be as long as the principal frame's."""
     own = x.type.shape[axis]
     return Obligation(
-        SizeFact(Relation.EQUAL, size, own), "E101", span, f"these arrays do not line up: axis {axis} is {size} there and {own} here",
+        SizeFact(Relation.EQUAL, size, own),
+        "E101",
+        span,
+        f"these arrays do not line up: axis {axis} is {size} there and {own} here",
         (Label(span, f"{show_type(principal.type)} with {show_type(x.type)}"),),
-    )  # fmt: skip
+    )

@@ -25,8 +25,12 @@ def number(ctx: Context, node: tree.Number) -> Operand:
     """A number or a strand of numbers, of the widest kind written."""
     values: Sequence[int | float | complex] = node.values
     if any(isinstance(v, int) and not -LARGEST - 1 <= v <= LARGEST for v in values):
-        return ctx.error("E302", "this integer does not fit i64 (¯9223372036854775808 to 9223372036854775807)", node.span,
-                         notes=("write it with a point or an exponent to make it f64",))  # fmt: skip
+        return ctx.error(
+            "E302",
+            "this integer does not fit i64 (¯9223372036854775808 to 9223372036854775807)",
+            node.span,
+            notes=("write it with a point or an exponent to make it f64",),
+        )
     return literal(ctx, values, (len(values),) if node.strand else (), node.span)
 
 
@@ -79,8 +83,12 @@ def strand(ctx: Context, node: tree.Strand, scope: Scope) -> Operand:
     for item, part in zip(items, node.items, strict=True):
         if not isinstance(item, Operand) or item.type.rank > 0:
             what = "a tuple" if not isinstance(item, Operand) else f"an array of rank {item.type.rank}"
-            return ctx.error("E111", "a strand joins scalars, but this item is " + what, part.span,
-                             notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple",))  # fmt: skip
+            return ctx.error(
+                "E111",
+                "a strand joins scalars, but this item is " + what,
+                part.span,
+                notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple",),
+            )
         scalars.append(item)
     return vector_of(ctx, scalars, node.span)
 
@@ -139,11 +147,17 @@ def mix(ctx: Context, node: tree.Monadic, scope: Scope) -> Operand:
     vectors = False
     for item, part in zip(items, node.right.items, strict=True):
         if not isinstance(item, Operand) or item.type.rank > 1:
-            return ctx.error("E111", "`↑` of a strand pads vectors and scalars to the rows of a matrix; this item is neither", part.span)
+            return ctx.error(
+                "E111", "`↑` of a strand pads vectors and scalars to the rows of a matrix; this item is neither", part.span
+            )
         length = whole(item.type.shape[0]) if item.type.rank else 1
         if length is None:
-            return ctx.error("E111", "`↑` of a strand needs items whose lengths are numbers", part.span,
-                             notes=("use [a ⋄ b] to stack arrays of one shape",))  # fmt: skip
+            return ctx.error(
+                "E111",
+                "`↑` of a strand needs items whose lengths are numbers",
+                part.span,
+                notes=("use [a ⋄ b] to stack arrays of one shape",),
+            )
         vectors = vectors or item.type.rank == 1
         widest = max(widest, length)
         rows.append(item)
@@ -169,7 +183,9 @@ def is_poisoned_any(items: Sequence[Value]) -> bool:
 def array_notation(ctx: Context, node: tree.ArrayNotation, scope: Scope) -> Operand:
     """`[a ⋄ b]`: cells of one shape stacked (E110, E120)."""
     if not node.items:
-        return ctx.error("E120", "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",))
+        return ctx.error(
+            "E120", "`[]` has no element type and no inner shape", node.span, notes=("annotate it: `y : f64[0 3] ← []`",)
+        )
     items = evaluate(ctx, node.items, scope)
     if is_poisoned_any(items):
         return ctx.builder.poison(node.span)

@@ -22,12 +22,16 @@ def conform(ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: 
         items: list[Value] = []
         for item, type_ in zip(value.items, wanted.items, strict=True):
             items.append(conform(ctx, item, type_, span, what))
-        return ctx.builder.poison(span) if any([is_poisoned(item) for item in items]) else TupleOperand(tuple(items))
+        return ctx.builder.poison(span) if any(is_poisoned(item) for item in items) else TupleOperand(tuple(items))
     if isinstance(value, TupleOperand):
         return ctx.error("E305", f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
     if value.type.rank != wanted.rank:
-        return ctx.error("E200", f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work", span,
-                         label=show_type(value.type))  # fmt: skip
+        return ctx.error(
+            "E200",
+            f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work",
+            span,
+            label=show_type(value.type),
+        )
     for a, b in zip(value.type.shape, wanted.shape, strict=True):
         fact = SizeFact(Relation.EQUAL, a, b)
         message = f"{what} is declared {show_type(wanted)}, but this is {show_type(value.type)}"
@@ -48,16 +52,30 @@ def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: st
     given = number.type.element
     if not widens(given, element):
         low, high = integer_range(given)
-        if given.weak and low is not None and not given.kind.is_float and not given.kind.is_complex and not fits(given, element.kind):
+        if (
+            given.weak
+            and low is not None
+            and not given.kind.is_float
+            and not given.kind.is_complex
+            and not fits(given, element.kind)
+        ):
             shown = low if low == high else f"{low}..{high}"
             return ctx.error("E302", f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
-        return ctx.error("E301", f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself", span,
-                         notes=(f"write `{element.kind.value} x` to convert (checked when it runs)",))  # fmt: skip
+        return ctx.error(
+            "E301",
+            f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself",
+            span,
+            notes=(f"write `{element.kind.value} x` to convert (checked when it runs)",),
+        )
     low, high = integer_range(given)
     if element.low is not None and not (low is not None and low >= element.low):
-        return ctx.error("E302", f"{what} is declared at least {element.low}, but this may be less", span, label=show_type(x.type))
+        return ctx.error(
+            "E302", f"{what} is declared at least {element.low}, but this may be less", span, label=show_type(x.type)
+        )
     if element.high is not None and not (high is not None and high <= element.high):
-        return ctx.error("E302", f"{what} is declared at most {element.high}, but this may be more", span, label=show_type(x.type))
+        return ctx.error(
+            "E302", f"{what} is declared at most {element.high}, but this may be more", span, label=show_type(x.type)
+        )
     made = ctx.builder.convert(number, element.kind, span)
     return made
 
@@ -66,7 +84,9 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
     assert element.below is not None
     given = x.type.element
     if permutation and not x.type.permutation:
-        return ctx.error("E301", f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type))
+        return ctx.error(
+            "E301", f"{what} is declared a permutation, but this is not known to be one", span, label=show_type(x.type)
+        )
     if given.below is not None:
         if ctx.builder.at_most(given.below, element.below) is True:
             return x
@@ -78,5 +98,9 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
 
         if ctx.builder.at_most(size_number(high + 1), element.below) is True:
             return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
-    return ctx.error("E310", f"{what} is declared idx<{element.below}>, but this is not known to be in that range", span,
-                     label=show_type(x.type))  # fmt: skip
+    return ctx.error(
+        "E310",
+        f"{what} is declared idx<{element.below}>, but this is not known to be in that range",
+        span,
+        label=show_type(x.type),
+    )

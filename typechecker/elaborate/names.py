@@ -18,8 +18,12 @@ def array_entry(ctx: Context, name: str, scope: Scope, span: Span) -> Value:
     if isinstance(entry, (Operand, TupleOperand)):
         return entry
     if entry is Missing.ALPHA:
-        return ctx.error("E133", "this function needs a left argument: it uses `⍺` but is called with one argument", span,
-                         notes=("give it a default with `⍺←…` as a statement of the function",))  # fmt: skip
+        return ctx.error(
+            "E133",
+            "this function needs a left argument: it uses `⍺` but is called with one argument",
+            span,
+            notes=("give it a default with `⍺←…` as a statement of the function",),
+        )
     if entry is None:
         size = scope.file.sizes.get(name)
         if size is not None:

@@ -158,9 +158,12 @@ def apply_map(ctx: Context, map_: AxisMap, left: Operand, right: Operand, span: 
 
 def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span: Span) -> Obligation:
     return Obligation(
-        SizeFact(Relation.EQUAL, first, second), "E101", span, f"these arrays do not line up: axes of {first} and {second} meet",
+        SizeFact(Relation.EQUAL, first, second),
+        "E101",
+        span,
+        f"these arrays do not line up: axes of {first} and {second} meet",
         (Label(span, f"{show_type(x.type)} with {show_type(y.type)}"),),
-    )  # fmt: skip
+    )
 
 
 def spread(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, ...], span: Span) -> Operand:

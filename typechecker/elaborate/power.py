@@ -16,7 +16,7 @@ from ..types import ArrayType
 from .compose import as_function
 from .context import Context, is_poisoned, leaves, rebuild
 from .dfns import condition_operand
-from .functions import BoundFunction, DerivedFunction, FunctionValue, UntilOperand, is_function
+from .functions import BoundFunction, DerivedFunction, FunctionValue, is_function
 from .states import Mismatch, Stable, Unstable, stabilise
 from .values import cast
 
@@ -62,21 +62,24 @@ def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Va
 def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
     """The trip count and stopping condition of the right operand (E601)."""
     operand = derived.operands[1]
-    until: FunctionValue | None = None
-    if isinstance(operand, UntilOperand):
-        operand, until = operand.count, operand.until
     if is_function(operand):
-        ctx.error("E601", "a loop needs a bound: `f⍣g` may never end", derived.span,
-                  notes=("give the most steps and the condition together: `f⍣(100 ⋄ g)`",))  # fmt: skip
+        ctx.error(
+            "E601",
+            "a loop needs a bound: `f⍣g` may never end",
+            derived.span,
+            notes=("give the most steps and the condition together: `f⍣(100 ⋄ g)`",),
+        )
         return None
     if isinstance(operand, TupleOperand):
-        ctx.error("E305", "the right operand of `⍣` is a count, or `(count ⋄ condition)` with a function as condition", derived.span)
+        ctx.error(
+            "E305", "the right operand of `⍣` is a count, or `(count ⋄ condition)` with a function as condition", derived.span
+        )
         return None
     assert isinstance(operand, Operand)
     if operand.poisoned:
         return None
     count = _count(ctx, operand, derived.span)
-    return None if count is None else Trips(count, until)
+    return None if count is None else Trips(count, derived.until)
 
 
 def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
@@ -86,8 +89,9 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
         return None
     static = x.static[0] if isinstance(x.static, tuple) and x.static else x.static
     if isinstance(static, Size):
-        fits = ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, ZERO, static), "E601", span,
-                                              f"a loop cannot run {static} times"))  # fmt: skip
+        fits = ctx.builder.require(
+            Obligation(SizeFact(Relation.AT_MOST, ZERO, static), "E601", span, f"a loop cannot run {static} times")
+        )
         return static if fits else None
     if not element.kind.is_integer and element.kind is not Kind.BOOL:
         ctx.error("E601", f"a trip count is an integer, but this is {element.kind.value}", span)
@@ -99,8 +103,12 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
     if element.kind in (Kind.U8, Kind.I32) and element.high is None:
         cap = None
     if cap is None or low is None or low < 0:
-        ctx.error("E601", "this trip count has no bound known before the program runs", span,
-                  notes=("a count must be static, a bool, or a count such as `+/mask`; bound it: `0⌈100⌊c`",))  # fmt: skip
+        ctx.error(
+            "E601",
+            "this trip count has no bound known before the program runs",
+            span,
+            notes=("a count must be static, a bool, or a count such as `+/mask`; bound it: `0⌈100⌊c`",),
+        )
         return None
     return runtime_count(ctx, x, cap, span)
 
@@ -150,6 +158,9 @@ def _unstable(ctx: Context, found: Unstable, span: Span) -> Value:
         return ctx.error("E402", "the function gives back another tuple than it gets, but a loop's state keeps its form", span)
     if found.state is None or found.result is None:
         return ctx.error("E402", "the state of this loop does not keep one type", span)
-    return ctx.error("E402", f"the state of this loop changes from {show_type(found.state)} to {show_type(found.result)}", span,
-                     notes=("a loop needs a fixed shape: sizes inside a loop are those outside it",))  # fmt: skip
-
+    return ctx.error(
+        "E402",
+        f"the state of this loop changes from {show_type(found.state)} to {show_type(found.result)}",
+        span,
+        notes=("a loop needs a fixed shape: sizes inside a loop are those outside it",),
+    )

@@ -42,7 +42,13 @@ def rank_or_atop(ctx: Context, derived: DerivedFunction, left: Value | None, rig
 
 
 def with_ranks(
-    ctx: Context, derived: DerivedFunction, function: FunctionValue, ranks: tuple[int, int, int], left: Value | None, right: Value, span: Span
+    ctx: Context,
+    derived: DerivedFunction,
+    function: FunctionValue,
+    ranks: tuple[int, int, int],
+    left: Value | None,
+    right: Value,
+    span: Span,
 ) -> Value:
     """Apply to cells of the given (monadic, left, right) ranks, directly where no loop over cells is needed."""
     y = single(ctx, right, span)

@@ -18,9 +18,14 @@ def refuse_recursion(ctx: Context, name: str, value: tree.Function | tree.Operat
     mention = _mention(name, value)
     if mention is None:
         return False
-    ctx.error("E600", f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion", mention,
-              label="the call", labels=(Label(target, f"`{name}` is defined here"),),
-              notes=("use a loop with a bound `f⍣n`, a reduction `f/` or a scan `f\\`",))  # fmt: skip
+    ctx.error(
+        "E600",
+        f"`{name}` calls itself ({name} → {name}); every program must end, so there is no recursion",
+        mention,
+        label="the call",
+        labels=(Label(target, f"`{name}` is defined here"),),
+        notes=("use a loop with a bound `f⍣n`, a reduction `f/` or a scan `f\\`",),
+    )
     return True
 
 
@@ -49,7 +54,11 @@ def _before_shadow(name: str, body: tuple[tree.Statement, ...]) -> tuple[tree.St
     for i, statement in enumerate(body):
         if isinstance(statement, _BINDING) and statement.target.name == name:
             return body[: i + 1]
-        if isinstance(statement, tree.BindArray) and isinstance(statement.target, tree.NameTarget) and statement.target.name == name:
+        if (
+            isinstance(statement, tree.BindArray)
+            and isinstance(statement.target, tree.NameTarget)
+            and statement.target.name == name
+        ):
             return body[: i + 1]
     return body
 

@@ -29,6 +29,8 @@ from .patterns import simplified
 from .pervasive import is_scalar_primitive
 from .values import cast, static_vector
 
+STATIC_LIMIT = 256
+
 _WIDENED = {Kind.BOOL, Kind.U8, Kind.I32}
 
 
@@ -83,26 +85,34 @@ def along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Sp
 def _static(ctx: Context, glyph: str, x: Operand, span: Span) -> Operand | None:
     """`+/ ×/ ⌈/ ⌊/` of a static vector is a size."""
     sizes = static_vector(x)
-    if sizes is None or x.type.rank != 1 or not sizes and glyph in "⌈⌊" or x.type.element.below is not None:
+    if sizes is None or x.type.rank != 1 or x.type.element.below is not None or len(sizes) > STATIC_LIMIT:
+        return None
+    if not sizes and glyph in "⌈⌊":
         return None
     match glyph:
         case "+":
             total = number(0)
             for size in sizes:
                 total = total + size
-            return ctx.builder.size_value(total, span)
         case "×":
-            return ctx.builder.size_value(product(sizes), span)
+            total = product(sizes)
         case "⌈":
-            return ctx.builder.size_value(maximum(*sizes), span)
+            total = maximum(*sizes)
         case "⌊":
-            return ctx.builder.size_value(minimum(*sizes), span)
+            total = minimum(*sizes)
         case _:
             return None
+    known = total.constant
+    if known is not None and not -(2**63) <= known < 2**63:
+        return None
+    return ctx.builder.size_value(total, span)
 
 
 def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Span) -> ScalarFold | FunctionValue | None:
-    """The core reduction for a scalar primitive on x's items; the function itself if it needs a general fold; None after an error."""
+    """The core reduction for a scalar primitive on x's items.
+
+    The function itself if it needs a general fold; None after an error.
+    """
     start = x.type.element
     kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
     for _ in range(3):
@@ -126,10 +136,15 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
 
 def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
     """E204 unless the reduced axis has an item."""
-    return ctx.builder.require(Obligation(
-        SizeFact(Relation.AT_MOST, ONE, length), "E204", span, f"{what} has no identity, and the reduced axis of length {length} may be empty",
-        notes=("give it a start value (`⌊/∞,x`), or state that the axis is not empty (`where n ≥ 1`)",),
-    ))  # fmt: skip
+    return ctx.builder.require(
+        Obligation(
+            SizeFact(Relation.AT_MOST, ONE, length),
+            "E204",
+            span,
+            f"{what} has no identity, and the reduced axis of length {length} may be empty",
+            notes=("give it a start value (`⌊/∞,x`), or state that the axis is not empty (`where n ≥ 1`)",),
+        )
+    )
 
 
 def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Span) -> Operand:
@@ -164,9 +179,14 @@ def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, l
     reverse = width.constant is not None and width.constant < 0
     width = -width if reverse else width
     length = x.type.shape[axis]
-    fits = ctx.builder.require(Obligation(
-        SizeFact(Relation.AT_MOST, width, length + 1), "E202", span, f"windows of {width} items do not fit an axis of {length}",
-    ))  # fmt: skip
+    fits = ctx.builder.require(
+        Obligation(
+            SizeFact(Relation.AT_MOST, width, length + 1),
+            "E202",
+            span,
+            f"windows of {width} items do not fit an axis of {length}",
+        )
+    )
     if not fits:
         return ctx.builder.poison(span)
     front = to_front(ctx, x, axis, span)
@@ -213,7 +233,9 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
         if isinstance(fold, ScalarFold):
             made = fold
             arg = cast(ctx, x, fold.element, span)
-            return ctx.builder.emit(lambda result: Scan(result, made.function, arg.value, axis), ArrayType(fold.element, x.type.shape), span)
+            return ctx.builder.emit(
+                lambda result: Scan(result, made.function, arg.value, axis), ArrayType(fold.element, x.type.shape), span
+            )
     if isinstance(function, PrimitiveFunction):
         return folds.scan_by_prefixes(ctx, function, x, axis, span)
     return folds.scan_axis(ctx, function, x, axis, span)
@@ -221,7 +243,12 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
 
 def on_cells(ctx: Context, function: FunctionValue, rank: int, x: Operand, span: Span) -> Value | None:
     """`f/⍤r` and `f\\⍤r` of a scalar primitive need no loop over cells; None where this does not apply."""
-    if not isinstance(function, DerivedFunction) or function.operator not in ("/", "⌿", "\\", "⍀") or function.axis is not None or rank == 0:
+    if (
+        not isinstance(function, DerivedFunction)
+        or function.operator not in ("/", "⌿", "\\", "⍀")
+        or function.axis is not None
+        or rank == 0
+    ):
         return None
     operand = function.operands[0]
     if isinstance(operand, (Operand, TupleOperand)):

@@ -18,14 +18,20 @@ from .functions import (
     FunctionValue,
     OperatorValue,
     PrimitiveFunction,
-    UntilOperand,
     is_function,
 )
 from .scopes import Missing, Module, Scope
 
 _FUNCTION_NODES = (
-    tree.Primitive, tree.FunctionName, tree.FunctionMember, tree.Dfn, tree.Fork, tree.Atop, tree.Derived, tree.OperatorCall,
-)  # fmt: skip
+    tree.Primitive,
+    tree.FunctionName,
+    tree.FunctionMember,
+    tree.Dfn,
+    tree.Fork,
+    tree.Atop,
+    tree.Derived,
+    tree.OperatorCall,
+)
 
 
 def is_function_node(node: tree.Function | tree.Expression) -> bool:
@@ -95,21 +101,22 @@ def _derived(ctx: Context, node: tree.Derived, scope: Scope) -> FunctionValue:
             ctx.error("E620", "gradients (`∂`) arrive in a later version", part.span)
             return BrokenFunction(part.span)
         operands: list[FunctionValue | Value] = [value]
+        until: FunctionValue | None = None
         for extra in part.operands[1:]:
+            if isinstance(extra, tree.Tuple) and is_function_node(extra.items[-1]):  # `(n ⋄ p)`
+                until = function(ctx, extra.items[-1], scope)  # type: ignore[arg-type]
+                extra = extra.items[0]
             operands.append(operand(ctx, extra, scope))
         axis = None if part.axis is None else axis_operand(ctx, part.axis, scope)
         if isinstance(axis, BrokenFunction):
             return axis
-        value = DerivedFunction(part.span, part.operator, tuple(operands), axis)
+        value = DerivedFunction(part.span, part.operator, tuple(operands), axis, until)
     assert isinstance(value, DerivedFunction)
     return value
 
 
-def operand(ctx: Context, node: tree.Function | tree.Expression, scope: Scope) -> FunctionValue | Value | UntilOperand:
+def operand(ctx: Context, node: tree.Function | tree.Expression, scope: Scope) -> FunctionValue | Value:
     """An operand of an operator or the left tine of a train."""
-    if isinstance(node, tree.Tuple) and len(node.items) == 2 and is_function_node(node.items[1]):
-        count = ctx.expression(ctx, node.items[0], scope)
-        return UntilOperand(node.span, count, function(ctx, node.items[1], scope))  # type: ignore[arg-type]
     if is_function_node(node):
         return function(ctx, node, scope)  # type: ignore[arg-type]
     return ctx.expression(ctx, node, scope)  # type: ignore[arg-type]

@@ -61,9 +61,15 @@ def start(element: Element) -> Element:
 
 
 def stabilise(
-    ctx: Context, others: Sequence[ArrayType], pattern: Value, body: Callable[[Sequence[Operand], Value], Value], span: Span,
-    *, state_first: bool = False, shared: bool = False,
-) -> Stable | Unstable:  # fmt: skip
+    ctx: Context,
+    others: Sequence[ArrayType],
+    pattern: Value,
+    body: Callable[[Sequence[Operand], Value], Value],
+    span: Span,
+    *,
+    state_first: bool = False,
+    shared: bool = False,
+) -> Stable | Unstable:
     """Elaborate `body(others, state)` until its result has the state's types.
 
     `pattern` is the initial state.  The block's parameters are the others and then the state (`state_first`: the
@@ -97,10 +103,7 @@ def stabilise(
                 return Unstable(Mismatch.TEXT, old, new.type)
             wider.append(ArrayType(element, old.shape))
         if wider == types:
-            targets = list(types)
-            made = list(results)
-            block, _ = extend(ctx, block, lambda: [cast(ctx, x, t.element, span) for x, t in zip(made, targets, strict=True)], span)
-            return Stable(tuple(types), block)
+            return Stable(tuple(types), _converted(ctx, block, results, types, span))
         builder.rollback(mark)
         types = wider
         if shared:
@@ -108,11 +111,17 @@ def stabilise(
     return Unstable(Mismatch.SHAPE)
 
 
+def _converted(ctx: Context, block: Block, results: Sequence[Operand], types: Sequence[ArrayType], span: Span) -> Block:
+    """The block with its results in the state's kinds."""
+    pairs = list(zip(results, types, strict=True))
+    return extend(ctx, block, lambda: [cast(ctx, x, type_.element, span) for x, type_ in pairs], span)[0]
+
+
 def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
     if left.rank != right.rank:
         return False
     pairs = list(zip(left.shape, right.shape, strict=True))
-    return all([ctx.builder.equal(a, b) is True for a, b in pairs])
+    return all(ctx.builder.equal(a, b) is True for a, b in pairs)
 
 
 def _joined(old: Element, new: Element) -> Element | None:
@@ -120,7 +129,9 @@ def _joined(old: Element, new: Element) -> Element | None:
     if old.below is not None and new.below == old.below:
         return old
     if old.below is not None or new.below is not None:
-        element = promote(Element(Kind.I64) if old.below is not None else old, Element(Kind.I64) if new.below is not None else new)
+        element = promote(
+            Element(Kind.I64) if old.below is not None else old, Element(Kind.I64) if new.below is not None else new
+        )
     elif old.kind is Kind.BOOL and new.kind.is_integer and integer_range(new) == (0, 1):
         return old
     else:

@@ -32,7 +32,9 @@ def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: V
     widths = None if sizes is None else [s.constant for s in sizes]
     numbers = [w for w in widths or () if w is not None and w >= 1]
     if widths is None or not widths or len(numbers) != len(widths):
-        return ctx.error("E403", "the window of `⌺` is one positive integer for each axis, known before the program runs", derived.span)
+        return ctx.error(
+            "E403", "the window of `⌺` is one positive integer for each axis, known before the program runs", derived.span
+        )
     if len(numbers) > x.type.rank:
         return ctx.error("E131", f"this window has {len(numbers)} axes, but the array only {x.type.rank}", span)
     x = ctx.builder.to_number(x, span)

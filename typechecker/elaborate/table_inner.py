@@ -76,9 +76,12 @@ def inner(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
     if x.type.rank and y.type.rank:
         fact = SizeFact(Relation.EQUAL, x.type.shape[-1], y.type.shape[0])
         obligation = Obligation(
-            fact, "E102", span, f"the inner axes differ: the left one is {fact.left} long, the right one {fact.right}",
+            fact,
+            "E102",
+            span,
+            f"the inner axes differ: the left one is {fact.left} long, the right one {fact.right}",
             (Label(span, f"{show_type(x.type)} with {show_type(y.type)}"),),
-        )  # fmt: skip
+        )
         if not ctx.builder.require(obligation):
             return ctx.builder.poison(span)
     product = _is(second, "×") and _is(first, "+")

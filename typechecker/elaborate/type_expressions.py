@@ -74,7 +74,9 @@ def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | Non
 
 
 def _divisor(ctx: Context, divisor: Size, span: Span) -> bool:
-    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), "E203", span, f"the divisor {divisor} may be 0"))
+    return ctx.builder.require(
+        Obligation(SizeFact(Relation.AT_MOST, ONE, divisor), "E203", span, f"the divisor {divisor} may be 0")
+    )
 
 
 def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Mapping[str, Element]) -> Element | None:

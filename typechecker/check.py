@@ -1,0 +1,66 @@
+"""The checker's front door: source text → typed core and diagnostics.  Executes nothing, reads no data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ..lang.diagnostics import Diagnostic
+from ..lang.source import Source
+from .core import Core
+from .display import show_type
+from .elaborate.functions import OperatorValue, is_function
+from .elaborate.programs import elaborate
+from .elaborate.scopes import Module
+from .operands import Operand, TupleOperand, Value
+
+LoadModule = Callable[[str, str | None], Source | None]
+"""(library name or path, importing file) → the module's source, None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """`core` is None if there is an error.  `types` are the top-level names' types as text, `last` the type of the last
+    expression statement or binding."""
+
+    core: Core | None
+    diagnostics: tuple[Diagnostic, ...]
+    types: Mapping[str, str]
+    last: str | None
+
+
+def no_modules(name: str, importer: str | None) -> Source | None:
+    """A loader that finds nothing."""
+    return None
+
+
+def check(
+    source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None
+) -> CheckResult:  # fmt: skip
+    """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora)."""
+    done = elaborate(source, load_module, strict=strict, index_origin=index_origin)
+    types: dict[str, str] = {}
+    for name, entry in done.names.items():
+        if isinstance(entry, (Operand, TupleOperand)):
+            types[name] = show_value_type(entry)
+        elif isinstance(entry, Module):
+            types[name] = "module"
+        elif isinstance(entry, OperatorValue):
+            types[name] = "operator"
+        elif is_function(entry):
+            types[name] = "function"
+    last = None if done.last is None else show_value_type(done.last)
+    return CheckResult(done.core, done.diagnostics, types, last)
+
+
+def check_expression(text: str, *, name: str = "<eval>", load_module: LoadModule = no_modules) -> CheckResult:
+    """Check one line of statements."""
+    return check(Source(name, text), load_module=load_module)
+
+
+def show_value_type(value: Value) -> str:
+    """A type as text; `?` after an error."""
+    if isinstance(value, Operand):
+        return "?" if value.poisoned else show_type(value.type)
+    items = [show_value_type(item) for item in value.items]
+    return "(" + " ⋄ ".join(items) + ")"

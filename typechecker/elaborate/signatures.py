@@ -1,0 +1,465 @@
+"""Annotated functions: their types are matched at every call, their bodies expanded in place.
+
+A parameter's shape gives the function's cell ranks; an argument of higher rank is lifted over.  Sizes
+bind as a name, or as `(c×n)+c'`; any other size expression is an obligation.  Quantities are carried only.
+At its definition the body is also checked once against sizes of its own, and what can never work is reported there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...lang import tree
+from ...lang.diagnostics import Diagnostic, Severity, Verdict
+from ...lang.source import Span
+from ..display import show_type
+from ..elements import Element, Kind, promote, strong
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..sizes import Size, SizeOrigin, SizeVariable, capacity, quotient, variable
+from ..types import ArrayType
+from . import matching, type_expressions
+from .context import Context, is_poisoned
+from .functions import BrokenFunction, FunctionValue, SignedFunction
+from .lifting import lift
+from .scopes import Moment
+from .type_expressions import KINDS, DeclaredType, TupleType
+
+_CLASSES = {"num", "real", "int", "ord"}
+
+
+@dataclass(slots=True)
+class Bindings:
+    """What the variables of a signature stand for at one call."""
+
+    params: Mapping[str, SizeVariable]
+    sizes: dict[str, Size] = field(default_factory=dict)
+    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
+
+    def size(self, name: str) -> Size | None:
+        if name in self.sizes:
+            return self.sizes[name]
+        return variable(self.params[name]) if name in self.params else None
+
+
+def call(ctx: Context, function: SignedFunction, left: Value | None, right: Value, span: Span) -> Value:
+    """Match, lift, expand the body, check the result."""
+    signature = function.signature
+    if (left is None) != (signature.left is None):
+        wanted, got = (1, 2) if signature.left is None else (2, 1)
+        return ctx.error(
+            "E130",
+            f"`{function.name}` takes {wanted} argument{'s' * (wanted > 1)}, got {got}",
+            span,
+            notes=(f"{function.name} : {show_signature(signature)}",),
+        )
+    parameters = [p for p in (signature.left, signature.right) if p is not None]
+    given = [v for v in (left, right) if v is not None]
+    arrays: list[Operand] = []
+    ranks: list[int] = []
+    for parameter, value in zip(parameters, given, strict=True):
+        rank = _cell_rank(parameter.type)
+        if not isinstance(value, Operand) or rank is None:
+            continue
+        if value.type.rank < rank:
+            return ctx.error(
+                "E131",
+                f"`{function.name}` needs cells of rank {rank} here, but this argument has rank {value.type.rank}",
+                span,
+                label=show_type(value.type),
+                notes=(f"{function.name} : {show_signature(signature)}",),
+            )
+        arrays.append(value)
+        ranks.append(rank)
+
+    def body(cells: list[Operand]) -> Value:
+        rest = list(cells)
+        args: list[Value] = []
+        for parameter, value in zip(parameters, given, strict=True):
+            lifted = isinstance(value, Operand) and _cell_rank(parameter.type) is not None
+            args.append(rest.pop(0) if lifted else value)
+        return _call_cells(ctx, function, parameters, args, span)
+
+    return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
+
+
+def _cell_rank(node: tree.TypeExpression) -> int | None:
+    """The rank of a parameter's cells; None if it takes its argument whole."""
+    if isinstance(node, tree.TupleTypeExpression) or any(isinstance(part, tree.ShapeVariable) for part in node.shape):
+        return None
+    return 1 if node.element.name == "perm" else len(node.shape)
+
+
+def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Parameter], args: list[Value], span: Span) -> Value:
+    bindings = Bindings(function.home.scope.file.params)
+    for parameter, value in zip(parameters, args, strict=True):
+        if not _bind(ctx, parameter.type, value, bindings, function.name, span):
+            return ctx.builder.poison(span)
+    converted: list[Value] = []
+    for parameter, value in zip(parameters, args, strict=True):
+        wanted = instantiate(ctx, parameter.type, bindings, value)
+        made = (
+            ctx.builder.poison(span)
+            if wanted is None
+            else matching.conform(ctx, value, wanted, span, f"this argument of `{function.name}`")
+        )
+        if is_poisoned(made):
+            return ctx.builder.poison(span)
+        converted.append(made)
+    if not _facts(ctx, function, bindings, span):
+        return ctx.builder.poison(span)
+    left = converted[0] if len(converted) == 2 else None
+    result = ctx.call(function.body, left, converted[-1], span)
+    if is_poisoned(result):
+        return ctx.builder.poison(span)
+    wanted = instantiate(ctx, function.signature.result, bindings, result)
+    if wanted is None:
+        return ctx.builder.poison(span)
+    return matching.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+
+
+def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> bool:
+    """The `where` at this call."""
+    sizes = [f for f in function.signature.where if f.relation not in _CLASSES]
+    found = type_expressions.facts(ctx, sizes, lambda name, at: _known(ctx, bindings, name, at))
+    good = True
+    for fact, place in found:
+        message = f"`{function.name}` needs {fact}"
+        good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
+        assert place
+    for node in function.signature.where:
+        if node.relation in _CLASSES and isinstance(node.left, tree.SizeName):
+            good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
+    return good
+
+
+def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: str, span: Span) -> bool:
+    assert isinstance(node.left, tree.SizeName)
+    if element is None:
+        ctx.error("E011", f"`{node.left.name}` is not an element variable of this signature", node.span)
+        return False
+    kind = element.kind
+    holds = {
+        "num": kind is not Kind.CHAR,
+        "real": kind is not Kind.CHAR and not kind.is_complex,
+        "int": kind.is_integer or kind is Kind.BOOL,
+        "ord": not kind.is_complex,
+    }[node.relation]
+    if not holds:
+        ctx.error("E300", f"`{name}` needs {node.left.name} {node.relation}, but it is {kind.value} here", span)
+    return holds
+
+
+# ---------------------------------------------------------------------------------- matching
+
+
+def _bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
+    """Let the sizes, shapes and elements of a parameter stand for the argument's."""
+    if isinstance(node, tree.TupleTypeExpression):
+        if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
+            ctx.error("E305", f"`{name}` takes a tuple of {len(node.items)} items here", span)
+            return False
+        return all(_bind(ctx, part, item, bindings, name, span) for part, item in zip(node.items, value.items, strict=True))
+    if not isinstance(value, Operand):
+        ctx.error("E305", f"`{name}` takes an array here, not a tuple", span)
+        return False
+    _bind_element(ctx, node.element, value, bindings)
+    shape = value.type.shape
+    items = node.shape
+    if node.element.name == "perm":
+        _bind_size(node.element.args[0], shape[0], bindings)
+        return True
+    variables = [i for i, part in enumerate(items) if isinstance(part, tree.ShapeVariable)]
+    if variables:
+        at = variables[0]
+        after = len(items) - at - 1
+        if len(shape) < len(items) - 1:
+            ctx.error(
+                "E131", f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
+            )
+            return False
+        part = items[at]
+        assert isinstance(part, tree.ShapeVariable)
+        middle = shape[at : len(shape) - after]
+        known = bindings.shapes.setdefault(part.name, middle)
+        if not _shapes_agree(ctx, known, middle, part, name, span):
+            return False
+        pairs = [*zip(items[:at], shape[:at], strict=True), *zip(items[at + 1 :], shape[len(shape) - after :], strict=True)]
+    else:
+        pairs = list(zip(items, shape, strict=True))
+    for item, size in pairs:
+        _bind_size(item, size, bindings)
+    return True
+
+
+def _shapes_agree(
+    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: tree.ShapeVariable, name: str, span: Span
+) -> bool:
+    if len(known) != len(found):
+        ctx.error("E101", f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
+        return False
+    for a, b in zip(known, found, strict=True):
+        message = f"`..{part.name}` of `{name}` stands for {a} and for {b}"
+        if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), "E201", span, message)):
+            return False
+    return True
+
+
+def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings: Bindings) -> None:
+    if node.name in KINDS:
+        return
+    element = value.type.element
+    if node.name in ("idx", "perm", "int"):
+        if node.name == "idx" and element.below is not None:
+            _bind_size(node.args[0], element.below, bindings)
+        return
+    element = (
+        strong(ctx.builder.to_number(value, value_span(ctx, value)).type.element)
+        if element.below is not None
+        else strong(element)
+    )
+    element = Element(element.kind)
+    known = bindings.elements.get(node.name)
+    joint = element if known is None else promote(known, element)
+    bindings.elements[node.name] = element if joint is None else joint
+
+
+def value_span(ctx: Context, x: Operand) -> Span:
+    return ctx.builder.where(x)
+
+
+def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
+    """Bind `n`, `(c×n)+c'` (when it divides); leave the rest to obligations."""
+    match node:
+        case tree.SizeName():
+            if bindings.size(node.name) is None:
+                bindings.sizes[node.name] = size
+        case tree.BoundedSize():
+            bindings.sizes.setdefault(node.name, size)
+            _bind_size(node.bound, capacity(size), bindings)
+        case tree.SizeCall():
+            found = _linear(node, bindings)
+            if found is not None:
+                name, factor, offset = found
+                bindings.sizes.setdefault(name, quotient(size - offset, factor))
+        case _:
+            pass
+
+
+def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
+    """(name, factor, offset) of `(c×n)+c'` with one unbound name."""
+    match node:
+        case tree.SizeName():
+            return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
+        case tree.SizeCall(function="+", args=(a, b)):
+            for part, rest in ((a, b), (b, a)):
+                found, offset = _linear(part, bindings), _value(rest, bindings)
+                if found is not None and offset is not None:
+                    return found[0], found[1], found[2] + offset
+            return None
+        case tree.SizeCall(function="×", args=(a, b)):
+            for part, rest in ((a, b), (b, a)):
+                found, factor = _linear(part, bindings), _value(rest, bindings)
+                if found is not None and factor is not None and (factor.constant or 0) >= 1:
+                    return found[0], found[1] * (factor.constant or 1), found[2] * factor
+            return None
+        case _:
+            return None
+
+
+def _value(node: tree.SizeExpression, bindings: Bindings) -> Size | None:
+    match node:
+        case tree.SizeNumber():
+            return Size({(): node.value})
+        case tree.SizeName():
+            return bindings.size(node.name)
+        case _:
+            return None
+
+
+def _known(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size | None:
+    found = bindings.size(name)
+    if found is None:
+        ctx.error(
+            "E122", f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",)
+        )
+    return found
+
+
+def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, value: Value) -> DeclaredType | None:
+    """The type a parameter or result has at this call.  `value` gives the sizes of `k≤n` items."""
+    if isinstance(node, tree.TupleTypeExpression):
+        parts = value.items if isinstance(value, TupleOperand) else ()
+        if len(parts) != len(node.items):
+            ctx.error("E305", f"this is declared a tuple of {len(node.items)} items", node.span)
+            return None
+        items: list[DeclaredType] = []
+        for inner, item in zip(node.items, parts, strict=True):
+            made = instantiate(ctx, inner, bindings, item)
+            if made is None:
+                return None
+            items.append(made)
+        return TupleType(tuple(items))
+    element = type_expressions.element_of(ctx, node.element, lambda n, s: _known(ctx, bindings, n, s), bindings.elements)
+    if element is None:
+        return None
+    if node.element.name == "perm" and element.below is not None:
+        return ArrayType(element, (element.below,), True)
+    shape: list[Size] = []
+    for part in node.shape:
+        if isinstance(part, tree.ShapeVariable):
+            if part.name not in bindings.shapes:
+                ctx.error("E122", f"..{part.name} is not determined by any argument", part.span)
+                return None
+            shape.extend(bindings.shapes[part.name])
+        elif isinstance(part, tree.BoundedSize):
+            size = _bounded(ctx, part, bindings, value, len(shape))
+            if size is None:
+                return None
+            shape.append(size)
+        else:
+            made_size = type_expressions.size_expression(ctx, part, lambda n, s: _known(ctx, bindings, n, s))
+            if made_size is None:
+                return None
+            shape.append(made_size)
+    return ArrayType(element, tuple(shape))
+
+
+def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value, axis: int) -> Size | None:
+    """`k≤d`: whatever the value's size is, if it is at most d."""
+    bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: _known(ctx, bindings, n, s))
+    if bound is None or not isinstance(value, Operand) or axis >= value.type.rank:
+        return bound
+    size = value.type.shape[axis]
+    fact = SizeFact(Relation.AT_MOST, capacity(size), bound)
+    if not ctx.builder.require(Obligation(fact, "E201", part.span, f"the length {size} is not known to be at most {bound}")):
+        return None
+    bindings.sizes.setdefault(part.name, size)
+    return size
+
+
+# -------------------------------------------------------------------------------- definition
+
+
+def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: Moment) -> FunctionValue:
+    """The annotated function, checked once against sizes of its own."""
+    function = SignedFunction(signature.span, signature.target.name, signature, body, home)
+    if isinstance(body, BrokenFunction) or not _well_formed(ctx, signature):
+        return BrokenFunction(signature.span)
+    builder = ctx.builder
+    mark = builder.mark()
+    first = len(builder.diagnostics)
+    bindings = Bindings(home.scope.file.params)
+    for node in signature.where:
+        if node.relation in _CLASSES and isinstance(node.left, tree.SizeName):
+            bindings.elements[node.left.name] = Element(Kind.I64 if node.relation == "int" else Kind.F64)
+    builder.open_block((), signature.span)
+    args = [_sample(ctx, p.type, bindings) for p in (signature.left, signature.right) if p is not None]
+    sizes = [f for f in signature.where if f.relation not in _CLASSES]
+    for fact, _ in type_expressions.facts(ctx, sizes, lambda name, at: _known(ctx, bindings, name, at)):
+        builder.premises.append(fact)
+    if not any(is_poisoned(x) for x in args):
+        call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
+    found = [d for d in builder.diagnostics[first:] if _certain(d)]
+    builder.rollback(mark)
+    for diagnostic in found:
+        builder.report(diagnostic)
+    return BrokenFunction(signature.span) if any(d.is_error for d in found) else function
+
+
+def _certain(diagnostic: Diagnostic) -> bool:
+    """Errors that no choice of sizes avoids."""
+    return diagnostic.severity is Severity.ERROR and diagnostic.verdict in (None, Verdict.NEVER)
+
+
+def _well_formed(ctx: Context, signature: tree.Signature) -> bool:
+    good = True
+    for node in (*[p.type for p in (signature.left, signature.right) if p is not None], signature.result):
+        for array in _arrays(node):
+            variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
+            if len(variables) > 1:
+                names = " and ".join([f"..{v.name}" for v in variables])
+                ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
+                good = False
+    return good
+
+
+def _arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
+    if isinstance(node, tree.ArrayTypeExpression):
+        return [node]
+    found: list[tree.ArrayTypeExpression] = []
+    for item in node.items:
+        found.extend(_arrays(item))
+    return found
+
+
+def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Value:
+    """An argument of the declared type with fresh sizes."""
+    if isinstance(node, tree.TupleTypeExpression):
+        items: list[Value] = []
+        for item in node.items:
+            items.append(_sample(ctx, item, bindings))
+        return TupleOperand(tuple(items))
+    for name in _names(node):
+        if bindings.size(name) is None:
+            bindings.sizes[name] = variable(ctx.builder.size_variable(name, SizeOrigin.INPUT))
+    for part in node.shape:
+        if isinstance(part, tree.ShapeVariable):
+            bindings.shapes.setdefault(part.name, (variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT)),))
+    if node.element.name not in KINDS and node.element.name not in ("idx", "int", "perm"):
+        bindings.elements.setdefault(node.element.name, Element(Kind.F64))
+    scalar = Operand(ctx.builder.fresh(ArrayType(Element(Kind.I64), ()), node.span), ArrayType(Element(Kind.I64), ()))
+    made = instantiate(ctx, node, bindings, scalar)
+    if not isinstance(made, ArrayType):
+        return ctx.builder.poison(node.span)
+    return Operand(ctx.builder.fresh(made, node.span), made)
+
+
+def _names(node: tree.ArrayTypeExpression) -> list[str]:
+    found: list[str] = []
+    stack: list[object] = [*node.element.args, *node.shape]
+    while stack:
+        part = stack.pop()
+        match part:
+            case tree.SizeName():
+                found.append(part.name)
+            case tree.SizeCall():
+                stack.extend(part.args)
+            case tree.BoundedSize():
+                found.append(part.name)
+                stack.append(part.bound)
+            case _:
+                pass
+    return found
+
+
+def show_signature(signature: tree.Signature) -> str:
+    """A signature as it could be written."""
+    parts = [_show(p.type) for p in (signature.left, signature.right) if p is not None]
+    return " → ".join([*parts, _show(signature.result)])
+
+
+def _show(node: tree.TypeExpression) -> str:
+    if isinstance(node, tree.TupleTypeExpression):
+        return "(" + " ⋄ ".join([_show(item) for item in node.items]) + ")"
+    element = node.element.name
+    if node.element.args:
+        element += "<" + "..".join([_show_size(arg) for arg in node.element.args]) + ">"
+    return element + (f"[{' '.join([_show_size(part) for part in node.shape])}]" if node.shape else "")
+
+
+def _show_size(node: tree.ShapeItem) -> str:
+    match node:
+        case tree.SizeNumber():
+            return str(node.value)
+        case tree.SizeName():
+            return node.name
+        case tree.ShapeVariable():
+            return f"..{node.name}"
+        case tree.BoundedSize():
+            return f"{node.name}≤{_show_size(node.bound)}"
+        case tree.SizeCall():
+            shown = [_show_size(arg) if not isinstance(arg, tree.SizeCall) else f"({_show_size(arg)})" for arg in node.args]
+            return node.function.join(shown) if len(shown) == 2 else node.function + shown[0]
