@@ -62,8 +62,8 @@ PAGES: dict[str, Page] = {
     ),
     "E130": Page(
         "An operator takes one or two operands, and a function that was declared with two arguments needs both.",
-        "twice ← {⍺⍺ ⍺⍺ ⍵}\nf ← {⍺⍺ ⍵⍵ ⍵}\n(-f) 3",
-        "twice ← {⍺⍺ ⍺⍺ ⍵}\nf ← {⍺⍺ ⍵⍵ ⍵}\n(-f×) 3",
+        "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\narea 1 2 3",
+        "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\n2 2 2 area 1 2 3",
     ),
     "E131": Page(
         "The function works on cells with a certain number of axes, for example a matrix inverse on matrices, and the "
@@ -94,8 +94,8 @@ PAGES: dict[str, Page] = {
         "A mask keeps a number of items that is known only when the program runs. Such a size lines up with itself (both "
         "sides kept by the *same* named mask) but with nothing else. Filter both sides by one mask, or keep all items and "
         "use `¿`.",
-        "x ← 3 1 2\nx + (x>1)⌿x",
-        "x ← 3 1 2\nm ← x>1\n(m⌿x) + m⌿x",
+        "input x : f64[n]\nx + (x>1)⌿x",
+        "input x : f64[n]\nm ← x>1\n(m⌿x) + m⌿x",
     ),
     "E200": Page(
         "The program needs a fact about sizes that is false for all data: it can never run. The message shows both numbers.",
@@ -115,9 +115,9 @@ PAGES: dict[str, Page] = {
         "2↕1 2 3",
     ),
     "E203": Page(
-        "A size is divided by a number that may be 0, so the inferred size of a reshape does not exist.",
-        "0 _⍴1 2 3",
-        "1 _⍴1 2 3",
+        "A size is divided by a number that may be 0, in a type or to infer the `_` of a reshape, so that size does not exist.",
+        "x : f64[3÷0] ← ⍬",
+        "x : f64[3÷1] ← 1.5 2.5 3.5",
     ),
     "E204": Page(
         "The result exists only when there is at least one item: `⌈/` and `⌊/` have no identity, and `⊃` needs a first "

@@ -44,8 +44,8 @@ PAGES: dict[str, Page] = {
     "E007": Page(
         "After a backtick comes the name of a glyph (`` `iota ``) or one key (`` `i ``). `rho explain` lists the names of a "
         "glyph, and docs/primitives.md lists them all.",
-        "2 `Binomial 5",
-        "2 `binomial 5",
+        "x ← `Zilde",
+        "x ← `zilde",
     ),
     "E008": Page(
         "An operator such as `/ ¨ ⍤ ∘` builds a function from the function (or array) on its left, and some from one on the "

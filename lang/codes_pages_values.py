@@ -15,8 +15,8 @@ PAGES: dict[str, Page] = {
     "E301": Page(
         "Arguments widen by themselves (integers to floats, floats to complex) but never narrow, because that may lose "
         "digits. Write the conversion.",
-        "c : f64[3] ← 1.5 2.5 3.5\nx : f32[3] ← c",
-        "c : f64[3] ← 1.5 2.5 3.5\nx : f32[3] ← f32 c",
+        "input c : f64[3]\nx : f32[3] ← c",
+        "input c : f64[3]\nx : f32[3] ← f32 c",
     ),
     "E302": Page(
         "The literal lies outside the range of its type: integers go from ¯9223372036854775808 to 9223372036854775807, u8 "
@@ -27,8 +27,8 @@ PAGES: dict[str, Page] = {
     "E303": Page(
         "A condition or a mask is made of bools, which comparisons give. Other numbers are not silently taken as truth: "
         "write `x≠0`. A guard needs one bool, not an array of them.",
-        "x ← 5 3 0\nx⌿1 2 3",
-        "x ← 5 3 0\n(x≠0)⌿1 2 3",
+        "input x : i64[3]\nx⌿1 2 3",
+        "input x : i64[3]\n(x≠0)⌿1 2 3",
     ),
     "E304": Page(
         "Inside `x[…]` stand positions. A mask of 0s and 1s there would silently mean the first two items; to keep the "
