@@ -1,0 +1,191 @@
+"""Complex meanings of the scalar functions on NumPy arrays, principal values as `cmath` has them.
+
+Neighbours: `run.reference.complexes` (the definitions item by item), `scalars`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from .kinds import NumArray
+from .special import itemwise
+
+Implementation: TypeAlias = Callable[..., Any]
+
+
+def _monadic(compute: Callable[[Any], Any]) -> Implementation:
+    def apply(z: Any, out: NumArray | None = None) -> Any:
+        return _placed(compute(np.asarray(z)), z.dtype, out)
+
+    return apply
+
+
+def _dyadic(compute: Callable[[Any, Any], Any]) -> Implementation:
+    def apply(x: Any, y: Any, out: NumArray | None = None) -> Any:
+        wide = compute in _IN_DOUBLE
+        value = compute(np.asarray(x, np.complex128), np.asarray(y, np.complex128)) if wide else compute(np.asarray(x), np.asarray(y))
+        return _placed(value, x.dtype, out)
+
+    return apply
+
+
+def _placed(value: Any, dtype: Any, out: NumArray | None) -> Any:
+    if out is None:
+        return np.asarray(value, dtype)
+    np.copyto(out, value, casting="unsafe")
+    return out
+
+
+def _combine(real: Any, imaginary: Any, like: Any) -> Any:
+    result = np.empty(np.shape(real), like.dtype)
+    result.real = real
+    result.imag = imaginary
+    return result
+
+
+def divide(x: Any, y: Any) -> Any:
+    """NumPy divides by Smith's method; by exactly 0 each part is divided by 0."""
+    quotient = np.true_divide(x, y)
+    zero = np.equal(y, 0)
+    if zero.any():
+        nothing = np.array(0.0, x.real.dtype)
+        x = np.broadcast_to(x, quotient.shape)
+        quotient = np.where(zero, _combine(x.real / nothing, x.imag / nothing, quotient), quotient)
+    return quotient
+
+
+def _sign(z: Any) -> Any:
+    size = np.absolute(z)
+    size = np.where(size == 0, np.array(1, size.dtype), size)
+    return np.where(np.equal(z, 0), np.array(0, z.dtype), _combine(z.real / size, z.imag / size, z))
+
+
+def floor(z: Any) -> Any:
+    """McDonnell's complex floor; a part that is not finite stays as it is."""
+    real, imaginary = np.floor(z.real), np.floor(z.imag)
+    f, g = z.real - real, z.imag - imaginary
+    finite = np.isfinite(z.real) & np.isfinite(z.imag)
+    carry = finite & (f + g >= 1)
+    one = np.array(1, real.dtype)
+    return _combine(np.where(carry & (f >= g), real + one, real), np.where(carry & (f < g), imaginary + one, imaginary), z)
+
+
+def _ceiling(z: Any) -> Any:
+    return -floor(-z) + np.array(0, z.dtype)
+
+
+def _power(x: Any, y: Any) -> Any:
+    result = np.power(x, y)
+    zero = np.equal(x, 0)
+    if zero.any():
+        nan = np.array(complex(math.nan, math.nan), result.dtype)
+        at_zero = np.where(np.equal(y, 0), np.array(1, result.dtype), np.where(y.real > 0, np.array(0, result.dtype), nan))
+        result = np.where(zero, at_zero, result)
+    return result
+
+
+def _log(x: Any, y: Any) -> Any:
+    return divide(np.log(y), np.log(x))
+
+
+def _root(x: Any, y: Any) -> Any:
+    return np.where(np.equal(x, 2), np.sqrt(y), _power(y, divide(np.array(1, x.dtype), x)))
+
+
+def _residue(x: Any, y: Any) -> Any:
+    zero = np.equal(x, 0)
+    safe = np.where(zero, np.array(1, x.dtype), x)
+    return np.where(zero, y, y - safe * floor(_smith(y, safe)))
+
+
+def _smith(x: Any, y: Any) -> Any:
+    """Division rounded as the reference rounds it, since a floor follows."""
+    c, d = y.real, y.imag
+    wide = np.absolute(c) >= np.absolute(d)
+    large, small = np.where(wide, c, d), np.where(wide, d, c)
+    ratio = small / large
+    scale = np.where(wide, c + d * ratio, c * ratio + d)
+    real = np.where(wide, x.real + x.imag * ratio, x.real * ratio + x.imag)
+    imaginary = np.where(wide, x.imag - x.real * ratio, x.imag * ratio - x.real)
+    return _combine(real / scale, imaginary / scale, x)
+
+
+def _reciprocal(z: Any) -> Any:
+    return divide(np.array(1, z.dtype), z)
+
+
+def _pi_times(z: Any) -> Any:
+    return _combine(z.real * math.pi, z.imag * math.pi, z)
+
+
+def _gcd(x: Any, y: Any) -> Any:
+    from ..reference.complexes import greatest_common_divisor
+
+    return itemwise(greatest_common_divisor, x, y)
+
+
+def _lcm(x: Any, y: Any) -> Any:
+    from ..reference.complexes import least_common_multiple
+
+    return itemwise(least_common_multiple, x, y)
+
+
+def _factorial(z: Any) -> Any:
+    from ..reference.special import complex_factorial
+
+    return itemwise(complex_factorial, z)
+
+
+def _binomial(x: Any, y: Any) -> Any:
+    from ..reference.special import complex_binomial
+
+    return itemwise(complex_binomial, x, y)
+
+
+_IN_DOUBLE: Final = frozenset({_power, _log, _root, _residue})
+"""c64 rounds once: the intermediate logarithm would lose digits."""
+
+COMPLEX: Final[dict[str, Implementation]] = {
+    "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
+    "log": _dyadic(_log), "root": _dyadic(_root), "residue": _dyadic(_residue), "reciprocal": _monadic(_reciprocal),
+    "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_factorial),
+    "binomial": _dyadic(_binomial),
+}  # fmt: skip
+
+
+def _minus_four(z: Any) -> Any:
+    one = np.array(1, z.dtype)
+    bottom = np.equal(z, -one)
+    return np.where(bottom, np.array(0, z.dtype), (z + one) * np.sqrt(divide(z - one, np.where(bottom, one, z + one))))
+
+
+def _turned(z: Any) -> Any:
+    """z × 0J1."""
+    return _combine(-z.imag, z.real, z)
+
+
+_CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
+    0: lambda z: np.sqrt(np.array(1, z.dtype) - z * z), 1: np.sin, 2: np.cos, 3: np.tan,
+    4: lambda z: np.sqrt(np.array(1, z.dtype) + z * z), 5: np.sinh, 6: np.cosh, 7: np.tanh,
+    8: lambda z: np.sqrt(np.array(-1, z.dtype) - z * z), 9: np.real, 10: np.absolute, 11: np.imag, 12: np.angle,
+    -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
+    -8: lambda z: -np.sqrt(np.array(-1, z.dtype) - z * z), -9: np.asarray, -10: np.conjugate, -11: _turned,
+    -12: lambda z: np.exp(_turned(z)),
+}  # fmt: skip
+
+
+def complex_circular(parameter: int) -> Implementation:
+    compute = _CIRCULAR[parameter]
+
+    def apply(z: Any, out: NumArray | None = None) -> Any:
+        value = compute(np.asarray(z))
+        if out is None:
+            return np.array(value)
+        np.copyto(out, value, casting="unsafe")
+        return out
+
+    return apply

@@ -1,0 +1,100 @@
+"""Conversions between kinds, with and without the check that nothing is lost (E703).
+
+Neighbours: `typechecker.scalars` (rows convert and convert_checked), `scalars`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ..failures import CheckFailed
+from .kinds import DTYPES, NumArray
+
+LARGEST_CODE_POINT: Final = 0x10FFFF
+_I64_LIMIT: Final = float(1 << 63)
+
+
+def conversion(kind: Kind, target: Kind, *, checked: bool) -> Any:
+    """`f(x, out)` from `kind` to `target`."""
+    dtype = DTYPES[target]
+
+    def convert(x: Any, out: NumArray | None = None) -> Any:
+        if out is None:
+            return x.astype(dtype)
+        np.copyto(out, x, casting="unsafe")
+        return out
+
+    if not checked or kind is target:
+        return convert
+    if target is Kind.CHAR or target is Kind.BOOL or target.is_integer:
+
+        def convert_whole(x: Any, out: NumArray | None = None) -> Any:
+            return convert(_require_range(_require_whole(x, target), target), out)
+
+        return convert_whole
+
+    def convert_float(x: Any, out: NumArray | None = None) -> Any:
+        source = x
+        if x.dtype.kind == "c" and not target.is_complex:
+            if np.any(x.imag):
+                raise CheckFailed("E703", f"{_first(x, x.imag != 0)} has an imaginary part, so it is no {target.value}")
+            source = x.real
+        result = source.astype(dtype)
+        lost = np.isfinite(source) & ~np.isfinite(result)
+        if lost.any():
+            raise CheckFailed("E703", f"{_first(source, lost)!r} is too large for {target.value}")
+        return convert(result, out) if out is not None else result
+
+    return convert_float
+
+
+def require_i64(rounded: Any, what: str) -> None:
+    """Fail unless every rounded float is an i64."""
+    if rounded.size == 0:
+        return
+    low, high = rounded.min(), rounded.max()
+    if not (low >= -_I64_LIMIT and high < _I64_LIMIT):
+        bad = ~((rounded >= -_I64_LIMIT) & (rounded < _I64_LIMIT))
+        raise CheckFailed("E703", f"the {what} of {_first(rounded, bad)!r} is not an i64")
+
+
+def _require_whole(x: Any, target: Kind) -> Any:
+    """The real values, which are whole numbers."""
+    match x.dtype.kind:
+        case "c":
+            bad = (x.imag != 0) | ~np.isfinite(x.real) | (x.real != np.floor(x.real))
+            real = x.real
+        case "f":
+            bad = ~np.isfinite(x) | (x != np.floor(x))
+            real = x
+        case _:
+            return x
+    if bad.any():
+        raise CheckFailed("E703", f"{_first(x, bad)!r} is not a whole number, so it is no {target.value}")
+    return real
+
+
+def _require_range(x: Any, target: Kind) -> Any:
+    if x.size == 0:
+        return x
+    if target is Kind.CHAR:
+        low, high = 0, LARGEST_CODE_POINT
+    elif target is Kind.BOOL:
+        low, high = 0, 1
+    else:
+        limits = np.iinfo(DTYPES[target])
+        low, high = int(limits.min), int(limits.max)
+    if int(x.min()) < low or int(x.max()) > high:
+        values = x.reshape(-1).tolist()
+        value = next(int(v) for v in values if not low <= int(v) <= high)
+        what = f"a code point (0 to {high})" if target is Kind.CHAR else None
+        raise CheckFailed("E703", f"{value} is not {what}" if what else f"{value} does not fit {target.value} ({low} to {high})")
+    return x
+
+
+def _first(x: Any, bad: Any) -> Any:
+    """The first offending item, as a Python value."""
+    return np.asarray(x)[np.asarray(bad)].reshape(-1)[0].item()

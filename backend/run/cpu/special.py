@@ -1,0 +1,91 @@
+"""Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
+
+Whole arguments, which are the common ones, go through tables; the rest go item by item through the definitions of the
+reference, so that both agree to the last bit.
+
+Neighbours: `run.reference.special` (definitions), `error_function`, `scalars`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..reference import special as definitions
+from .kinds import NumArray
+
+
+def itemwise(function: Callable[..., Any], *args: Any) -> Any:
+    """`function` of Python values, applied to each item of the broadcast operands; the first operand's dtype."""
+    dtype = args[0].dtype
+    if len(args) == 1:
+        flat = args[0].reshape(-1).tolist()
+        return np.array(list(map(function, flat)), dtype).reshape(args[0].shape)
+    operands = np.broadcast_arrays(*args)
+    columns = [operand.reshape(-1).tolist() for operand in operands]
+    return np.array(list(map(function, *columns)), dtype).reshape(operands[0].shape)
+
+
+def special(function: str) -> Callable[..., Any]:
+    """`f(*operands, out)` of the named function on floats."""
+    compute = _TABLE[function]
+    if function in _DYADIC:
+
+        def dyadic(x: Any, y: Any, out: NumArray | None = None) -> Any:
+            return _placed(compute(np.asarray(x), np.asarray(y)), out)
+
+        return dyadic
+
+    def monadic(x: Any, out: NumArray | None = None) -> Any:
+        return _placed(compute(np.asarray(x)), out)
+
+    return monadic
+
+
+def _placed(value: Any, out: NumArray | None) -> Any:
+    if out is None:
+        return value
+    np.copyto(out, value, casting="unsafe")
+    return out
+
+
+@cache
+def _factorials() -> NumArray:
+    return np.array([float(math.factorial(n)) for n in range(171)])
+
+
+def _factorial(x: Any) -> Any:
+    whole = (x >= 0) & (x <= 170) & (x == np.floor(x))
+    table = _factorials()[np.where(whole, x, 0).astype(np.intp)].astype(x.dtype)
+    if whole.all():
+        return table
+    result = np.asarray(table)
+    rest = ~whole
+    if result.ndim == 0:
+        return itemwise(definitions.factorial, x)
+    result[rest] = itemwise(definitions.factorial, x[rest])
+    return result
+
+
+def _item(function: Callable[..., float]) -> Callable[..., Any]:
+    return lambda *args: itemwise(function, *args)
+
+
+def _erf(x: Any) -> Any:
+    return itemwise(math.erf, x)
+
+
+def _erfc(x: Any) -> Any:
+    return itemwise(math.erfc, x)
+
+
+_TABLE: dict[str, Callable[..., Any]] = {
+    "factorial": _factorial, "erf": _erf, "erfc": _erfc, "lgamma": _item(definitions.lgamma),
+    "digamma": _item(definitions.digamma), "binomial": _item(definitions.binomial), "gcd": _item(definitions.float_gcd),
+    "lcm": _item(definitions.float_lcm),
+}  # fmt: skip
+_DYADIC = frozenset({"binomial", "gcd", "lcm"})
