@@ -58,7 +58,7 @@ LIBRARY: tuple[Primitive, ...] = (
     ),
     _cells(
         "irfft", "inverse real Fourier transform", 1, "⎕irfft c128[n] : f64[2×n-1]", "Inverse of ⎕rfft for even lengths.",
-        ("⎕irfft 1 1 1", "1 0 0 0"),
+        ("⌊0.5+⎕irfft 1 1 1", "1 0 0 0"),
     ),
     _cells(
         "cholesky", "Cholesky factor", 2, "⎕cholesky f64[n n] : f64[n n]",

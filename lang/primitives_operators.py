@@ -106,7 +106,7 @@ OPERATORS: tuple[Primitive, ...] = (
         ".", "inner innerproduct", None, None,
         _two(
             "inner product", "x f.g y", "`f/` of g between the rows of x and the columns of y; `+.×` is the matrix product.",
-            ("1 2 3+.×4 5 6", "32"), ("(2 2⍴⍳4)+.×2 2⍴⍳4", "2 3\n6 11"),
+            ("1 2 3+.×4 5 6", "32"), ("(2 2⍴⍳4)+.×2 2⍴⍳4", "2  3\n6 11"),
         ),
     ),
     _dyadic(
