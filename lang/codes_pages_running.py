@@ -47,7 +47,7 @@ PAGES: dict[str, Page] = {
         "`--max-memory` allows. The message names the largest arrays with their sizes. Nothing has been computed yet.",
         "x ← 1000000 1000000⍴1.5\n+/,x∘.+1 2",
         "x ← 1000 100⍴1.5\n+/,x∘.+1 2",
-        Stage.RUN,
+        Stage.SHOWN,
     ),
     "E703": Page(
         "A conversion met a value that its type cannot hold: a fraction or a large number made into an integer, a number "
