@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import PurePosixPath
-
-from parsimonious.exceptions import ParseError
-from parsimonious.nodes import Node
 
 from . import tree
 from .grammar import NAME, declaration_grammar
+from .peg import Node, ParseError
 from .problems import Problem
 from .scope import Scope
 from .sequences import bind_array, expression_of
+from .source import Span
 from .statements import bind_assignment
 from .targets import checked_name
 from .tokens import Token, TokenKind, Unreadable, tokenize
@@ -91,8 +89,9 @@ def _target(binding: Binding, node: Node) -> tree.NameTarget:
 
 
 def _unquoted(node: Node) -> str:
-    quote = node.text[0]
-    return node.text[1:-1].replace(quote * 2, quote)
+    text: str = node.text
+    quote = text[0]
+    return text[1:-1].replace(quote * 2, quote)
 
 
 def _typed(binding: Binding, scope: Scope, text: str, target: tree.NameTarget, node: Node) -> tree.Statement:
@@ -140,14 +139,14 @@ def _expression(binding: Binding, scope: Scope, node: Node) -> tree.Expression:
 # ------------------------------------------------------------------------------------ use, schedule
 
 
-def _use(binding: Binding, scope: Scope, span: tree.Span, node: Node) -> tree.Use:
+def _use(binding: Binding, scope: Scope, span: Span, node: Node) -> tree.Use:
     place = binding.span(node.start, node.end)
     if node.expr_name == "name":
         name, path = node.text, None
         target = _target(binding, node)
     else:
         path = _unquoted(node)
-        name = PurePosixPath(path).stem
+        name = path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
         if re.fullmatch(NAME, name) is None:
             raise binding.problem("E010", f"a module is called by its file's name, and `{name}` is not a name", place)
         target = tree.NameTarget(place, name)

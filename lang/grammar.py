@@ -13,9 +13,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from parsimonious.expressions import Regex
-from parsimonious.grammar import Grammar
-
+from .peg import Grammar, Regex
 from .vocabulary import GLYPHS
 
 BLANK = r"(?:[ \t\r\f\u00a0\ufeff]|⍝[^\n]*)*+"
@@ -38,8 +36,8 @@ def _escape(glyphs: str) -> str:
     return "".join("\\" + glyph if glyph in r"\.^$*+?{}[]|()-/~&!" else glyph for glyph in glyphs)
 
 
-TOKEN = (
-    rf"{BLANK}(?:(?P<numbers>{NUMBER}(?:[ \t]+{NUMBER})*+)"
+WORDS = (
+    rf"(?:(?P<numbers>{NUMBER}(?:[ \t]+{NUMBER})*+)"
     rf"|(?P<slot>_(?![\w∆]))"
     rf"|(?P<name>{NAME}|⍺⍺|⍵⍵|⍺|⍵)"
     rf"|(?P<glyph>{_alternatives(GLYPHS)})"
@@ -52,6 +50,9 @@ TOKEN = (
     rf"|(?P<colon>:)"
     rf"|(?P<arrow>→))"
 )
+"""One token that is not a bracket, in a group named after its kind."""
+
+TOKEN = BLANK + WORDS
 
 
 EXPRESSION_RULES = """
@@ -93,10 +94,10 @@ DECLARATION_RULES = r"""
     shape       = _open (item (_gap item)*)? _close
     item        = variable / bounded / tight
     variable    = ".." name
-    bounded     = name ~"≤" tight
+    bounded     = name ~"≤" _blank tight
 
-    tight       = operand_t (operator operand_t)*
-    operand_t   = monadic* (group / number / name)
+    tight       = operand_t (operator _blank operand_t)*
+    operand_t   = (monadic _blank)* (group / number / name)
     size        = operand_s (operator _blank operand_s)*
     operand_s   = (monadic _blank)* (group / number / name) _blank
     group       = "(" _blank size ")"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from . import tree
@@ -78,7 +79,7 @@ def parse(source: Source, *, names: Mapping[str, NameClass] | None = None, modul
         except Problem as problem:
             if problem.diagnostic is not None:
                 binding.diagnostics.append(problem.diagnostic)
-            _forget(scope, piece.text)
+            _forget(scope, piece)
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
     program = tree.Program(span, tuple(statements), int(origin.group(1)) if origin is not None else 0)
     return Parsed(program, diagnostics, {name: kind for name, kind in scope.names.items() if kind is not None})
@@ -117,18 +118,17 @@ def _definitions(pieces: list[Piece]) -> dict[str, tuple[int, str]]:
     """Where each top-level name first gets a value, and the text of that statement; signatures do not count."""
     found: dict[str, tuple[int, str]] = {}
     for piece in pieces:
-        match = _BINDS.match(piece.text)
+        match = _BINDS.match(piece.text) if piece.damage is None else None
         if match is not None and (":" not in match.group() or match.group(2) or piece.text.startswith("input")):
             found.setdefault(match.group(1), (piece.start, piece.text))
     return found
 
 
-def _forget(scope: Scope, text: str) -> None:
+def _forget(scope: Scope, piece: Piece) -> None:
     """The names a broken statement was to bind stay quiet where they are used."""
-    try:
-        names = failed_names(tokenize(text))
-    except Unreadable:
-        names = []
-    name = _bound_name(text)
-    for lost in [*names, *([name] if name is not None else [])]:
-        scope.names[lost] = None
+    names = [] if _bound_name(piece.text) is None else [str(_bound_name(piece.text))]
+    if piece.damage is None:
+        with suppress(Unreadable):
+            names.extend(failed_names(tokenize(piece.text)))
+    for name in names:
+        scope.names[name] = None

@@ -10,10 +10,8 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
-from parsimonious.exceptions import ParseError
-from parsimonious.nodes import Node
-
 from .grammar import expression_grammar
+from .peg import Node, ParseError
 
 
 class TokenKind(Enum):

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from parsimonious.nodes import Node
-
 from . import tree
+from .diagnostics import Diagnostic, Edit, Fix
+from .peg import Node
+from .problems import Problem
 from .source import Span
 from .units import Binding
-from .diagnostics import Diagnostic, Edit, Fix
-from .problems import Problem
 
 _MAXIMUM_TERMS = 200
 

@@ -1,0 +1,187 @@
+"""The canonical formatter: `format_source`.
+
+Keeps every token, comment and line break; blank lines at most one; bodies indented by two spaces a level;
+comments that end consecutive lines are aligned.  Formatting twice changes nothing more, and the bound tree
+is that of the original text.  A text that cannot be read is not touched: `Rejected`.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .declarations import is_declaration
+from .dfns import bind_braces
+from .diagnostics import Diagnostic, Rejected
+from .grammar import TEXT
+from .layout import Line, Spelling, ascii_comment, ascii_of, lay_out
+from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
+from .source import Source, Span
+from .spelling import Spelled, spell
+from .splitter import Piece, split_statements
+from .tokens import Unreadable, tokenize
+from .units import Binding
+from .unreadable import unreadable
+
+_GAP = re.compile("⍝[^\n]*|[⋄\n]")
+
+
+def format_source(source: Source, *, ascii: bool = False) -> str:
+    """The text in canonical layout, ended by one newline; `ascii` spells glyphs by backtick names instead."""
+    ensure_recursion_headroom()
+    if len(source.text) > MAXIMUM_CHARACTERS:
+        raise Rejected([Diagnostic("E016", f"the source has more than {MAXIMUM_CHARACTERS} characters", Span(source.name, 0, 0))])
+    spelled = spell(source)
+    pieces = split_statements(spelled)
+    _refuse_unreadable(spelled, pieces)
+    spelling = Spelling.NAMES if ascii else Spelling.GLYPHS
+    diamond = ascii_of("⋄") if ascii else "⋄"
+    lines = [Line(0)]
+    at = 0
+    for piece in [*pieces, Piece(len(spelled.text), "")]:
+        _gap(lines, spelled.text[at : piece.start], diamond)
+        at = piece.start + len(piece.text)
+        first, *rest = _statement(piece.text, spelling)
+        last = lines[-1]
+        last.code = f"{last.code} {first.code}".strip()
+        last.comment = first.comment if first.code else last.comment
+        lines.extend(rest)
+    return _joined(lines, spelling)
+
+
+def _refuse_unreadable(spelled: Spelled, pieces: list[Piece]) -> None:
+    problems = list(spelled.diagnostics)
+    for piece in pieces:
+        if piece.damage is not None:
+            problems.append(piece.damage)
+        elif not is_declaration(piece.text):
+            try:
+                tokenize(piece.text)
+            except Unreadable as error:
+                binding = Binding(spelled, bind_braces, piece.start)
+                problem = unreadable(binding, piece.text, error.offset)
+                problems.extend([problem.diagnostic] if problem.diagnostic is not None else [])
+    if problems:
+        raise Rejected(problems)
+
+
+def _gap(lines: list[Line], gap: str, diamond: str) -> None:
+    """What stands between two statements: comments, line ends, separators."""
+    for found in _GAP.finditer(gap):
+        mark = found.group()
+        if mark == "\n":
+            lines.append(Line(0))
+        elif mark == "⋄":
+            lines[-1].code = f"{lines[-1].code} {diamond}" if lines[-1].code else diamond
+        else:
+            lines[-1].comment = mark
+
+
+def _statement(text: str, spelling: Spelling) -> list[Line]:
+    if not is_declaration(text):
+        return lay_out(text, spelling)
+    if text.startswith("schedule"):
+        return _schedule(text, spelling)
+    if "⍝" in text:
+        return [Line(0, line.strip()) for line in text.split("\n")]
+    head, arrow, value = _cut_at_arrow(text)
+    code = _heading(head, spelling)
+    if not arrow:
+        return [Line(0, code)]
+    expression, where = _cut_at_where(value)
+    first, *rest = lay_out(expression, spelling)
+    first.code = f"{code} {_plain('←', spelling)} {first.code}"
+    (rest[-1] if rest else first).code += f" {_heading(where, spelling)}" if where else ""
+    return [first, *rest]
+
+
+def _plain(text: str, spelling: Spelling) -> str:
+    return ascii_of(text) if spelling is Spelling.NAMES else text
+
+
+_ARROW = re.compile(rf"{TEXT}|←")
+_WHERE = re.compile(rf"{TEXT}|(?<![\w∆])where(?![\w∆])")
+
+
+def _cut_at_arrow(text: str) -> tuple[str, str, str]:
+    for found in _ARROW.finditer(text):
+        if found.group() == "←":
+            return text[: found.start()].strip(), "←", text[found.end() :].strip()
+    return text.strip(), "", ""
+
+
+def _cut_at_where(text: str) -> tuple[str, str]:
+    for found in _WHERE.finditer(text):
+        if found.group() == "where":
+            return text[: found.start()].strip(), text[found.start() :]
+    return text, ""
+
+
+_BRACKETED = re.compile(r"\[[^\[\]]*\]")
+
+
+def _heading(text: str, spelling: Spelling) -> str:
+    """Types, sizes and facts: single blanks, tight sizes in shapes, blanks round `:` and `→`."""
+    text = re.sub(r"\s+", " ", text.strip())
+    text = re.sub(r" ?([:→⋄]) ?", r" \1 ", text)
+    text = re.sub(r" ?([≤<≥>=≠]) ?", r" \1 ", text) if text.startswith("where") else text
+    text = re.sub(r" ?, ?", ", ", text)
+    text = _BRACKETED.sub(lambda found: re.sub(r"([-+×÷|⌈⌊≤]) ", r"\1", "[" + found.group()[1:-1].strip() + "]"), text)
+    return _plain(re.sub(r"([(]) | ([)])", r"\1\2", text), spelling)
+
+
+_SCHEDULE_WORD = re.compile(r"⍝[^\n]*|[{}⋄\n]|[^\s{}⋄⍝]+")
+
+
+def _schedule(text: str, spelling: Spelling) -> list[Line]:
+    """Words one blank apart, blocks indented."""
+    lines = [Line(0)]
+    opened: list[int] = []
+    for found in _SCHEDULE_WORD.finditer(text):
+        word, line = found.group(), lines[-1]
+        if word.startswith("⍝"):
+            line.comment = word
+        elif word == "\n":
+            lines.append(Line(len(set(opened))))
+        else:
+            if word == "}":
+                opened.pop()
+                if not line.code:
+                    line.depth = len(set(opened))
+            elif word == "{":
+                opened.append(len(lines) - 1)
+            line.code += (" " if line.code else "") + _plain(word, spelling)
+    return lines
+
+
+# ----------------------------------------------------------------------------------------- lines
+
+
+def _joined(lines: list[Line], spelling: Spelling) -> str:
+    """Indent, align comments, keep at most one blank line in a row and none at the ends."""
+    rows = [("  " * line.depth + line.code if line.code else "", line) for line in lines]
+    written: list[str] = []
+    at = 0
+    while at < len(rows):
+        end = at
+        while end < len(rows) and rows[end][0] and rows[end][1].comment is not None:
+            end += 1
+        if end == at:
+            code, line = rows[at]
+            comment = "  " * line.depth + _comment(line.comment, spelling) if line.comment is not None else ""
+            text = code or comment
+            if text or (written and written[-1]):
+                written.append(text)
+            at += 1
+            continue
+        width = max(len(code) for code, _ in rows[at:end])
+        for code, line in rows[at:end]:
+            written.append(f"{code.ljust(width)}  {_comment(line.comment or '', spelling)}")
+        at = end
+    while written and not written[-1]:
+        written.pop()
+    return "".join(text + "\n" for text in written)
+
+
+def _comment(comment: str, spelling: Spelling) -> str:
+    comment = comment.rstrip()
+    return ascii_comment(comment) if spelling is Spelling.NAMES else comment
