@@ -67,8 +67,8 @@ def _operators(binding: Binding, units: list[Unit]) -> list[Unit]:
             case UnitKind.OUTER:
                 right, at = _right_operand(binding, units, at, unit)
                 if right.kind is not _FUNCTION:
-                    raise binding.problem("E008", f"`∘.` needs a function on its right, and `{binding.written(right)}` is an array",
-                                          binding.of(right))  # fmt: skip
+                    message = f"`∘.` needs a function on its right, and `{binding.written(right)}` is an array"
+                    raise binding.problem("E008", message, binding.of(right))
                 node = tree.Derived(binding.span(unit.start, right.end), "∘.", (_operand(right),))
                 done.append(Unit(_FUNCTION, unit.start, right.end, node=node, depth=right.depth + 1))
             case UnitKind.DYADIC:

@@ -8,7 +8,10 @@ from .tokens import Unreadable, names_in, tokenize
 
 
 def cycle_through(definitions: Mapping[str, tuple[int, str]], first: str, mentioned: str) -> tuple[str, ...] | None:
-    """The names of a cycle `first → mentioned → … → first`, or None.  `definitions` gives offset and text of each name's statement."""
+    """The names of a cycle `first → mentioned → … → first`, or None.
+
+    `definitions` gives the offset and the text of each name's statement.
+    """
     came_from: dict[str, str] = {mentioned: first}
     pending = [mentioned]
     while pending:

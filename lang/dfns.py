@@ -46,8 +46,8 @@ def bind_operator(
     outer = Scope(names=dict(record.names), in_dfn=record.in_dfn)
     context = record.context
     binding = Binding(
-        context.spelled, bind_braces, context.base, context.modules, context.module_paths, context.definitions, context.defining,
-        trials=context.trials + 1,
+        context.spelled, bind_braces, context.base, context.modules, context.module_paths,
+        context.definitions, context.defining, trials=context.trials + 1,
     )  # fmt: skip
     try:
         body, _ = _body(binding, outer.inner(operands), dfn.parsed)
@@ -63,8 +63,8 @@ def _record(binding: Binding, scope: Scope, token: Token) -> ScopeRecord:
     names = sorted(names_in(token.items))
     found = [(name, *scope.find(name)) for name in names]
     context = Binding(
-        binding.spelled, bind_braces, binding.base, binding.modules, dict(binding.module_paths), binding.definitions, binding.defining,
-        trials=binding.trials,
+        binding.spelled, bind_braces, binding.base, binding.modules, dict(binding.module_paths),
+        binding.definitions, binding.defining, trials=binding.trials,
     )  # fmt: skip
     return ScopeRecord(tuple((name, name_class) for name, known, name_class in found if known), scope.in_dfn, context)
 

@@ -58,8 +58,9 @@ def _value(binding: Binding, word: str, start: int) -> int | float | complex:
     value = int(real) if len(real) <= _LONGEST else _LARGEST + 1
     if not _SMALLEST <= value <= _LARGEST:
         span = binding.span(start, start + len(word))
-        raise binding.problem("E302", f"{_short(word)} does not fit i64 (¯9223372036854775808 to 9223372036854775807)", span,
-                              fixes=replacing("make it an f64", binding.span(start + len(word), start + len(word)), "."))  # fmt: skip
+        after = binding.span(start + len(word), start + len(word))
+        message = f"{_short(word)} does not fit i64 (¯9223372036854775808 to 9223372036854775807)"
+        raise binding.problem("E302", message, span, fixes=replacing("make it an f64", after, "."))
     return value
 
 

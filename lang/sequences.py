@@ -206,7 +206,8 @@ def _assign(binding: Binding, scope: Scope, tokens: Tokens, at: int, value: Unit
     if first is not None:
         name = tokens[first]
         function = _modifier(binding, scope, tokens[first + 1 : at])
-        node = tree.Modify(binding.span(name.start, value.end), _array_name(binding, scope, name), function_of(function), expression_of(value))
+        array, span = _array_name(binding, scope, name), binding.span(name.start, value.end)
+        node = tree.Modify(span, array, function_of(function), expression_of(value))
         scope.names[name.text] = NameClass.ARRAY
         return _made(node, name.start, value, function.depth), first - 1
     left = tokens[at - 1]
@@ -302,7 +303,8 @@ def _replace_items(binding: Binding, scope: Scope, tokens: Tokens, first: int, a
     axes, depth = bind_axes(binding, scope, brackets)
     target = _array_name(binding, scope, name)
     scope.names[name.text] = NameClass.ARRAY
-    node = tree.Replace(
-        binding.span(name.start, value.end), target, axes, None if function is None else function_of(function), expression_of(value)
-    )
-    return _made(node, name.start, value, max(depth, 0 if function is None else function.depth))
+    span = binding.span(name.start, value.end)
+    if function is None:
+        return _made(tree.Replace(span, target, axes, None, expression_of(value)), name.start, value, depth)
+    node = tree.Replace(span, target, axes, function_of(function), expression_of(value))
+    return _made(node, name.start, value, max(depth, function.depth))

@@ -42,9 +42,8 @@ class Spelled:
 def spell(source: Source) -> Spelled:
     """The source in canonical glyphs."""
     text = source.text
-    if "`" not in text:
-        if not any(alias in text for alias in ALIASES):
-            return Spelled(source.name, text, None, ())
+    if "`" not in text and not any(alias in text for alias in ALIASES):
+        return Spelled(source.name, text, None, ())
     return _respell(source)
 
 
