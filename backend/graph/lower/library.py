@@ -4,7 +4,7 @@ Three ways to lift, best first: an op that works along one axis, or whose operan
 no frame (the axis shifts); a gather or search whose table is the same for every cell just gets more indices; everything
 else carries the attribute `frame` (phases.py, Note [Frames]).
 
-Neighbours: `state` (Note [Batching]), `views` (gathers that are views), `registry` (the table of ops).
+Neighbours: `state` (Note [Batching]), `registry` (the table of ops).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Affine
 from ..projections import axis_index, simplify
-from . import views
 from .state import State
 
 
@@ -55,8 +54,6 @@ def first_carries(state: State, name: str, result: core.ValueId, args: Sequence[
 
 
 def gather(state: State, op: core.Gather) -> None:
-    if not op.fills and views.gather_literal(state, op):
-        return
     attributes = {"axis": op.axis, "checked": op.checked, "fills": op.fills}
     arg, indices = state.get(op.arg), state.get(op.indices)
     frame = state.union([op.arg, op.indices], may_fail=op.checked)

@@ -1,6 +1,7 @@
 """Lowering of ops that move elements and compute nothing: one structured phase with an identity body and a projection.
 
-A reshape whose products are not evidently equal, a gather by values, joins and rotations are library phases.
+A reshape whose products are not evidently equal, gathers, joins and rotations are library phases (`passes.gathers` turns
+gathers by evenly stepping indices into views).
 Neighbours: `state` (Note [Batching]), `projections`; `passes.views` folds these into their readers.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....typechecker import core
-from ....typechecker.sizes import ONE, ZERO, Size, number, product
+from ....typechecker.sizes import ONE, ZERO, Size, product
 from ..phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
 from ..projections import Shape, axis_index, constant_index, equal_products, not_negative, simplify
 from .state import Carried, State
@@ -60,50 +61,6 @@ def reshape(state: State, op: core.Reshape) -> None:
         result = state.define(op.result, carried.frame)
         frame = {"frame": len(carried.frame), "framed": (True,)}
         state.library("reshape_cycle", state.span(op.result), (carried.value,), (result,), frame)
-
-
-def gather_literal(state: State, op: core.Gather) -> bool:
-    """A gather whose literal indices step evenly and are surely in range is a view; says whether it was."""
-    indices = state.literals.get(op.indices)
-    extent = state.shape(op.arg)[op.axis]
-    shape = [s.constant for s in state.shape(op.indices)]
-    known = [n for n in shape if n is not None]
-    if len(known) != len(shape):
-        return False
-    if indices is not None:
-        data = [int(x) for x in indices.data if isinstance(x, int)]
-        if not data or not all(not_negative(number(i)) and not_negative(extent - 1 - i) for i in {min(data), max(data)}):
-            return False
-        found = _steps(data, known)
-        if found is None:
-            return False
-        start, steps = number(data[0]), found
-    else:
-        node = state.constants.get(op.indices)
-        size = getattr(node, "size", None)
-        if not isinstance(size, Size) or not (not_negative(size) and not_negative(extent - 1 - size)):
-            return False
-        start, steps = size, []
-    rank = len(shape)
-    terms = tuple(Term(op.axis + a, step) for a, step in enumerate(steps) if step)
-    picked = [
-        axis_index(a) if a < op.axis else AffineIndex(terms, start) if a == op.axis else axis_index(a - 1 + rank)
-        for a in range(len(state.shape(op.arg)))
-    ]
-    _affine(state, op.result, op.arg, picked)
-    return True
-
-
-def _steps(data: Sequence[int], shape: Sequence[int]) -> list[int] | None:
-    """Strides that reproduce `data` from its first element, row-major over `shape`."""
-    strides = [1] * len(shape)
-    for a in range(len(shape) - 2, -1, -1):
-        strides[a] = strides[a + 1] * shape[a + 1]
-    steps = [data[stride] - data[0] if n > 1 else 0 for n, stride in zip(shape, strides, strict=True)]
-    for flat, value in enumerate(data):
-        if value != data[0] + sum(flat // stride % n * step for n, stride, step in zip(shape, strides, steps, strict=True)):
-            return None
-    return steps
 
 
 def _truncates(old: Shape, new: Shape) -> bool:

@@ -13,6 +13,12 @@ from dataclasses import dataclass
 
 from ..phases import Graph
 from ..verify import verify
+from .constants import fold_constants
+from .dead import drop_dead
+from .fusion import fuse
+from .gathers import gathers_to_views
+from .sharing import share_common
+from .views import fold_views
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,18 @@ class Pass:
     function: Callable[[Graph], Graph]
 
 
-PASSES: tuple[Pass, ...] = ()
+PASSES: tuple[Pass, ...] = (
+    Pass("views", "phases that only move elements are read through", fold_views),
+    Pass("constants", "what is known already is computed once", fold_constants),
+    Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
+    Pass("views", "the views that the last step made are read through", fold_views),
+    Pass("sharing", "equal phases are computed once", share_common),
+    Pass("dead", "what nothing needs is dropped", drop_dead),
+    Pass("fusion", "element-wise producers become part of their readers", fuse),
+    Pass("constants", "what fusion brought together is folded", fold_constants),
+    Pass("dead", "what fusion left over is dropped", drop_dead),
+)
+PASS_NAMES: tuple[str, ...] = tuple(dict.fromkeys(step.name for step in PASSES))
 
 
 def optimise(graph: Graph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> Graph:

@@ -1,0 +1,229 @@
+"""Element-wise fusion: a producer whose elements are each read at most once, by one phase, becomes part of that phase's body.
+
+The reader may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute than to
+read: conversions of one read, and bodies that read nothing (`⍳n`, fills).  A producer is kept where that would change a result or a
+failure: under a fill (outside the box the *fill* is read), when it may fail and the reader might skip elements, when it is
+a root, or when the body would outgrow `MOST_NODES`.
+
+Note [Clusters].  First every read that can be fused is marked, in order, with the size of the merged body known so far; then
+each phase that was not absorbed is rebuilt once from its tree of marked producers.  So a chain of 5,000 phases costs one
+visit a phase, not a copy of the body a step.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ..phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    AxisNode,
+    ConstantNode,
+    Graph,
+    Phase,
+    Projection,
+    Read,
+    ReadNode,
+    SizeNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..projections import IDENTITY, LONGEST_CHAIN, Shape, compose, covers, may_fill, reads_once
+from ..traverse import all_phases, axis_sizes, operands, subgraphs, with_subgraphs
+from .constants import settled
+from .rewriting import BodyBuilder, body_may_fail, has_reduction
+
+MOST_NODES: Final = 160
+MOST_READS: Final = 24
+
+
+def fuse(graph: Graph) -> Graph:
+    """See the module."""
+    return replace(graph, phases=_Fusion(graph).block(graph.phases, {}))
+
+
+@dataclass(slots=True)
+class _Cluster:
+    """A structured phase with the producers marked to be merged into it, by index of the read."""
+
+    phase: Structured
+    fused: dict[int, _Cluster]
+    nodes: int
+    reads: int
+    stages: int  # of the longest projection after merging
+    has_axes: bool  # the merged body mentions coordinates
+    fails: bool
+    cheap: bool  # to recompute
+
+    @property
+    def generates(self) -> bool:
+        return self.cheap and not self.phase.reads
+
+
+class _Fusion:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.uses: Counter[ValueId] = Counter()
+        for phase in all_phases(graph):
+            self.uses.update(operands(phase))
+            for sub in subgraphs(phase):
+                self.uses.update(sub.results)
+
+    def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, _Cluster]) -> tuple[Phase, ...]:
+        """`outer` has what enclosing blocks can generate again."""
+        here = dict(outer)
+        clusters: list[_Cluster | None] = []
+        absorbed: set[ValueId] = set()
+        rewritten: list[Phase] = []
+        for phase in phases:
+            cluster = None
+            if isinstance(phase, Structured):
+                cluster = self.mark(phase, here, absorbed)
+                if len(phase.results) == 1 and not has_reduction(phase) and phase.results[0].value not in self.graph.roots:
+                    here[phase.results[0].value] = cluster
+            elif subgraphs(phase):
+                generated = {v: c for v, c in here.items() if c.generates}
+                phase = with_subgraphs(phase, partial(self.subgraph, outer=generated))
+            clusters.append(cluster)
+            rewritten.append(phase)
+        kept: list[Phase] = []
+        for phase, cluster in zip(rewritten, clusters, strict=True):
+            if cluster is None:
+                kept.append(phase)
+            elif cluster.phase.results[0].value not in absorbed:
+                kept.append(_merged(cluster) if cluster.fused else phase)
+        return tuple(kept)
+
+    def subgraph(self, sub: SubGraph, outer: dict[ValueId, _Cluster]) -> SubGraph:
+        return replace(sub, phases=self.block(sub.phases, outer))
+
+    def mark(self, phase: Structured, here: dict[ValueId, _Cluster], absorbed: set[ValueId]) -> _Cluster:
+        """Decide which of the phase's producers become part of it."""
+        space = axis_sizes(phase.axes)
+        cluster = _Cluster(phase, {}, len(phase.body), len(phase.reads), 0, any(isinstance(n, AxisNode) for n in phase.body),
+                           body_may_fail(phase.body), _is_cheap(phase))  # fmt: skip
+        for index, read in enumerate(phase.reads):
+            producer = here.get(read.value)
+            if producer is None or not self.fits(cluster, producer, read, space):
+                cluster.stages = max(cluster.stages, len(read.projection.stages))
+                continue
+            if self.uses[read.value] == 1 and not producer.generates:
+                absorbed.add(read.value)
+            cluster.fused[index] = producer
+            cluster.nodes += producer.nodes
+            cluster.reads += producer.reads - 1
+            cluster.stages = max(cluster.stages, len(read.projection.stages) + producer.stages)
+            cluster.has_axes |= producer.has_axes
+            cluster.fails |= producer.fails
+            cluster.cheap &= producer.cheap
+        return cluster
+
+    def fits(self, cluster: _Cluster, producer: _Cluster, read: Read, space: Shape) -> bool:
+        projection = read.projection
+        alone = self.uses[read.value] == 1 and reads_once(space, projection)
+        return (
+            (alone or producer.cheap)
+            and not may_fill(projection)
+            and cluster.nodes + producer.nodes <= MOST_NODES
+            and cluster.reads + producer.reads <= MOST_READS
+            and len(projection.stages) + producer.stages <= LONGEST_CHAIN
+            and (not producer.has_axes or all(isinstance(s, Affine) for s in projection.stages))
+            and (not producer.fails or (alone and covers(space, projection)))
+        )
+
+
+_CHEAP_FUNCTIONS = frozenset({"convert", "neg", "not"})
+_CHEAP_GENERATOR_NODES = 8
+
+
+def _is_cheap(phase: Structured) -> bool:
+    """Cheaper to compute again than to write and read back?"""
+    if has_reduction(phase) or body_may_fail(phase.body):
+        return False
+    if not phase.reads:
+        return len(phase.body) <= _CHEAP_GENERATOR_NODES
+    return len(phase.reads) == 1 and all(
+        isinstance(n, ReadNode) or (isinstance(n, ApplyNode) and n.function in _CHEAP_FUNCTIONS) for n in phase.body
+    )
+
+
+# ------------------------------------------------------------------------------------------- merging
+
+
+@dataclass(slots=True)
+class _Visit:
+    """A cluster being written into the body: what its nodes became, and how its space is reached from the reader's."""
+
+    cluster: _Cluster
+    path: Projection
+    places: list[int]
+    at: int = 0
+
+
+def _merged(top: _Cluster) -> Structured:
+    """The phase with all its marked producers in its body, producers before their readers."""
+    space = axis_sizes(top.phase.axes)
+    builder = BodyBuilder()
+    visits = [_Visit(top, IDENTITY, [])]
+    finished: dict[tuple[int, int], int] = {}  # (depth of the reader, its node) -> the producer's place
+    while True:
+        visit = visits[-1]
+        phase = visit.cluster.phase
+        if visit.at == len(phase.body):
+            if len(visits) == 1:
+                return builder.finish(phase, [replace(r, node=visit.places[r.node]) for r in phase.results])
+            visits.pop()
+            reader = visits[-1]
+            finished[len(visits), reader.at] = visit.places[phase.results[0].node]
+            continue
+        node = phase.body[visit.at]
+        match node:
+            case ReadNode():
+                read = phase.reads[node.index]
+                path = compose(space, visit.path, read.projection)
+                producer = visit.cluster.fused.get(node.index)
+                done = finished.pop((len(visits), visit.at), None)
+                if producer is None:
+                    visit.places.append(builder.read(Read(read.value, path), node))
+                elif done is None:
+                    visits.append(_Visit(producer, path, []))
+                    continue
+                else:
+                    visit.places.append(done)
+            case AxisNode():
+                visit.places.append(_coordinate(builder, visit.path, node.axis))
+            case ApplyNode():
+                args = tuple(visit.places[a] for a in node.args)
+                visit.places.append(builder.add(replace(node, args=args)))
+            case _:
+                visit.places.append(builder.add(node))
+        visit.at += 1
+
+
+def _coordinate(builder: BodyBuilder, path: Projection, axis: int) -> int:
+    """A producer's coordinate in terms of the reader's axes."""
+    if not path.stages:
+        return builder.add(AxisNode(axis))
+    stage = path.stages[0]
+    assert isinstance(stage, Affine) and len(path.stages) == 1
+    return _index(builder, stage.indices[axis])
+
+
+def _index(builder: BodyBuilder, index: AffineIndex) -> int:
+    total: int | None = None
+    for term in index.terms:
+        part = builder.add(AxisNode(term.axis))
+        if term.coefficient != 1:
+            factor = builder.add(ConstantNode(Kind.I64, term.coefficient))
+            part = builder.add(ApplyNode("mul", (part, factor), Kind.I64))
+        total = part if total is None else builder.add(ApplyNode("add", (total, part), Kind.I64))
+    if total is None or index.constant.constant != 0:
+        constant = builder.add(settled(SizeNode(index.constant)))
+        total = constant if total is None else builder.add(ApplyNode("add", (total, constant), Kind.I64))
+    return total

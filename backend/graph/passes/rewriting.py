@@ -1,0 +1,150 @@
+"""What passes share: body editing with hash-consing, identity views, and the facts that decide what may move.
+
+Bodies are single assignment by position, so every edit builds a new list in order; equal nodes are kept once.  Constants are
+keyed by kind and bits: 1, True, 1.0, 0.0 and -0.0 are five constants.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from ....typechecker.core import Payload
+from ..phases import (
+    ApplyNode,
+    AxisKind,
+    AxisNode,
+    ConstantNode,
+    LibraryPhase,
+    Node,
+    Phase,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    SizeNode,
+    Structured,
+    ValueId,
+)
+from ..registry import may_fail
+from ..traverse import subgraphs
+
+
+def payload_key(value: Payload) -> Hashable:
+    """A key that tells apart what equality confuses."""
+    if isinstance(value, float):
+        return struct.pack("<d", value)
+    if isinstance(value, complex):
+        return struct.pack("<dd", value.real, value.imag)
+    return (type(value).__name__, value)
+
+
+def node_key(node: Node) -> Hashable:
+    match node:
+        case ConstantNode():
+            return ("constant", node.kind, payload_key(node.value))
+        case ApplyNode():
+            return ("apply", node.function, node.args, node.kind, node.parameter)
+        case ReadNode():
+            return ("read", node.index)
+        case SizeNode():
+            return ("size", node.size)
+        case AxisNode():
+            return ("axis", node.axis)
+
+
+@dataclass(slots=True)
+class BodyBuilder:
+    """A body and its reads under construction, without duplicates."""
+
+    reads: list[Read] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    _places: dict[Hashable, int] = field(default_factory=dict)
+    _reads: dict[tuple[ValueId, Projection], int] = field(default_factory=dict)
+
+    def add(self, node: Node) -> int:
+        """The position of the node, now or already in the body."""
+        key = node_key(node)
+        at = self._places.get(key)
+        if at is None:
+            at = self._places[key] = len(self.nodes)
+            self.nodes.append(node)
+        return at
+
+    def read(self, read: Read, node: ReadNode) -> int:
+        key = (read.value, read.projection)
+        index = self._reads.get(key)
+        if index is None:
+            index = self._reads[key] = len(self.reads)
+            self.reads.append(read)
+        return self.add(ReadNode(index, node.kind))
+
+    def finish(self, phase: Structured, results: Sequence[Result]) -> Structured:
+        """The phase with this body, its unused nodes and reads dropped."""
+        reads, nodes, places = _without_unused(self.reads, self.nodes, [r.node for r in results])
+        kept = tuple(replace(r, node=places[r.node]) for r in results)
+        return replace(phase, reads=tuple(reads), body=tuple(nodes), results=kept)
+
+
+def _without_unused(reads: Sequence[Read], nodes: Sequence[Node], roots: Iterable[int]) -> tuple[list[Read], list[Node], dict[int, int]]:
+    needed = set(roots)
+    for at in range(len(nodes) - 1, -1, -1):
+        node = nodes[at]
+        if isinstance(node, ApplyNode) and (at in needed or node.span is not None):
+            needed.add(at)
+            needed.update(node.args)
+    kept_reads: list[Read] = []
+    kept: list[Node] = []
+    places: dict[int, int] = {}
+    read_places: dict[int, int] = {}
+    for at, node in enumerate(nodes):
+        if at not in needed:
+            continue
+        if isinstance(node, ReadNode):
+            if node.index not in read_places:
+                read_places[node.index] = len(kept_reads)
+                kept_reads.append(reads[node.index])
+            node = ReadNode(read_places[node.index], node.kind)
+        elif isinstance(node, ApplyNode):
+            node = replace(node, args=tuple(places[a] for a in node.args))
+        places[at] = len(kept)
+        kept.append(node)
+    return kept_reads, kept, places
+
+
+def is_view(phase: Phase) -> bool:
+    """A structured phase that only moves elements."""
+    return (
+        isinstance(phase, Structured)
+        and len(phase.body) == 1
+        and isinstance(phase.body[0], ReadNode)
+        and len(phase.results) == 1
+        and not has_reduction(phase)
+    )
+
+
+def has_reduction(phase: Structured) -> bool:
+    return bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
+
+
+def body_may_fail(body: Iterable[Node]) -> bool:
+    return any(isinstance(n, ApplyNode) and n.span is not None for n in body)
+
+
+def phase_may_fail(phase: Phase) -> bool:
+    """May a run of the phase, sub-graphs included, end in a diagnostic?  Such a phase is never dropped."""
+    pending = [phase]
+    while pending:
+        current = pending.pop()
+        match current:
+            case Structured():
+                if body_may_fail(current.body):
+                    return True
+            case LibraryPhase():
+                if may_fail(current):
+                    return True
+            case _:
+                for graph in subgraphs(current):
+                    pending.extend(graph.phases)
+    return False
