@@ -90,15 +90,13 @@ def ends_in_function(scope: Scope, tokens: Tokens) -> bool:
     while tokens:
         last = tokens[-1]
         before = tokens[-2] if len(tokens) > 1 else None
-        if before is not None and before.kind is TokenKind.GLYPH and before.text in DYADIC_OPERATORS and before.text != ".":
+        if before is not None and _is_dyadic_operator(scope, before):
             return True
         match last.kind:
             case TokenKind.BRACES | TokenKind.GLYPH:
                 return True
             case TokenKind.NAME:
                 if last.text in CONVERSIONS or (before is not None and before.text == "."):
-                    return True
-                if before is not None and before.kind is TokenKind.NAME and scope.class_of(before.text) is NameClass.DYADIC_OPERATOR:
                     return True
                 return scope.class_of(last.text) not in (None, NameClass.ARRAY)
             case TokenKind.QUAD:
@@ -112,6 +110,12 @@ def ends_in_function(scope: Scope, tokens: Tokens) -> bool:
             case _:
                 return False
     return False
+
+
+def _is_dyadic_operator(scope: Scope, token: Token) -> bool:
+    if token.kind is TokenKind.GLYPH:
+        return token.text in DYADIC_OPERATORS and token.text != "."
+    return token.kind is TokenKind.NAME and scope.class_of(token.text) is NameClass.DYADIC_OPERATOR
 
 
 def _class_by_content(tokens: Tokens) -> NameClass:

@@ -44,8 +44,9 @@ class Unit(NamedTuple):
 class Binding:
     """What binding one statement shares: where it stands, the modules in use, what was found wrong.
 
-    `base` is the statement's offset in the spelled text `defining` the name its top-level statement binds,
-    `definitions` the offset and text of the statement that first binds each top-level name; `trials` counts the operators whose bodies are being tried out.
+    `base` is the statement's offset in the spelled text, `defining` the name its top-level statement binds.
+    `definitions` holds the offset and text of the statement that first binds each top-level name; `trials`
+    counts the operators around this whose bodies are being tried out.
     """
 
     spelled: Spelled
