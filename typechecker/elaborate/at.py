@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..core import MaskUpdate, Reshape, Update
 from ..display import show_type
-from ..elements import Kind, plain
+from ..elements import Kind, fits, plain
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..sizes import Size, product
@@ -37,7 +37,7 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
         found = single(ctx, ctx.call(where, None, x, span), span)
         if found.poisoned:
             return found
-        places = found
+        places = ctx.builder.to_bool(found, span) if fits(found.type.element, Kind.BOOL) else found
         if places.type.element.kind is not Kind.BOOL:
             return ctx.error(
                 "E303", f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span

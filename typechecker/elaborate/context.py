@@ -19,7 +19,7 @@ from .functions import FunctionValue
 from .scopes import Module, Scope
 
 NODE_BUDGET = 1_000_000
-DEPTH_LIMIT = 400
+DEPTH_LIMIT = 2_000
 
 Load = Callable[[str, str | None], Source | None]
 
@@ -155,4 +155,6 @@ def same_structure(left: Value, right: Value) -> bool:
 
 
 def is_poisoned(value: Value | None) -> bool:
-    return value is not None and any(x.poisoned for x in leaves(value))
+    if value is None or isinstance(value, Operand):
+        return value is not None and value.poisoned
+    return any(x.poisoned for x in leaves(value))

@@ -111,7 +111,7 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
             function = resolve.function(ctx, node.function, scope)
             if literals.has_slot(node.left):
                 return literals.slot_reshape(ctx, node, function, value, scope)
-            left = ctx.expression(ctx, node.left, scope)
+            left = ctx.expression(ctx, _unenclosed(node), scope)
             return ctx.call(function, left, value, node.span)
         case tree.Print():
             return print_value(ctx, value, node.span)
@@ -133,6 +133,15 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
             return indexing.index(ctx, single(ctx, value, node.array.span), indices, node.span)
         case _:
             assert_never(node)
+
+
+def _unenclosed(node: tree.Dyadic) -> tree.Expression:
+    """`⊂I` left of `⌷` is I."""
+    function, left = node.function, node.left
+    if isinstance(function, tree.Primitive) and function.glyph == "⌷" and isinstance(left, tree.Monadic):
+        if isinstance(left.function, tree.Primitive) and left.function.glyph == "⊂":
+            return left.right
+    return left
 
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:

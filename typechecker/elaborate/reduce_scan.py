@@ -13,7 +13,7 @@ from ...lang.primitives import identity_of
 from ...lang.source import Span
 from .. import scalars
 from ..core import Reduce, Reverse, Scalar, Scan, Windows
-from ..elements import Element, Kind
+from ..elements import Element, Kind, fits
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..sizes import ONE, Size, maximum, minimum, number, product
@@ -115,6 +115,8 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
     """
     start = x.type.element
     kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
+    if function.glyph in "∧∨⍲⍱" and start.below is None and fits(start, Kind.BOOL):
+        kind = Kind.BOOL
     for _ in range(3):
         element = Element(kind)
         params = ctx.builder.open_block([ArrayType(element, ())] * 2, span)

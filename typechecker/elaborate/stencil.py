@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...lang.source import Span
 from ..core import Slice, Windows
+from ..elements import Element, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import ONE, Size, number
@@ -57,9 +58,10 @@ def _windows(ctx: Context, x: Operand, widths: list[int], span: Span) -> Operand
     source = x
     if any(pads):
         starts: tuple[Size, ...] = tuple([number(-pad) for pad in pads])
-        type_ = ArrayType(x.type.element, padded_sizes + rest)
+        element = promote(strong(x.type.element), Element(x.type.element.kind, 0, 0)) or x.type.element
+        type_ = ArrayType(element, padded_sizes + rest)
         source = ctx.builder.emit(lambda result: Slice(result, x.value, starts), type_, span)
     counts = tuple([size - (w - 1) for size, w in zip(padded_sizes, widths, strict=True)])
     shape = counts + tuple([number(w) for w in widths]) + rest
     padded = source
-    return ctx.builder.emit(lambda result: Windows(result, padded.value, len(widths)), ArrayType(x.type.element, shape), span)
+    return ctx.builder.emit(lambda result: Windows(result, padded.value, len(widths)), ArrayType(padded.type.element, shape), span)
