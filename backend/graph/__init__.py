@@ -8,8 +8,9 @@ Neighbours: `typechecker.core` before, `backend.schedule` and `backend.run` afte
 
 from __future__ import annotations
 
+from .bind import BoundGraph, bind
 from .lower import lower
-from .passes import optimise
+from .passes import PASS_NAMES, optimise
 from .verify import GraphError, verify
 
-__all__ = ["GraphError", "lower", "optimise", "verify"]
+__all__ = ["PASS_NAMES", "BoundGraph", "GraphError", "bind", "lower", "optimise", "verify"]

@@ -13,7 +13,7 @@ through `box_needed`, executors read them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 from ...typechecker.sizes import ONE, ZERO, Node, Opaque, Size, number, product
@@ -87,12 +87,8 @@ def is_identity(space: Shape, projection: Projection, shape: Shape) -> bool:
     return not projection.stages and space == shape
 
 
-def substitute(projection: Projection, space: Shape, sizes: Mapping[object, Size]) -> Projection:
-    """The projection for known sizes, simplified again (`space` is already substituted)."""
-
-    def known(size: Size) -> Size:
-        return size.substitute(sizes)  # type: ignore[arg-type]
-
+def substitute(projection: Projection, space: Shape, known: Callable[[Size], Size]) -> Projection:
+    """The projection with each size replaced by `known(size)`, simplified again (`space` is already replaced)."""
     stages: list[Stage] = []
     for stage in projection.stages:
         match stage:

@@ -1,0 +1,212 @@
+"""Loading a graph: sizes become numbers, guards are checked, and peak memory is known before anything runs.
+
+Sizes of inputs and params are substituted everywhere; run-time sizes stay variables, with numbers for caps.  Guards over known
+sizes are refused as E701 (all together) when false and dropped when true; guards that mention a run-time size stay in
+the graph, to be checked when the size is defined.
+
+Neighbours: `run.binding` reads the sizes from file headers; `backend.schedule` plans the bound graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ...lang.diagnostics import Diagnostic, Refused
+from ...typechecker.core import CoreGuard
+from ...typechecker.elements import Element
+from ...typechecker.obligations import SizeFact
+from ...typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
+from ...typechecker.types import ArrayType
+from . import traverse
+from .costs import bytes_of, cost_of
+from .phases import (
+    Axis,
+    Branch,
+    Constant,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Phase,
+    Read,
+    SizeNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from .projections import substitute
+from .registry import signature_of
+
+ALIGNMENT: Final = 512
+
+
+@dataclass(frozen=True, slots=True)
+class BoundGraph:
+    """A graph whose only size variables are known when run; `sizes` are the numbers that were put in."""
+
+    graph: Graph
+    sizes: Mapping[SizeVariable, int]
+
+    def peak_bytes(self) -> int:
+        """An upper bound of the bytes alive at once when phases run one by one in order on one device: buffers rounded up to
+        512, run-time sizes at their caps, inputs throughout, and the running phase's scratch."""
+        return peak_bytes(self.graph)
+
+
+def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
+    """Put in the sizes of inputs and params.
+
+    Refused: E701 for each guard that does not hold, with the numbers substituted."""
+    problems = [_broken(g, sizes) for g in graph.guards if _known(g.fact, sizes) and not g.fact.holds(sizes)]
+    if problems:
+        raise Refused(problems)
+    return BoundGraph(_Binder(graph, sizes).graph(), dict(sizes))
+
+
+def _known(fact: SizeFact, sizes: Mapping[SizeVariable, int]) -> bool:
+    return all(v in sizes for v in fact.left.variables() | fact.right.variables())
+
+
+def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
+    fact, need = guard.fact, guard.obligation
+    left, right = fact.left.evaluate(sizes), fact.right.evaluate(sizes)
+    mentioned = sorted(fact.left.variables() | fact.right.variables(), key=lambda v: v.key)
+    values = {v.name: sizes[v] for v in mentioned}
+    shown = ", ".join(f"{name}={value}" for name, value in values.items())
+    return Diagnostic(
+        "E701", f"with {shown or 'these sizes'}, {fact} does not hold: {left} {fact.relation.value} {right} is false", need.span,
+        labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
+    )  # fmt: skip
+
+
+class _Binder:
+    def __init__(self, graph: Graph, sizes: Mapping[SizeVariable, int]) -> None:
+        self.source = graph
+        self.known: dict[SizeVariable, Size] = {v: number(n) for v, n in sizes.items()}
+        self.memo: dict[Size, Size] = {}
+        self.types: dict[ValueId, ArrayType] = {}
+
+    def graph(self) -> Graph:
+        self.types = {v: self.type(t) for v, t in self.source.types.items()}
+        guards = tuple(g for g in self.source.guards if not all(v in self.known for v in g.fact.left.variables() | g.fact.right.variables()))
+        phases = tuple(self.phase(p) for p in self.source.phases)
+        return replace(self.source, phases=phases, types=self.types, guards=guards)
+
+    def size(self, size: Size) -> Size:
+        if size.constant is not None:
+            return size
+        found = self.memo.get(size)
+        if found is None:
+            for v in size.variables():
+                self.variable(v)
+            found = self.memo[size] = size.substitute(self.known)
+        return found
+
+    def variable(self, v: SizeVariable) -> SizeVariable:
+        """A run-time size with its cap as a number; the known sizes are numbers already."""
+        if v.origin is not SizeOrigin.RUNTIME:
+            return v
+        if v not in self.known:
+            self.known[v] = variable(v)  # what a cap mentions of itself stays
+            cap = None if v.cap is None else self.size(v.cap)
+            self.known[v] = variable(SizeVariable(v.name, v.id, v.origin, cap, v.minimum))
+        return next(iter(self.known[v].variables()), v)
+
+    def type(self, type: ArrayType) -> ArrayType:
+        element = type.element
+        if element.below is not None:
+            element = Element(element.kind, element.low, element.high, self.size(element.below), element.weak)
+        return ArrayType(element, tuple(self.size(s) for s in type.shape), type.permutation)
+
+    def phase(self, phase: Phase) -> Phase:
+        phase = traverse.with_subgraphs(phase, self.subgraph)
+        match phase:
+            case Structured():
+                axes = tuple(Axis(self.size(a.size), a.kind) for a in phase.axes)
+                space = traverse.axis_sizes(axes)
+                reads = tuple(Read(r.value, substitute(r.projection, space, self.size)) for r in phase.reads)
+                body = tuple(SizeNode(self.size(n.size)) if isinstance(n, SizeNode) else n for n in phase.body)
+                return replace(phase, axes=axes, reads=reads, body=body)
+            case LibraryPhase():
+                attributes = {name: self.attribute(value) for name, value in phase.attributes.items()}
+                defines = tuple(self.variable(v) for v in phase.defines)
+                bound = replace(phase, attributes=attributes, defines=defines)
+                return replace(bound, signature=signature_of(bound, self.types))
+            case Loop():
+                return replace(phase, trip=self.size(phase.trip))
+            case Branch():
+                return replace(phase, defines=tuple((self.variable(v), self.size(a), self.size(b)) for v, a, b in phase.defines))
+            case Map():
+                return replace(phase, frame=tuple(self.size(s) for s in phase.frame))
+            case _:
+                return phase
+
+    def subgraph(self, graph: SubGraph) -> SubGraph:
+        return replace(graph, phases=tuple(self.phase(p) for p in graph.phases))
+
+    def attribute(self, value: object) -> object:
+        if isinstance(value, Size):
+            return self.size(value)
+        if isinstance(value, tuple):
+            return tuple(self.attribute(item) for item in value)
+        return value
+
+
+# -------------------------------------------------------------------------------------------- memory
+
+
+def peak_bytes(graph: Graph) -> int:
+    """See `BoundGraph.peak_bytes`."""
+    held = sum(_buffer(graph, p.result) for p in graph.phases if isinstance(p, Input))
+    return held + _block_peak(graph, graph.phases, ())
+
+
+def _block_peak(graph: Graph, phases: tuple[Phase, ...], results: tuple[ValueId, ...]) -> int:
+    """The most bytes that a block's own values take at once."""
+    last: dict[ValueId, int] = {}
+    for at, phase in enumerate(phases):
+        for value in traverse.uses(phase):
+            last[value] = at
+    last.update(dict.fromkeys((*results, *graph.roots), len(phases)))
+    ends: list[list[ValueId]] = [[] for _ in range(len(phases) + 1)]
+    live = peak = 0
+    for at, phase in enumerate(phases):
+        if not isinstance(phase, Input):
+            made = traverse.results(phase)
+            size = sum(_buffer(graph, v) for v in made)
+            peak = max(peak, live + size + _inside(graph, phase))
+            live += size
+            for value in made:
+                ends[max(last.get(value, at), at)].append(value)
+        live -= sum(_buffer(graph, v) for v in ends[at])
+    return peak
+
+
+def _inside(graph: Graph, phase: Phase) -> int:
+    """What a phase needs beside its operands and results: scratch, or a sub-graph's params and values (states old and new)."""
+    if isinstance(phase, LibraryPhase):
+        return _rounded(_known_size(cost_of(phase, graph.types).scratch))
+    if isinstance(phase, Constant):
+        return 0
+    return max(
+        (_block_peak(graph, s.phases, s.results) + 2 * sum(_buffer(graph, p) for p in s.params) for s in traverse.subgraphs(phase)),
+        default=0,
+    )
+
+
+def _buffer(graph: Graph, value: ValueId) -> int:
+    return _rounded(_known_size(bytes_of(graph.types[value])))
+
+
+def _known_size(size: Size) -> int:
+    value = size.constant
+    if value is None:
+        raise ValueError(f"the size {size} is not bound")
+    return value
+
+
+def _rounded(count: int) -> int:
+    return -(-count // ALIGNMENT) * ALIGNMENT
