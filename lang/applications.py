@@ -17,6 +17,7 @@ from .vocabulary import (
     AXIS_FUNCTIONS,
     LITERAL_OPERAND_OPERATORS,
     SLASHES,
+    STATES,
 )
 
 _ARRAY = UnitKind.ARRAY
@@ -76,6 +77,9 @@ def _operators(binding: Binding, units: list[Unit]) -> list[Unit]:
                 right, at = _right_operand(binding, units, at, unit)
                 _refuse_touching(binding, unit, right, units, at)
                 done.append(_derived(binding, unit, left, right))
+            case UnitKind.UNTIL:
+                message = "a tuple holds values, not functions; only `f⍣(n ⋄ p)` takes a function p"
+                raise binding.problem("E134", message, binding.of(unit))
             case UnitKind.OPERATOR:
                 left = _left_operand(binding, done, unit)
                 if _is_dyadic(unit):
@@ -133,6 +137,8 @@ def _right_operand(binding: Binding, units: list[Unit], at: int, operator: Unit)
     right = units[at]
     if right.kind is UnitKind.SLASH:
         right = _slash_function(binding, right)
+    elif right.kind is UnitKind.UNTIL and operator.text in ("⍣", STATES):
+        return right._replace(kind=_ARRAY), at + 1
     elif right.kind not in _VALUES:
         message = f"`{binding.written(operator)}` needs an operand on its right, and `{binding.written(right)}` is not one"
         raise binding.problem("E008", message, binding.of(right))

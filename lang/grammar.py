@@ -84,7 +84,7 @@ DECLARATION_RULES = r"""
     typed       = name _colon (signature / annotated)
     signature   = parameter _arrow (parameter _arrow)? type where?
     annotated   = type ((_gets expression) / where)?
-    parameter   = (quantity _gap)? type
+    parameter   = (quantity _gap type) / type
 
     type        = (tuple / array) _blank
     tuple       = "(" _blank type (~"[⋄\n]" _blank type)+ ")"

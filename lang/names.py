@@ -11,6 +11,7 @@ from .scope import Scope
 from .tokens import Token, TokenKind
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
+from .unreadable import LOOKALIKES
 from .vocabulary import CONVERSIONS, FUNCTIONS, RESERVED, SYSTEM_CONSTANTS
 
 _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left operand", "⍵⍵": "right operand"}
@@ -65,7 +66,7 @@ def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
     name, span = token.text, binding.of(token)
     if name in binding.definitions:
         return _defined_below(binding, scope, token)
-    meant = scope.nearest(name)
+    meant = LOOKALIKES.get(name) or scope.nearest(name)
     if meant is None:
         return binding.problem("E001", f"`{name}` has no value here", span)
     return binding.problem("E001", f"`{name}` has no value here; did you mean `{meant}`?", span,

@@ -7,6 +7,8 @@ in through `Binding.braces`.
 
 from __future__ import annotations
 
+from typing import cast
+
 from . import literals, tree
 from .applications import apply_all
 from .names import bind_member, bind_name, bind_quad, is_member
@@ -138,9 +140,13 @@ def _parentheses(binding: Binding, scope: Scope, token: Token) -> Unit:
         what = "these parentheses hold nothing" if not segments else "a tuple needs two items or more"
         notes = ("an empty vector is `⍬`, an empty text `''`",) if not segments else ()
         raise binding.problem("E002", what, binding.of(token), notes=notes)
-    items = _items(binding, scope, segments)
-    node = tree.Tuple(binding.of(token), tuple(expression_of(item) for item in items))
-    return Unit(UnitKind.ARRAY, token.start, token.end, "", node, max(item.depth for item in items) + 1)
+    last = bind_value(binding, scope, segments[-1], (0, 0))
+    until = last.kind is UnitKind.FUNCTION and len(segments) == 2
+    items = [*_items(binding, scope, segments[:-1]), last if until else need_array(binding, last)]
+    nodes = tuple(cast(tree.Expression, item.node) for item in items)
+    kind = UnitKind.UNTIL if until else UnitKind.ARRAY
+    depth = max(item.depth for item in items) + 1
+    return Unit(kind, token.start, token.end, "", tree.Tuple(binding.of(token), nodes), depth)
 
 
 def has_diamond(token: Token) -> bool:

@@ -252,6 +252,7 @@ class Derived:
     `operator` is one of `/ ⌿ \\ ⍀ ¨ ˘ ⍨ ⍤ ⍥ ∘ ⍛ ∘. . ⍣ ⍣\\ @ ⌸ ⌺ ∂`.  `operands` has one entry for
     monadic operators (`/ ⌿ \\ ⍀ ¨ ˘ ⍨ ∘. ⌸ ∂`) and two for the rest.  `axis` is the bracket axis.
     `f∘.g` written with the jot is `∘.` with the one operand g; `f.g` is `.` with two.
+    In `f⍣(n ⋄ p)` the second operand is a `Tuple` of the expression n and the function p.
     """
 
     span: Span

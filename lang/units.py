@@ -25,6 +25,7 @@ class UnitKind(Enum):
     SLASH = "slash: an operator or a function by what is left of it"
     OUTER = "the prefix operator of outer products"
     BRACKET = "an index or a static axis"
+    UNTIL = "`(n ⋄ p)` with a function p, the right operand of `⍣`"
 
 
 class Unit(NamedTuple):

@@ -9,12 +9,12 @@ from .problems import Problem
 from .units import Binding, replacing
 
 _NUMBERLIKE = re.compile(r"¯?[.0-9¯∞][\w.∆¯∞]*")
-_SUGGESTED = {
+LOOKALIKES = {
     "^": "∧", "&": "∧", "%": "|", "•": "⎕", "□": "⎕", "▯": "⎕", "∈": "∊", "ε": "∊", "ρ": "⍴", "ι": "⍳", "α": "⍺", "ω": "⍵",
     "–": "-", "—": "-", "∗": "*", "·": "×", "∥": "|", "¦": "|", "“": '"', "”": '"', "‘": "'", "’": "'", "⟨": "(", "⟩": ")",
     "𝕩": "⍵", "𝕨": "⍺", "≔": "←", "⇐": "←", "↩": "←", "′": "'", "≤": "≤", "∕": "/", "∖": "\\", "∙": ".",
 }  # fmt: skip
-"""Characters often typed or pasted for the glyph on the right."""
+"""Characters often typed or pasted for the glyph on the right; the Greek letters are names unless nothing has them."""
 
 
 def unreadable(binding: Binding, text: str, offset: int) -> Problem:
@@ -38,7 +38,7 @@ def unreadable(binding: Binding, text: str, offset: int) -> Problem:
     if character in LEFT_OUT:
         code = "E600" if character == "∇" else "E006"
         return binding.problem(code, f"`{character}` is not in the language: {LEFT_OUT[character]}", span)
-    meant = _SUGGESTED.get(character, "")
+    meant = LOOKALIKES.get(character, "")
     if meant:
         return binding.problem("E006", f"`{character}` is not a character of the language; did you mean `{meant}`?", span,
                                fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
