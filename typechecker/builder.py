@@ -21,7 +21,7 @@ from ..lang.source import Span
 from .agreement import principal_frame
 from .conversions import Conversions
 from .core import Block, CoreGuard, Literal, Op, Payload, Scalar, SizeVector, ValueId
-from .decide import decide
+from .decide import decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
 from .obligations import Obligation, Relation, SizeFact
@@ -30,6 +30,7 @@ from .scalars import FUNCTIONS, ResultKind
 from .sizes import Size, SizeOrigin, SizeVariable, variable
 from .types import ArrayType
 
+MOST_SIZES = 256  # longest literal that is also kept as sizes
 _LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
 
@@ -92,7 +93,7 @@ class Builder(Conversions):
         """A constant; a scalar or short vector of integers also gets its static sizes."""
         payload = tuple(data)
         static: Size | tuple[Size, ...] | None = None
-        if type.element.kind is Kind.I64 and type.element.below is None and type.rank <= 1 and len(payload) <= MOST_ITEMS:
+        if type.element.kind is Kind.I64 and type.element.below is None and type.rank <= 1 and len(payload) <= MOST_SIZES:
             sizes = tuple(Size({(): int(p)}) for p in payload if isinstance(p, int))
             static = sizes if type.rank else sizes[0]
         kept = payload if len(payload) <= MOST_ITEMS else None
@@ -197,7 +198,7 @@ class Builder(Conversions):
     def _decided(self, fact: SizeFact) -> bool | None:
         if fact.left == fact.right:
             return fact.relation is not Relation.LESS
-        match decide(fact, self.premises).verdict:
+        match settle(fact, self.premises):
             case Verdict.PROVED:
                 return True
             case Verdict.NEVER:

@@ -19,7 +19,7 @@ from ..lang.diagnostics import Verdict
 from .obligations import Relation, SizeFact
 from .sizes import ZERO, Node, Opaque, Size, SizeVariable, number, quotient, variable
 
-_PROOF_STEPS = 400  # nodes of the search in `_nonnegative`
+_PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
 _SEARCH_VARIABLES = 4
 _SEARCH_LIMIT = 4
 
@@ -32,18 +32,24 @@ class Decision:
 
 def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
     """What is known about `fact` where `premises` hold and every variable is at least its minimum."""
+    verdict = settle(fact, premises)
+    if verdict is not Verdict.UNKNOWN:
+        return Decision(verdict)
+    found = counterexample(fact, premises)
+    return Decision(Verdict.UNKNOWN) if found is None else Decision(Verdict.DEPENDS, found)
+
+
+def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
+    """PROVED, NEVER or UNKNOWN, without looking for a counterexample."""
     if fact.left.constant is not None and fact.right.constant is not None:
-        return Decision(Verdict.PROVED if fact.holds({}) else Verdict.NEVER)
+        return Verdict.PROVED if fact.holds({}) else Verdict.NEVER
     rewrites = _orient(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
     context = _Context([_rewrite(p, rewrites) for p in _inequalities(premises)])
     goal = SizeFact(fact.relation, left, right)
     if _proved(goal, context):
-        return Decision(Verdict.PROVED)
-    if _refuted(goal, context):
-        return Decision(Verdict.NEVER)
-    found = counterexample(fact, premises)
-    return Decision(Verdict.UNKNOWN) if found is None else Decision(Verdict.DEPENDS, found)
+        return Verdict.PROVED
+    return Verdict.NEVER if _refuted(goal, context) else Verdict.UNKNOWN
 
 
 def counterexample(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Mapping[SizeVariable, int] | None:

@@ -119,6 +119,8 @@ def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Opera
     if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
         return b.error("E305", f"`{glyph}` takes arrays, but this argument is a tuple", span,
                        notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
+    if glyph not in MONADIC and glyph not in DYADIC and glyph != "¿":
+        return b.error("E620", f"`{glyph}` is not a function of this language", span)
     if left is None:
         monadic = MONADIC.get(glyph)
         if monadic is None:

@@ -192,9 +192,9 @@ def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if isinstance(made, Operand) and not made.poisoned:
         x, y = _integer_static(b, left), _integer_static(b, right)
         if x is not None and y is not None:
-            count = max(len(x), len(y)) if left.type.rank or right.type.rank else 1
-            if len(x) == len(y) or left.type.rank == 0 or right.type.rank == 0:
-                xs, ys = (v if len(v) == count else v * count for v in (x, y))
+            count = len(x) if left.type.rank else len(y)
+            if left.type.rank == 0 or right.type.rank == 0 or len(x) == len(y):
+                xs, ys = (v if o.type.rank else v * count for v, o in ((x, left), (y, right)))
                 b.quotients[made.value] = tuple(zip(xs, ys, strict=True))
     return made
 

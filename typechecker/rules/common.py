@@ -17,7 +17,7 @@ from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, limits, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..sizes import ONE, ZERO, Size, SizeVariable, number, product, variable
+from ..sizes import ONE, ZERO, Size, SizeVariable, number, product, quotient, variable
 from ..types import ArrayType
 
 MonadicRule: TypeAlias = Callable[[Builder, Operand, Operand | None, Span], Value]
@@ -48,7 +48,7 @@ def is_boolean(element: Element) -> bool:
 def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
     """x as bool; E303 unless it is one or its integers are known to be 0 or 1."""
     y = b.to_number(x, span)
-    if is_boolean(y.type.element):
+    if is_boolean(y.type.element) or (ZERO in y.type.shape and y.type.element.kind is not Kind.CHAR):
         made = b.to_bool(y, span)
         b.share_mask(made, x)
         return made
@@ -60,7 +60,7 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
 def require_integers(b: Builder, x: Operand, span: Span, what: str) -> bool:
     """E300 unless x holds integers, positions or bools."""
     kind = x.type.element.kind
-    if kind.is_integer or kind is Kind.BOOL or (x.type.shape and x.type.shape[0] == ZERO):
+    if kind.is_integer or kind is Kind.BOOL or ZERO in x.type.shape:
         return True
     b.error("E300", f"{what} must be whole numbers, but this is {show_type(x.type)}", span, labels=(label(b, x),))
     return False
@@ -126,9 +126,18 @@ def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
         return (x.static + origin,)
     if x.static is not None:
         return tuple(s + origin for s in x.static)
+    if x.constant is not None and x.type.element.kind is Kind.F64 and whole_literal(x):
+        return tuple(number(int(c)) for c in x.constant if isinstance(c, float))
     if x.constant is not None and all(isinstance(c, int) for c in x.constant):
         return tuple(number(int(c) + origin) for c in x.constant if isinstance(c, int))
     return None
+
+
+def whole_literal(x: Operand) -> bool:
+    """A literal of floats that are whole numbers, such as `1e6`: APL takes it where an integer is wanted."""
+    return x.type.element.weak and x.constant is not None and all(
+        isinstance(c, float) and c.is_integer() and abs(c) < 2**53 for c in x.constant
+    )  # fmt: skip
 
 
 def static_integer(b: Builder, x: Operand) -> int | None:
@@ -148,7 +157,10 @@ def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
 
 def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size, ...] | None:
     """An argument that gives sizes (possibly negative): static, or integers with a bound, which become run-time sizes (E403)."""
-    if not require_integers(b, x, span, what):
+    exact = b.quotients.get(x.value)
+    if exact is not None:
+        return _exact_quotients(b, exact, span, what)
+    if not whole_literal(x) and not require_integers(b, x, span, what):
         return None
     if x.type.rank > 1:
         b.error("E131", f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
@@ -172,6 +184,19 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
             return None
         bounded.append(size)
     return tuple(bounded)
+
+
+def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Span, what: str) -> tuple[Size, ...] | None:
+    """`a÷b` of two sizes as a size: b must divide a (E201)."""
+    made: list[Size] = []
+    for top, bottom in pairs:
+        divisor = Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), "E203", span, f"the divisor {bottom} may be 0")
+        message = f"{what} must be whole, but {bottom} may not divide {top}"
+        whole = Obligation(SizeFact(Relation.DIVIDES, bottom, top), "E201", span, message)
+        if not (b.require(divisor) and b.require(whole)):
+            return None
+        made.append(quotient(top, bottom))
+    return tuple(made)
 
 
 def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
@@ -318,9 +343,11 @@ def to_vector(b: Builder, x: Operand, span: Span) -> Operand:
 
 
 def filled(b: Builder, x: Operand, span: Span) -> Operand:
-    """x where a fill may be inserted: positions stay positions only if 0 is one (language.md, Details)."""
+    """x where a fill may be inserted: positions stay positions only if 0 is one (language.md, Details).
+
+    With index origin 1 they become numbers, because APL's fill is the number 0, which is then no position."""
     below = x.type.element.below
-    if below is None or b.at_most(ONE, below):
+    if below is None or (b.index_origin == 0 and b.at_most(ONE, below)):
         return x
     return b.to_number(x, span)
 
