@@ -81,56 +81,59 @@ _ROWS = (
     ScalarFunction("neg", 1, NUMBERS, ResultKind.SAME, "0-x; of a float, the sign bit flipped; integers wrap."),
     ScalarFunction("sign", 1, NUMBERS, ResultKind.SAME,
                    "-1, 0 or 1 in the same kind (NaN of NaN, 0 of -0.0; u8 gives 0 or 1); complex: x÷|x|, and 0 of 0."),
-    ScalarFunction("reciprocal", 1, FLOATS | COMPLEX, ResultKind.SAME, "1÷x; 1÷0 is ∞ and 1÷-0.0 is -∞; complex as div of 1 and x."),
+    ScalarFunction("reciprocal", 1, FLOATS | COMPLEX, ResultKind.SAME,
+                   "1÷x; 1÷0 is ∞ and 1÷-0.0 is -∞; complex as div of 1 and x."),
     ScalarFunction("abs", 1, NUMBERS, ResultKind.MAGNITUDE, "|x|; the least integer wraps to itself; complex: hypot(re, im)."),
     ScalarFunction("floor", 1, FLOATS | COMPLEX, ResultKind.WHOLE,
-                   "The largest integer not above x, as i64; NaN or a result outside i64 fails with E703.  Complex gives complex "
-                   "(McDonnell): with z = ⌊re + i⌊im and fractions f, g: z if f+g < 1, z+1 if f ≥ g, else z+i."),
+                   "The largest integer not above x, as i64; NaN or a result outside i64 fails with E703.  Complex gives "
+                   "complex (McDonnell): with z = ⌊re + i⌊im and fractions f, g: z if f+g < 1, z+1 if f ≥ g, else z+i."),
     ScalarFunction("ceil", 1, FLOATS | COMPLEX, ResultKind.WHOLE,
                    "The smallest integer not below x, as i64; checked as floor.  Complex: -floor(-z)."),
     ScalarFunction("exp", 1, FLOATS | COMPLEX, ResultKind.SAME, "e to the x."),
     ScalarFunction("ln", 1, FLOATS | COMPLEX, ResultKind.SAME,
                    "Natural logarithm: -∞ at 0, NaN below 0; complex: principal branch, -∞ (imaginary 0) at 0."),
-    ScalarFunction("sqrt", 1, FLOATS | COMPLEX, ResultKind.SAME, "Square root: NaN below 0 (-0.0 of -0.0); complex: principal."),
+    ScalarFunction("sqrt", 1, FLOATS | COMPLEX, ResultKind.SAME,
+                   "Square root: NaN below 0 (-0.0 of -0.0); complex: principal."),
     ScalarFunction("factorial", 1, FLOATS | COMPLEX, ResultKind.SAME,
-                   "gamma(1+x): correctly rounded n! for whole n in 0..170, NaN at negative whole numbers, ∞ on overflow and at ∞, "
-                   "NaN at -∞; complex: Lanczos approximation with reflection for real part of 1+x below 0.5."),
+                   "gamma(1+x): correctly rounded n! for whole n in 0..170, NaN at negative whole numbers, ∞ on overflow and "
+                   "at ∞, NaN at -∞; complex: Lanczos approximation with reflection for real part of 1+x below 0.5."),
     ScalarFunction("pi_times", 1, FLOATS | COMPLEX, ResultKind.SAME, "π×x, one multiplication by the nearest float to π."),
     ScalarFunction("circular", 1, FLOATS | COMPLEX, ResultKind.MAGNITUDE,
-                   "`parameter` k picks: 0 √1-x²; 1 sin; 2 cos; 3 tan; 4 √1+x²; 5 sinh; 6 cosh; 7 tanh; 8 √-1-x²; 9 real part; "
-                   "10 magnitude; 11 imaginary part; 12 phase atan2(im, re); ¯1 asin; ¯2 acos; ¯3 atan; ¯4 (x+1)×√(x-1)÷x+1 with 0 at ¯1 "
-                   "(for real x: sign(x)×√x²-1); ¯5 asinh; ¯6 acosh; ¯7 atanh; ¯8 -√-1-x²; ¯9 x; ¯10 conjugate; ¯11 x×0J1; "
-                   "¯12 exp x×0J1.  Floats give floats, NaN outside the domain (8 and ¯8 always; ¯11 and ¯12 only occur on complex).  "
-                   "9 to 12 of a complex number give its real kind; of a float: 9 is x, 10 |x|, 11 0, 12 0 or π (π if the sign bit is set "
-                   "and x≠0, NaN of NaN).  Complex functions are the principal values of Python's cmath."),
+                   "`parameter` k picks: 0 √1-x²; 1 sin; 2 cos; 3 tan; 4 √1+x²; 5 sinh; 6 cosh; 7 tanh; 8 √-1-x²; 9 real "
+                   "part; 10 magnitude; 11 imaginary part; 12 phase atan2(im, re); ¯1 asin; ¯2 acos; ¯3 atan; ¯4 "
+                   "(x+1)×√(x-1)÷x+1 with 0 at ¯1 (for real x: sign(x)×√x²-1); ¯5 asinh; ¯6 acosh; ¯7 atanh; ¯8 -√-1-x²; ¯9 "
+                   "x; ¯10 conjugate; ¯11 x×0J1; ¯12 exp x×0J1.  Floats give floats, NaN outside the domain (8 and ¯8 "
+                   "always; ¯11 and ¯12 only occur on complex).  9 to 12 of a complex number give its real kind; of a float: "
+                   "9 is x, 10 |x|, 11 0, 12 0 or π (π if the sign bit is set and x≠0, NaN of NaN).  Complex functions are "
+                   "the principal values of Python's cmath."),
     ScalarFunction("not", 1, BOOLS, ResultKind.SAME, "1-x."),
     ScalarFunction("erf", 1, FLOATS, ResultKind.SAME, "The error function."),
     ScalarFunction("erfc", 1, FLOATS, ResultKind.SAME, "1-erf(x), without cancellation."),
     ScalarFunction("lgamma", 1, FLOATS, ResultKind.SAME, "ln |gamma(x)|; ∞ at 0 and negative whole numbers, ∞ at ±∞."),
-    ScalarFunction("digamma", 1, FLOATS, ResultKind.SAME, "The derivative of ln gamma(x); NaN at 0 and negative whole numbers."),
+    ScalarFunction("digamma", 1, FLOATS, ResultKind.SAME,
+                   "The derivative of ln gamma(x); NaN at 0 and negative whole numbers."),
     ScalarFunction("expm1", 1, FLOATS, ResultKind.SAME, "exp(x)-1 without cancellation."),
     ScalarFunction("log1p", 1, FLOATS, ResultKind.SAME, "ln(1+x) without cancellation; -∞ at -1, NaN below."),
     ScalarFunction("convert", 1, EVERY, ResultKind.TARGET,
-                   "To the result's kind, known not to lose but by rounding: bool to any number (0, 1); integers to wider integers, floats "
-                   "(nearest) and complex; floats to wider floats, complex, or (literals only) to f32 nearest; an integer known to be "
-                   "in range to bool, u8 or i32; to its own kind it is the identity."),
+                   "To the result's kind, known not to lose but by rounding: bool to any number (0, 1); integers to wider "
+                   "integers, floats (nearest) and complex; floats to wider floats, complex, or (literals only) to f32 "
+                   "nearest; an integer known to be in range to bool, u8 or i32; to its own kind it is the identity."),
     ScalarFunction("convert_checked", 1, EVERY, ResultKind.TARGET,
-                   "To the result's kind, failing with E703 where the value does not fit: to an integer kind or bool the value must be a whole "
-                   "number in its range (bool: 0 or 1); complex to real needs imaginary part 0; f64 to f32 and c128 to c64 round to "
-                   "nearest and fail when a finite value overflows (NaN and ∞ pass); char to an integer is its code point; "
-                   "an integer to char must be a code point 0..1114111."),
+                   "To the result's kind, failing with E703 where the value does not fit: to an integer kind or bool the "
+                   "value must be a whole number in its range (bool: 0 or 1); complex to real needs imaginary part 0; f64 to "
+                   "f32 and c128 to c64 round to nearest and fail when a finite value overflows (NaN and ∞ pass); char to an "
+                   "integer is its code point; an integer to char must be a code point 0..1114111."),
     # ------------------------------------------------------------------ two operands
     ScalarFunction("add", 2, NUMBERS, ResultKind.SAME, "x+y.", 0, True),
     ScalarFunction("sub", 2, NUMBERS, ResultKind.SAME, "x-y.", 0),
-    ScalarFunction("mul", 2, NUMBERS, ResultKind.SAME,
-                   "x×y; complex: (ac-bd) + i(ad+bc) by four multiplications.", 1, True),
+    ScalarFunction("mul", 2, NUMBERS, ResultKind.SAME, "x×y; complex: (ac-bd) + i(ad+bc) by four multiplications.", 1, True),
     ScalarFunction("div", 2, FLOATS | COMPLEX, ResultKind.SAME,
                    "x÷y, IEEE; complex: Smith's method, and by exactly 0 each part of x divided by 0.", 1),
     ScalarFunction("pow", 2, FLOATS | COMPLEX, ResultKind.SAME,
-                   "x to the y as IEEE pow: x*0 and 1*y are 1 even of NaN, a negative base with a fractional exponent is NaN, 0 to a negative "
-                   "power is ∞ (-∞ for -0.0 and an odd exponent).  Complex: a real whole exponent of magnitude below 100 multiplies "
-                   "repeatedly (squaring; negative: reciprocal of the positive power); 0*y is 1 at y=0, else 0 for re y > 0, else NaN; "
-                   "else exp(y×ln x).", 1),
+                   "x to the y as IEEE pow: x*0 and 1*y are 1 even of NaN, a negative base with a fractional exponent is "
+                   "NaN, 0 to a negative power is ∞ (-∞ for -0.0 and an odd exponent).  Complex: a real whole exponent of "
+                   "magnitude below 100 multiplies repeatedly (squaring; negative: reciprocal of the positive power); 0*y is "
+                   "1 at y=0, else 0 for re y > 0, else NaN; else exp(y×ln x).", 1),
     ScalarFunction("ipow", 2, INTEGERS, ResultKind.SAME, "x to the y for y ≥ 0 by multiplication, wrapping; x*0 is 1.", 1),
     ScalarFunction("log", 2, FLOATS | COMPLEX, ResultKind.SAME,
                    "Logarithm of y to the base x: log2(y) where x = 2 and log10(y) where x = 10 (floats), else ln(y)÷ln(x)."),
@@ -138,17 +141,17 @@ _ROWS = (
     ScalarFunction("min", 2, INTEGERS | FLOATS, ResultKind.SAME, "The smaller; NaN if either is NaN.", None, True),
     ScalarFunction("max", 2, INTEGERS | FLOATS, ResultKind.SAME, "The larger; NaN if either is NaN.", None, True),
     ScalarFunction("residue", 2, NUMBERS, ResultKind.SAME,
-                   "y modulo x with the sign of x; y where x = 0.  Floats: Python's `y % x` (exact fmod, then + x if the signs differ), NaN "
-                   "where y is infinite.  Complex: y - x×floor(y÷x) with the complex floor.", 0),
+                   "y modulo x with the sign of x; y where x = 0.  Floats: Python's `y % x` (exact fmod, then + x if the "
+                   "signs differ), NaN where y is infinite.  Complex: y - x×floor(y÷x) with the complex floor.", 0),
     ScalarFunction("binomial", 2, FLOATS | COMPLEX, ResultKind.SAME,
-                   "`x!y`: !y ÷ (!x)×!y-x extended to the whole plane.  Whole x: 0 if x < 0 and y is whole and ≥ 0 or y < x (both negative); "
-                   "x ≥ 0: the product of (y-i)÷(i+1) over i < min(x, y-x if y is whole and ≥ x), rounded to whole if y is whole; "
-                   "x < 0 and y whole < 0, x ≤ y: (-1)^(y-x) × binomial(y-x, -x-1).  Otherwise by factorial (through lgamma with signs "
-                   "when a factor overflows).", 1),
+                   "`x!y`: !y ÷ (!x)×!y-x extended to the whole plane.  Whole x: 0 if x < 0 and y is whole and ≥ 0 or y < x "
+                   "(both negative); x ≥ 0: the product of (y-i)÷(i+1) over i < min(x, y-x if y is whole and ≥ x), rounded "
+                   "to whole if y is whole; x < 0 and y whole < 0, x ≤ y: (-1)^(y-x) × binomial(y-x, -x-1).  Otherwise by "
+                   "factorial (through lgamma with signs when a factor overflows).", 1),
     ScalarFunction("gcd", 2, NUMBERS, ResultKind.SAME,
-                   "Greatest common divisor, not negative; gcd(x,0) = |x|.  Floats: Euclid on |x|, |y| until the remainder is at most "
-                   "1e-10 times the larger operand; NaN if either is NaN or infinite.  Complex: Euclid with complex residue, result "
-                   "rotated by a unit to re > 0, im ≥ 0.", 0, True),
+                   "Greatest common divisor, not negative; gcd(x,0) = |x|.  Floats: Euclid on |x|, |y| until the remainder "
+                   "is at most 1e-10 times the larger operand; NaN if either is NaN or infinite.  Complex: Euclid with "
+                   "complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, True),
     ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1, True),
     ScalarFunction("and", 2, BOOLS, ResultKind.SAME, "Both.", 1, True),
     ScalarFunction("or", 2, BOOLS, ResultKind.SAME, "At least one.", 0, True),

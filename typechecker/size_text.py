@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .sizes import Atom, Node, Size, SizeVariable
+from .size_terms import Atom, Node, Size, SizeVariable
 
 
 def show(size: Size) -> str:
