@@ -13,7 +13,7 @@ from ....typechecker.sizes import Size, SizeVariable
 from .elementwise import fails
 from .library import op_may_fail
 
-_FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}  # type: ignore[attr-defined]
+_FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
 _RESULT_FIELDS = frozenset({"result", "results"})
 _VALUE_FIELDS = frozenset({
     "arg", "args", "amount", "indices", "value", "mask", "left", "right", "order", "table", "pattern", "radix", "key", "initial",

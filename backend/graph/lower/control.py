@@ -118,10 +118,9 @@ def branch(state: State, op: core.Branch) -> None:
             elementwise.scalar(state, core.Scalar(result, "select", (op.condition, then, otherwise)))
         return
     frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
-    then = _subgraph(state, op.then, frame, span)
-    otherwise = _subgraph(state, op.otherwise, frame, span)
+    arms = [_subgraph(state, arm, frame, span) for arm in (op.then, op.otherwise)]
     results = tuple(state.define(r, frame) for r in op.results)
-    state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, then, otherwise, op.sizes))
+    state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, arms[0], arms[1], op.sizes))
 
 
 def fold(state: State, op: core.Fold | core.FoldScan) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ....lang.source import Span
-from ....typechecker import core
+from ....typechecker import core as c
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ....typechecker.types import ArrayType
@@ -52,11 +52,11 @@ class Carried:
 
 @dataclass(slots=True)
 class State:
-    core: core.Core
+    core: c.Core
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
-    bound: dict[core.ValueId, Carried] = field(default_factory=dict)
-    literals: dict[core.ValueId, core.Literal] = field(default_factory=dict)
-    constants: dict[core.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
+    bound: dict[c.ValueId, Carried] = field(default_factory=dict)
+    literals: dict[c.ValueId, c.Literal] = field(default_factory=dict)
+    constants: dict[c.ValueId, Node] = field(default_factory=dict)  # scalars that bodies hold themselves
     frame: list[Size] = field(default_factory=list)
     phases: list[Phase] = field(default_factory=list)
     next_value: int = 0
@@ -64,19 +64,19 @@ class State:
 
     # -- looking up
 
-    def type(self, value: core.ValueId) -> ArrayType:
+    def type(self, value: c.ValueId) -> ArrayType:
         return self.core.types[value]
 
-    def shape(self, value: core.ValueId) -> Shape:
+    def shape(self, value: c.ValueId) -> Shape:
         return self.core.types[value].shape
 
-    def kind(self, value: core.ValueId) -> Kind:
+    def kind(self, value: c.ValueId) -> Kind:
         return self.core.types[value].element.kind
 
-    def span(self, value: core.ValueId) -> Span:
+    def span(self, value: c.ValueId) -> Span:
         return self.core.spans[value]
 
-    def get(self, value: core.ValueId) -> Carried:
+    def get(self, value: c.ValueId) -> Carried:
         return self.bound[value]
 
     def sizes(self, axes: FrameAxes) -> Shape:
@@ -85,7 +85,7 @@ class State:
     def inhabited(self, axes: Iterable[int]) -> bool:
         return all((self.frame[a].bounds()[0] or 0) >= 1 for a in axes)
 
-    def union(self, values: Iterable[core.ValueId], *, may_fail: bool = False) -> FrameAxes:
+    def union(self, values: Iterable[c.ValueId], *, may_fail: bool = False) -> FrameAxes:
         """The frame axes an op on these values carries."""
         found: set[int] = set()
         for value in values:
@@ -108,7 +108,7 @@ class State:
         self.next_phase += 1
         return PhaseId(self.next_phase - 1)
 
-    def define(self, value: core.ValueId, frame: FrameAxes = ()) -> ValueId:
+    def define(self, value: c.ValueId, frame: FrameAxes = ()) -> ValueId:
         """The graph value of a core value; a core value that carries nothing keeps its number."""
         type = self.core.types[value]
         if frame:
@@ -124,7 +124,7 @@ class State:
     def emit(self, phase: Phase) -> None:
         self.phases.append(phase)
 
-    def constant(self, result: ValueId, data: tuple[core.Payload, ...], span: Span) -> None:
+    def constant(self, result: ValueId, data: tuple[c.Payload, ...], span: Span) -> None:
         self.emit(Constant(self.phase_id(), span, data, result))
 
     def structured(self, result: ValueId, span: Span, space: Shape, reads: Sequence[Read], body: Sequence[Node],
