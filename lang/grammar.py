@@ -78,7 +78,7 @@ def expression_grammar() -> Grammar:
 DECLARATION_RULES = r"""
     declaration = (schedule / use / input / param / output / typed) _end
     use         = ~"use(?![\w∆])" _blank (path / name)
-    input       = ~"input(?![\w∆])" _blank name _colon type (_gets path)? where?
+    input       = ~"input(?![\w∆])" _blank name _colon type (_gets path _blank)? where?
     param       = ~"param(?![\w∆])" _blank name _gets expression where?
     output      = ~"output(?![\w∆])" _blank name (_gets expression)?
     typed       = name _colon (signature / annotated)
