@@ -243,6 +243,7 @@ class Builder(Conversions):
             guard = CoreGuard(fact, obligation)
             if all(g.fact != fact or g.obligation.span != obligation.span for g in self.guards):
                 self.guards.append(guard)
+                self.premises.append(fact)  # nothing runs unless it holds
             return True
         return False
 

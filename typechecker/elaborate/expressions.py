@@ -137,11 +137,13 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
 
 def _unenclosed(node: tree.Dyadic) -> tree.Expression:
     """`⊂I` left of `⌷` is I."""
-    function, left = node.function, node.left
-    if isinstance(function, tree.Primitive) and function.glyph == "⌷" and isinstance(left, tree.Monadic):
-        if isinstance(left.function, tree.Primitive) and left.function.glyph == "⊂":
-            return left.right
-    return left
+    match node:
+        case tree.Dyadic(
+            left=tree.Monadic(function=tree.Primitive(glyph="⊂"), right=inner), function=tree.Primitive(glyph="⌷")
+        ):
+            return inner
+        case _:
+            return node.left
 
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:

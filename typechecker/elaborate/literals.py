@@ -14,7 +14,7 @@ from . import combine
 from .context import Context, is_poisoned
 from .functions import FunctionValue, PrimitiveFunction
 from .scopes import Scope
-from .values import cast, number_type, plain, size, whole
+from .values import cast, number_type, plain, size, strong, whole
 
 LARGEST = 2**63 - 1
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -197,7 +197,8 @@ def array_notation(ctx: Context, node: tree.ArrayNotation, scope: Scope) -> Oper
     for cell, part in zip(cells[1:], node.items[1:], strict=True):
         if not combine.same_cells(ctx, cells[0], node.items[0].span, cell, part.span):
             return ctx.builder.poison(node.span)
-    return stack(ctx, cells, node.span, "E110", "the items mix text and numbers")
+    made = stack(ctx, cells, node.span, "E110", "the items mix text and numbers")
+    return ctx.builder.retyped(made, ArrayType(strong(made.type.element), made.type.shape))
 
 
 # ------------------------------------------------------------------------------- reshape slot

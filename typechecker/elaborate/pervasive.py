@@ -141,6 +141,9 @@ def plan(function: FunctionValue, left: int, right: int) -> AxisMap | None:
 
 def apply_map(ctx: Context, map_: AxisMap, left: Operand, right: Operand, span: Span) -> Value:
     """Spread both arguments as the map says and apply the primitive."""
+    if _is_prefix(map_.left) and _is_prefix(map_.right):
+        first, second = (right, left) if map_.swapped else (left, right)
+        return ctx.call(map_.primitive, first, second, span)
     sizes: dict[int, Size] = {}
     for x, axes, other in ((left, map_.left, right), (right, map_.right, left)):
         for axis, size in zip(axes, x.type.shape, strict=True):
@@ -156,6 +159,10 @@ def apply_map(ctx: Context, map_: AxisMap, left: Operand, right: Operand, span: 
     return ctx.call(map_.primitive, first, second, span)
 
 
+def _is_prefix(axes: tuple[int, ...]) -> bool:
+    return axes == tuple(range(len(axes)))
+
+
 def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span: Span) -> Obligation:
     return Obligation(
         SizeFact(Relation.EQUAL, first, second),
@@ -168,7 +175,7 @@ def _lines_up(axis: int, first: Size, second: Size, x: Operand, y: Operand, span
 
 def spread(ctx: Context, x: Operand, axes: tuple[int, ...], shape: tuple[Size, ...], span: Span) -> Operand:
     """x along `axes` of `shape`; unchanged where plain prefix agreement says the same."""
-    if axes == tuple(range(len(axes))):
+    if _is_prefix(axes):
         return x
     type_ = ArrayType(x.type.element, shape)
     return ctx.builder.emit(lambda result: Spread(result, x.value, axes), type_, span)

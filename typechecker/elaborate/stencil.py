@@ -63,5 +63,6 @@ def _windows(ctx: Context, x: Operand, widths: list[int], span: Span) -> Operand
         source = ctx.builder.emit(lambda result: Slice(result, x.value, starts), type_, span)
     counts = tuple([size - (w - 1) for size, w in zip(padded_sizes, widths, strict=True)])
     shape = counts + tuple([number(w) for w in widths]) + rest
-    padded = source
-    return ctx.builder.emit(lambda result: Windows(result, padded.value, len(widths)), ArrayType(padded.type.element, shape), span)
+    padded, count = source, len(widths)
+    type_ = ArrayType(padded.type.element, shape)
+    return ctx.builder.emit(lambda result: Windows(result, padded.value, count), type_, span)
