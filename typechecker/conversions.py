@@ -55,7 +55,8 @@ class Conversions:
             return x
         low, high = integer_range(x.type.element)
         most = None if x.type.element.most is None else x.type.element.most - origin
-        shifted_element = ranged(Kind.I64, None if low is None else low - origin, None if high is None else high - origin, most=most)
+        low, high = None if low is None else low - origin, None if high is None else high - origin
+        shifted_element = ranged(Kind.I64, low, high, most=most)
         one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)
         constant = None if x.constant is None else tuple(int(c) - origin for c in x.constant if isinstance(c, int))
         return self.emit(lambda r: Scalar(r, "sub", (x.value, one.value)), ArrayType(shifted_element, x.type.shape), span,
@@ -77,7 +78,8 @@ class Conversions:
             function = "convert" if inside else "convert_checked"
         else:
             narrows = known_limits is not None or (element.kind.is_complex and not kind.is_complex) or kind is Kind.CHAR
-            narrows = narrows or (element.kind, kind) in ((Kind.C128, Kind.C64), (Kind.F64, Kind.F32)) and not element.weak
+            rounds = kind in (Kind.F32, Kind.C64) and element.kind in (Kind.F64, Kind.C128) and not element.weak
+            narrows = narrows or rounds
             target = Element(kind, weak=element.weak)
             function = "convert_checked" if narrows or element.kind is Kind.CHAR else "convert"
         constant = fold("convert", element.kind, kind, (x.constant,), ((None,),)) if function == "convert" else None

@@ -237,7 +237,7 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class FoldScan:
-    """Scan the leading axis with a block, left to right: acc ← acc body item; `body.params` is all accumulators then all items."""
+    """Scan the leading axis with a block, left to right: acc ← acc body item; `body.params` is accumulators, then items."""
 
     results: tuple[ValueId, ...]
     args: tuple[ValueId, ...]

@@ -12,7 +12,7 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
 from ..operands import Operand, TupleOperand, Value
-from . import arithmetic, index, join, logic, masks, numeric, search, shape, take
+from . import arithmetic, index, join, logic, masks, numeric, powers, search, shape, take
 from .common import DyadicRule, MonadicRule
 
 MONADIC: dict[str, MonadicRule] = {
@@ -59,11 +59,11 @@ DYADIC: dict[str, DyadicRule] = {
     **dict.fromkeys("+-×⌊⌈", arithmetic.dyadic),
     "|": arithmetic.residue,
     "÷": arithmetic.divide,
-    "*": arithmetic.power,
+    "*": powers.power,
     "⍟": arithmetic.float_dyadic("log"),
     "√": arithmetic.float_dyadic("root"),
     "!": arithmetic.float_dyadic("binomial"),
-    "○": arithmetic.circular,
+    "○": powers.circular,
     **dict.fromkeys("∧∨⍲⍱", logic.logical),
     **dict.fromkeys("<≤=≥>≠", logic.compare),
     **dict.fromkeys("≡≢", logic.match),

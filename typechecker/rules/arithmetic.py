@@ -1,4 +1,4 @@
-"""`+ - × ÷ ⌊ ⌈ | * ⍟ √ ! ○`: arithmetic by agreement, with integer ranges and singletons carried through.
+"""`+ - × ÷ ⌊ ⌈ | ⍟ √ !`: arithmetic by agreement, with integer ranges and singletons carried through.
 
 A result whose operands are both singletons is one (`+ - × ⌊ ⌈ |`, and `⌊a÷b` through `b.quotients`).
 """
@@ -10,14 +10,12 @@ from dataclasses import replace
 
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Stack
-from ..elements import Element, Kind, arithmetic, floating, integer_range, limits, promote_kinds, ranged
+from ..elements import Element, Kind, arithmetic, floating, integer_range, limits, ranged
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
 from ..sizes import ONE, Size, maximum, minimum, number, quotient, remainder
-from ..types import ArrayType
-from .common import fit_weak, item_of, no_axis, require_numbers, static_sizes, with_static
+from .common import fit_weak, no_axis, require_numbers, static_sizes, with_static
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
 
@@ -63,12 +61,12 @@ def static_result(b: Builder, function: str, x: Operand, y: Operand) -> Size | t
     if left is None or right is None:
         return None
     if isinstance(left, Size) and isinstance(right, Size):
-        return _bounded(combine(left, right))
+        return bounded(combine(left, right))
     lefts = left if isinstance(left, tuple) else (left,) * len(right if isinstance(right, tuple) else ())
     rights = right if isinstance(right, tuple) else (right,) * len(lefts)
     if len(lefts) != len(rights):
         return None
-    made = tuple(_bounded(combine(p, q)) for p, q in zip(lefts, rights, strict=True))
+    made = tuple(bounded(combine(p, q)) for p, q in zip(lefts, rights, strict=True))
     kept = tuple(m for m in made if m is not None)
     return kept if len(kept) == len(made) else None
 
@@ -80,7 +78,7 @@ def _own_static(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
     return sizes if sizes is None or x.type.rank else sizes[0]
 
 
-def _bounded(size: Size) -> Size | None:
+def bounded(size: Size) -> Size | None:
     """Singletons are what i64 holds: a number beyond it would have wrapped."""
     low, high = limits(Kind.I64) or (0, 0)
     value = size.constant
@@ -190,7 +188,7 @@ def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     """`÷`: a float; the exact quotient of two singletons is remembered for `⌊ ⌈`."""
     made = float_dyadic("div")(b, left, right, axis, span)
     if isinstance(made, Operand) and not made.poisoned:
-        x, y = _integer_static(b, left), _integer_static(b, right)
+        x, y = integer_static(b, left), integer_static(b, right)
         if x is not None and y is not None:
             count = len(x) if left.type.rank else len(y)
             if left.type.rank == 0 or right.type.rank == 0 or len(x) == len(y):
@@ -199,81 +197,13 @@ def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     return made
 
 
-def _integer_static(b: Builder, x: Operand) -> tuple[Size, ...] | None:
+def integer_static(b: Builder, x: Operand) -> tuple[Size, ...] | None:
     kind = x.type.element.kind
     if not (kind.is_integer or kind is Kind.BOOL):
         return None
     if x.static is not None:
         return static_sizes(b, x)
     return static_sizes(b, x) if x.type.element.weak else None
-
-
-def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`*`: integers stay integers when the exponent is static and not negative, anything else is a float."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
-        return b.poison(span)
-    x, y = b.to_number(left, span), b.to_number(right, span)
-    integers = all(v.type.element.kind in (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64) for v in (x, y))
-    exponents = _integer_static(b, y) if integers else None
-    if exponents is not None and all((low := s.bounds()[0]) is not None and low >= 0 for s in exponents):
-        kind = arithmetic(x.type.element, y.type.element)
-        assert kind is not None
-        if not fit_weak(b, x, kind, span):
-            return b.poison(span)
-        made = b.scalar("ipow", (b.convert(x, kind, span), b.convert(y, kind, span)), Element(kind), span)
-        return made if made.poisoned or kind is not Kind.I64 else with_static(made, _static_power(b, x, y))
-    p, q = floats(b, (x, y), span)
-    return b.scalar("pow", (p, q), Element(p.type.element.kind), span)
-
-
-def _static_power(b: Builder, x: Operand, y: Operand) -> Size | None:
-    if x.type.rank or y.type.rank or x.static is None or y.static is None:
-        return None
-    base, exponent = static_sizes(b, x), static_sizes(b, y)
-    if base is None or exponent is None:
-        return None
-    low, high = base[0].constant, exponent[0].constant
-    if low is None or high is None or high > 62:
-        return None
-    return _bounded(number(low**high))
-
-
-def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⍺○⍵`: ⍺ is a literal ¯12…12, or a vector of them whose items meet ⍵'s major cells."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
-        return b.poison(span)
-    codes = static_sizes(b, left)
-    picks = None if codes is None else [s.constant for s in codes]
-    if picks is None or any(p is None or not -12 <= p <= 12 for p in picks):
-        return b.error("E300", "the left argument of `○` must be a literal from ¯12 to 12", span,
-                       notes=("1 2 3 are sin cos tan, ¯1 ¯2 ¯3 their inverses, 5 6 7 the hyperbolic ones",))  # fmt: skip
-    numbers = [p for p in picks if p is not None]
-    if left.type.rank == 0:
-        return _circular(b, numbers[0], right, span)
-    if right.type.rank and not b.require(_same_count(b, len(numbers), right, span)):
-        return b.poison(span)
-    cells = [_circular(b, k, item_of(b, right, i, span) if right.type.rank else right, span) for i, k in enumerate(numbers)]
-    if any(c.poisoned for c in cells) or not cells:
-        return b.poison(span) if cells else b.literal((), ArrayType(Element(Kind.F64), left.type.shape), span)
-    kind = cells[0].type.element.kind
-    for cell in cells[1:]:
-        kind = promote_kinds(kind, cell.type.element.kind) or kind
-    values = tuple(b.convert(c, kind, span).value for c in cells)
-    return b.emit(lambda r: Stack(r, values), ArrayType(Element(kind), (number(len(values)), *cells[0].type.shape)), span)
-
-
-def _same_count(b: Builder, count: int, right: Operand, span: Span) -> Obligation:
-    message = f"these arrays do not line up: axis 0 is {count} on the left and {right.type.shape[0]} on the right"
-    return Obligation(SizeFact(Relation.EQUAL, number(count), right.type.shape[0]), "E101", span, message)
-
-
-def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:
-    (x,) = floats(b, (right,), span)
-    if code in (-11, -12) and not x.type.element.kind.is_complex:
-        x = b.convert(x, Kind.C64 if x.type.element.kind is Kind.F32 else Kind.C128, span)
-    kind = FUNCTIONS["circular"].result_kind(x.type.element.kind, code)
-    assert kind is not None
-    return b.scalar("circular", (x,), Element(kind), span, parameter=code)
 
 
 # ---------------------------------------------------------------------------------- monadic
@@ -390,7 +320,7 @@ def _literal_rounding(function: str, x: Operand) -> Size | None:
         return None
     if not x.type.element.weak:
         return None
-    return _bounded(number(math.floor(x.constant[0]) if function == "floor" else math.ceil(x.constant[0])))
+    return bounded(number(math.floor(x.constant[0]) if function == "floor" else math.ceil(x.constant[0])))
 
 
 floor, ceiling = rounding("floor"), rounding("ceil")
@@ -414,7 +344,7 @@ def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, 
 def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`÷⍵`, remembering `⌊÷n`."""
     made = float_monadic("reciprocal")(b, x, axis, span)
-    sizes = _integer_static(b, x)
+    sizes = integer_static(b, x)
     if isinstance(made, Operand) and not made.poisoned and sizes is not None:
         b.quotients[made.value] = tuple((ONE, s) for s in sizes)
     return made
