@@ -1,0 +1,66 @@
+"""Which stored number types a declared element type accepts.
+
+The rule is the language's own (language.md, Numbers): reading widens as a call does and never narrows, so that a
+declared type cannot lose anything that the file holds.  Formats of text (csv) have no stored type and are read as the
+declared kind directly.
+
+Neighbours: `npy`, `npz`, `png` (whose headers name a stored type).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ....typechecker.elements import Kind
+from ..values import NUMPY_NAMES
+from .trouble import FileTrouble, disagrees
+
+_ALL = (Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.C64, Kind.C128)
+
+ACCEPTED: Final[dict[str, tuple[Kind, ...]]] = {
+    "bool": (Kind.BOOL, *_ALL),
+    "uint8": _ALL,
+    "int8": _ALL[1:],
+    "int16": _ALL[1:],
+    "uint16": _ALL[1:],
+    "int32": (Kind.I32, Kind.I64, Kind.F64, Kind.C128),
+    "uint32": (Kind.I64, Kind.F64, Kind.C128),
+    "int64": (Kind.I64, Kind.F64, Kind.C128),
+    "uint64": (Kind.F64, Kind.C128),
+    "float16": (Kind.F32, Kind.F64, Kind.C64, Kind.C128),
+    "float32": (Kind.F32, Kind.F64, Kind.C64, Kind.C128),
+    "float64": (Kind.F64, Kind.C128),
+    "complex64": (Kind.C64, Kind.C128),
+    "complex128": (Kind.C128,),
+    "str1": (Kind.CHAR,),
+}
+"""The kinds that hold each stored type; the first is the one to declare."""
+
+_SPELLED: Final = {numpy_name: kind.value for kind, numpy_name in NUMPY_NAMES.items()} | {"str1": "char"}
+
+
+def require_accepted(stored: str, kind: Kind) -> None:
+    """E706 unless values stored as `stored` may be declared `kind`."""
+    accepted = ACCEPTED.get(stored)
+    if accepted is None:
+        raise disagrees(f"holds {stored}, which no element type stores")
+    if kind in accepted:
+        return
+    held, advice = _SPELLED.get(stored, stored), f"declare it `{accepted[0].value}`"
+    if Kind.CHAR not in (kind, accepted[0]):
+        advice += f" and write `{kind.value} x` where it may narrow"
+    raise disagrees(f"holds {held}, its declared type is {kind.value}", advice)
+
+
+def to_kind(values: Any, kind: Kind) -> Any:
+    """A NumPy array as the kind's own dtype (`U1` for text), native byte order, rows in order."""
+    import numpy
+
+    dtype = "U1" if kind is Kind.CHAR else NUMPY_NAMES[kind]
+    return numpy.ascontiguousarray(values, dtype=dtype).reshape(values.shape)
+
+
+def require_shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
+    """The shape bound from the header must still be the file's."""
+    if actual != expected:
+        raise FileTrouble("E705", f"changed while it was read: its shape was {list(expected)} and is now {list(actual)}")

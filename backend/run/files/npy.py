@@ -1,0 +1,156 @@
+"""NumPy's `.npy`: header alone, then data, without pickle and without evaluating anything.
+
+Source: the format description in NumPy's `numpy.lib.format` (versions 1, 2 and 3).  The header is matched by patterns,
+not parsed as Python; object and structured dtypes are refused; the byte count is compared with the file's length
+before anything is allocated.
+
+Neighbours: `npz` (members are npy files), `elements` (which dtypes a kind accepts).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import struct
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final
+
+from ....typechecker.elements import Kind
+from .elements import require_accepted, require_shape, to_kind
+from .trouble import FileTrouble, damaged, disagrees, system_errors
+
+MAGIC: Final = b"\x93NUMPY"
+LONGEST_HEADER: Final = 65536
+MOST_AXES: Final = 32
+
+_DESCRIPTION = re.compile(r"['\"]descr['\"]\s*:\s*(?:'([^']*)'|\"([^\"]*)\"|(\[))")
+_FORTRAN = re.compile(r"['\"]fortran_order['\"]\s*:\s*(True|False)\b")
+_SHAPE = re.compile(r"['\"]shape['\"]\s*:\s*\(([^()]*)\)")
+_SIZE = re.compile(r"[0-9]{1,18}L?")
+_TYPES: Final = {
+    "b1": "bool", "u1": "uint8", "i1": "int8", "i2": "int16", "u2": "uint16", "i4": "int32", "u4": "uint32", "i8": "int64",
+    "u8": "uint64", "f2": "float16", "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "U1": "str1",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`description` is NumPy's dtype string; `stored` the name in `elements.ACCEPTED`; data starts at `start`."""
+
+    description: str
+    stored: str
+    fortran: bool
+    shape: tuple[int, ...]
+    start: int
+
+    @property
+    def item_bytes(self) -> int:
+        return int(self.description[2:]) * (4 if self.description[1] == "U" else 1)
+
+    @property
+    def data_bytes(self) -> int:
+        return math.prod(self.shape) * self.item_bytes
+
+
+def parse_header(file: BinaryIO) -> Header:
+    """Read from the start of an npy file up to its data."""
+    start = file.read(8)
+    if start[:6] != MAGIC:
+        raise damaged("is not an npy file" if start else "is empty, not an npy file", "npy files are written by `numpy.save`")
+    if len(start) < 8:
+        raise damaged("ends inside its header")
+    version = start[6]
+    if version not in (1, 2, 3):
+        raise damaged(f"is an npy file of version {version}, versions 1 to 3 are known")
+    field = file.read(2 if version == 1 else 4)
+    if len(field) < (2 if version == 1 else 4):
+        raise damaged("ends inside its header")
+    (length,) = struct.unpack("<H" if version == 1 else "<I", field)
+    if length > LONGEST_HEADER:
+        raise damaged(f"has a header of {length} bytes, more than {LONGEST_HEADER}")
+    raw = file.read(length)
+    if len(raw) < length:
+        raise damaged("ends inside its header")
+    text = raw.decode("utf-8" if version == 3 else "latin-1", errors="replace")
+    return _read_fields(text, 8 + len(field) + length)
+
+
+def _read_fields(text: str, start: int) -> Header:
+    description, fortran, shape = _DESCRIPTION.search(text), _FORTRAN.search(text), _SHAPE.search(text)
+    if description is None or fortran is None or shape is None:
+        raise damaged("has a broken npy header")
+    if description[3]:
+        raise disagrees("holds records with fields, not numbers of one type")
+    name = description[1] or description[2] or ""
+    sizes = [part.strip() for part in shape[1].split(",")]
+    if sizes and not sizes[-1]:
+        sizes.pop()
+    if len(sizes) > MOST_AXES or not all(_SIZE.fullmatch(size) for size in sizes):
+        raise damaged("has a broken shape in its npy header")
+    dimensions = tuple(int(size.rstrip("L")) for size in sizes)
+    return Header(name, _stored_type(name), fortran[1] == "True", dimensions, start)
+
+
+def _stored_type(name: str) -> str:
+    if name[:1] not in ("<", ">", "|", "="):
+        raise damaged(f"has a broken element type {name!r} in its npy header")
+    if name[1:2] == "O":
+        raise disagrees(
+            "holds pickled Python objects, which are never loaded because loading them can run code",
+            "save numbers: `numpy.save(path, array.astype(float))`",
+        )
+    stored = _TYPES.get(name[1:])
+    if stored is None:
+        raise disagrees(f"holds items of type {name}, which no element type stores")
+    return stored
+
+
+def header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
+    """The shape, after checking the stored type and that all the data is there."""
+    with system_errors(), open(path, "rb") as file:
+        found = parse_header(file)
+        _check_length(found, os.fstat(file.fileno()).st_size)
+    require_accepted(found.stored, kind)
+    return found.shape
+
+
+def _check_length(found: Header, length: int) -> None:
+    expected = found.start + found.data_bytes
+    if length < expected:
+        raise damaged(f"is truncated: its header promises {expected} bytes, it has {length}")
+    if length > expected:
+        raise damaged(f"has {length - expected} bytes after its data", "one npy file holds one array; use npz for several")
+
+
+def read(path: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+    """The data as a NumPy array of the kind."""
+    import numpy
+
+    with system_errors(), open(path, "rb") as file:
+        found = parse_header(file)
+        _check_length(found, os.fstat(file.fileno()).st_size)
+        require_accepted(found.stored, kind)
+        require_shape(found.shape, shape)
+        flat = numpy.fromfile(file, dtype=found.description, count=math.prod(found.shape))
+    return arrange(flat, found, kind)
+
+
+def arrange(flat: Any, found: Header, kind: Kind) -> Any:
+    """Stored items in file order as an array of the header's shape."""
+    if len(flat) != math.prod(found.shape):
+        raise damaged("ended while it was read")
+    if found.stored == "str1":
+        codes = flat.view(f"{'>' if found.description[0] == '>' else '<'}u4")
+        if len(codes) and int(codes.max()) > 0x10FFFF:
+            raise damaged("holds numbers that are no characters")
+    return to_kind(flat.reshape(found.shape, order="F" if found.fortran else "C"), kind)
+
+
+def write(file: BinaryIO, values: Any, kind: Kind) -> None:
+    """Write version 1 (the form `numpy.save` writes); `values` is a NumPy array of the kind."""
+    import numpy
+
+    if values.ndim > MOST_AXES:
+        raise FileTrouble("E708", f"cannot hold {values.ndim} axes")
+    numpy.lib.format.write_array(file, numpy.ascontiguousarray(values).reshape(values.shape), allow_pickle=False)

@@ -1,0 +1,125 @@
+"""Inputs: the shape from the header alone, then the data.
+
+A path is `file.suffix`, or `file.npz:name` for one array of an archive.  `read_shape` touches no data (text formats are
+scanned once); sizes are bound from it, obligations and memory are checked, and only then `read_values` reads.
+
+Failures: RunFailed with E704 (cannot be read) or E705 (damaged); Refused with E706 (not of the declared type) or E707
+(permission, by the caller).  Which files may be touched is the caller's decision, see `shell.permissions`.
+
+Neighbours: one codec a format: `npy npz delimited png plain`; `run.binding` takes the shapes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from ....lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
+from ....lang.source import Span
+from ....typechecker.elements import Kind
+from . import delimited, npy, npz, plain, png
+from .trouble import FileTrouble, disagrees, system_errors
+
+READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt")
+_BY_EXTRA: Final = (".parquet", ".zarr")
+_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+
+
+def split_member(path: str) -> tuple[str, str]:
+    """`a.npz:name` is the file `a.npz` and its member `name`; other paths have no member."""
+    at = path.lower().rfind(".npz:")
+    return (path, "") if at < 0 else (path[: at + 4], path[at + 5 :])
+
+
+def read_shape(path: str, kind: Kind, rank: int, span: Span, *, shown: str | None = None) -> tuple[int, ...]:
+    """The shape that the file gives an input declared with `kind` and `rank`.
+
+    `shown` is how messages name the file (as the program wrote it) when `path` was resolved."""
+    with located(shown or path, span):
+        shape = _header(path, kind, rank)
+        if len(shape) != rank:
+            raise disagrees(f"has shape [{' '.join(map(str, shape))}], its declared type has {_axes(rank)}")
+        return shape
+
+
+def read_values(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, shown: str | None = None) -> Any:
+    """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
+    with located(shown or path, span), system_errors():
+        file, member = split_member(path)
+        match _suffix(file):
+            case ".npy":
+                return npy.read(file, kind, shape)
+            case ".npz":
+                return npz.read(file, member, kind, shape)
+            case ".png":
+                return png.read(file, kind, shape)
+            case ".txt":
+                return plain.read(file, kind, shape)
+            case suffix:
+                return delimited.read(file, _DELIMITERS[suffix], kind, shape)
+
+
+def check_range(values: Any, low: int | None, high: int | None, path: str, span: Span) -> None:
+    """E706 where an input declared `int<low..high>` or `idx<n>` (0..n-1) holds something else.  `values` is a NumPy array."""
+    if not values.size:
+        return
+    least, greatest = int(values.min()), int(values.max())
+    wrong = least if low is not None and least < low else greatest if high is not None and greatest > high else None
+    if wrong is not None:
+        with located(path, span):
+            raise disagrees(f"holds {wrong}, its declared type allows {low} to {high}")
+
+
+def _header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
+    file, member = split_member(path)
+    match _suffix(file):
+        case ".npy":
+            return npy.header(file, kind, rank)
+        case ".npz":
+            return npz.header(file, member, kind, rank)
+        case ".png":
+            return png.header(file, kind, rank)
+        case ".txt":
+            return plain.header(file, kind, rank)
+        case suffix:
+            return delimited.header(file, _DELIMITERS[suffix], kind, rank)
+
+
+def _suffix(file: str) -> str:
+    """The format, after checking that it is known and that the file is a regular one."""
+    suffix = os.path.splitext(file)[1].lower()
+    if suffix in _BY_EXTRA:
+        raise FileTrouble("E704", f"is a {suffix} file, and the package that reads those is not installed", _known())
+    if suffix not in READABLE:
+        raise FileTrouble("E704", f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known())
+    with system_errors():
+        os.stat(file)
+        if os.path.isdir(file):
+            raise IsADirectoryError
+        if not os.path.isfile(file):
+            raise FileTrouble("E704", "is no regular file")
+    return suffix
+
+
+def _known() -> str:
+    return "files that can be read: " + " ".join(READABLE)
+
+
+def _axes(rank: int) -> str:
+    return "no axes" if rank == 0 else "one axis" if rank == 1 else f"{rank} axes"
+
+
+@contextmanager
+def located(path: str, span: Span) -> Iterator[None]:
+    """Turn a codec's trouble into the diagnostic of one input or output."""
+    try:
+        yield
+    except FileTrouble as trouble:
+        raise _error(trouble, path, span) from None
+
+
+def _error(trouble: FileTrouble, path: str, span: Span) -> RhoError:
+    diagnostic = Diagnostic(trouble.code, f"`{path}` {trouble.message}", span, notes=trouble.notes)
+    return Refused([diagnostic]) if trouble.code in ("E702", "E706") else RunFailed([diagnostic])

@@ -1,0 +1,53 @@
+"""What a codec raises before anybody knows which line of the program asked for the file.
+
+Codecs know the format, not the program: they raise `FileTrouble`, and `files` adds the span and the path and raises
+`RunFailed` (E704 unreadable, E705 damaged, E708 not written) or `Refused` (E706 disagrees with its declared type).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class FileTrouble(Exception):
+    """One problem with one file: `code`, a sentence that reads on after the file's name, further lines."""
+
+    def __init__(self, code: str, message: str, *notes: str) -> None:
+        self.code = code
+        self.message = message
+        self.notes = notes
+        super().__init__(f"{code}: {message}")
+
+
+def damaged(message: str, *notes: str) -> FileTrouble:
+    """E705: the file does not hold what its format promises."""
+    return FileTrouble("E705", message, *notes)
+
+
+def disagrees(message: str, *notes: str) -> FileTrouble:
+    """E706: the file is sound but not of the declared type."""
+    return FileTrouble("E706", message, *notes)
+
+
+@contextmanager
+def system_errors() -> Iterator[None]:
+    """Errors of the operating system while reading become E704."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise FileTrouble("E704", "does not exist") from None
+    except IsADirectoryError:
+        raise FileTrouble("E704", "is a folder, not a file") from None
+    except PermissionError:
+        raise FileTrouble("E704", "may not be read: permission denied") from None
+    except NotADirectoryError:
+        raise FileTrouble("E704", "does not exist: a folder on its path is a file") from None
+    except ValueError as error:  # a NUL in the path
+        if "null" not in str(error):
+            raise
+        raise FileTrouble("E704", "is not a path") from None
+    except OSError as error:
+        raise FileTrouble("E704", f"cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise FileTrouble("E702", "does not fit in memory") from None
