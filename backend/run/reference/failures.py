@@ -1,19 +1,14 @@
-"""How an operation of the reference interpreter says that a run-time check failed.
+"""How an operation of the reference interpreter stops.
 
-Operations know the code and the sentence; the interpreter adds the span of the op and raises `RunFailed`.  A broken
-invariant (a shape that is not the declared one) is an `InternalError`: a bug in Rho, never the user's fault.
+`CheckFailed` is a failed run-time check, shared with the other back ends.  A broken invariant (a shape that is not the
+declared one) is an `InternalError`: a bug in Rho, never the user's fault.
 """
 
 from __future__ import annotations
 
+from ..failures import CheckFailed
 
-class CheckFailed(Exception):
-    """A run-time check of the program failed: E310 index, E703 value, E403 size, E204 empty reduction."""
-
-    def __init__(self, code: str, message: str) -> None:
-        self.code = code
-        self.message = message
-        super().__init__(f"{code}: {message}")
+__all__ = ["CheckFailed", "InternalError"]
 
 
 class InternalError(AssertionError):
