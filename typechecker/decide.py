@@ -59,9 +59,12 @@ def counterexample(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Mapping
         mentioned = premise.left.variables() | premise.right.variables()
         if mentioned & variables:
             variables |= mentioned
-    for v in list(variables):
-        if v.cap is not None:
-            variables |= v.cap.variables()
+    pending = list(variables)
+    while pending:
+        v = pending.pop()
+        caps = v.cap.variables() - variables if v.cap is not None else frozenset()
+        variables |= caps
+        pending += caps
     order = sorted(variables, key=lambda v: v.id)
     if not order or len(order) > _SEARCH_VARIABLES:
         return None
