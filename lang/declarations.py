@@ -30,6 +30,8 @@ _EXPECTED = {
     "name": "a name", "_colon": "`:` and a type", "_gets": "`←`", "_arrow": "`→`", "type": "a type such as `f64[n 3]`",
     "tuple": "a type such as `f64[n 3]`", "array": "a type such as `f64[n 3]`", "element": "a type such as `f64[n 3]`",
     "refined": "a type such as `f64[n 3]`", "parameter": "a type such as `f64[n 3]`", "signature": "a type such as `f64[n 3]`",
+    "annotated": "a type such as `f64[n 3]`", "quantity": "a type such as `f64[n 3]`", "omega": "a type such as `f64[n 3]`",
+    "range": "a type such as `f64[n 3]`", "monadic": "a type such as `f64[n 3]`",
     "_open": "a shape in brackets", "_close": "`]`", "item": "a size", "size": "a size", "tight": "a size", "number": "a size",
     "operand_t": "a size", "operand_s": "a size", "group": "a size", "variable": "a size", "bounded": "a size",
     "path": "a file name in quotes", "fact": "a fact such as `n ≥ 1`", "chain": "a fact such as `n ≥ 1`",
@@ -192,6 +194,8 @@ def _unreadable_declaration(binding: Binding, text: str, error: ParseError) -> P
         end += 1
     end = max(end, min(start + 1, len(text)))
     expected = _EXPECTED.get(error.expr.name, "a declaration") if error.expr is not None else "a declaration"
+    if text[start : start + 1] in ("'", '"') and text.startswith("input"):
+        expected = "`←`"
     found = f", not `{text[start:end]}`" if start < len(text) else ""
     return binding.problem("E011", f"{expected} is expected here{found}", binding.span(min(start, len(text)), end),
                            notes=_example(text))  # fmt: skip

@@ -77,24 +77,24 @@ def expression_grammar() -> Grammar:
 
 DECLARATION_RULES = r"""
     declaration = (schedule / use / input / param / output / typed) _end
-    use         = ~"use(?![\w∆])" _blank (path / name)
-    input       = ~"input(?![\w∆])" _blank name _colon type (_gets path _blank)? where?
-    param       = ~"param(?![\w∆])" _blank name _gets expression where?
-    output      = ~"output(?![\w∆])" _blank name (_gets expression)?
+    use         = ~r"use(?![\w∆])" _blank (path / name)
+    input       = ~r"input(?![\w∆])" _blank name _colon type (_gets path _blank)? where?
+    param       = ~r"param(?![\w∆])" _blank name _gets expression where?
+    output      = ~r"output(?![\w∆])" _blank name (_gets expression)?
     typed       = name _colon (signature / annotated)
     signature   = parameter _arrow (parameter _arrow)? type where?
     annotated   = type ((_gets expression) / where)?
     parameter   = (quantity _gap type) / type
 
     type        = (tuple / array) _blank
-    tuple       = "(" _blank type (~"[⋄\n]" _blank type)+ ")"
+    tuple       = "(" _blank type (~r"[⋄\n]" _blank type)+ ")"
     array       = element shape?
     element     = refined / name
-    refined     = ~"(idx|int|perm)<" _blank size (".." _blank size)? ">"
+    refined     = ~r"(idx|int|perm)<" _blank size (".." _blank size)? ">"
     shape       = _open (item (_gap item)*)? _close
     item        = variable / bounded / tight
     variable    = ".." name
-    bounded     = name ~"≤" _blank tight
+    bounded     = name ~r"≤" _blank tight
 
     tight       = operand_t (operator _blank operand_t)*
     operand_t   = (monadic _blank)* (group / number / name)
@@ -102,16 +102,16 @@ DECLARATION_RULES = r"""
     operand_s   = (monadic _blank)* (group / number / name) _blank
     group       = "(" _blank size ")"
 
-    where       = ~"where(?![\w∆])" _blank fact (~"[,∧]" _blank fact)* _blank
+    where       = ~r"where(?![\w∆])" _blank fact (~r"[,∧]" _blank fact)* _blank
     fact        = class_fact / chain
     class_fact  = name _gap class _blank
     chain       = size (relation _blank size)*
     quantity    = omega / range / tight
     range       = tight ".." tight
 
-    schedule    = ~"schedule(?![\w∆])" _blank block
+    schedule    = ~r"schedule(?![\w∆])" _blank block
     block       = "{" (_blank (separator / block / word))* _blank "}"
-    word        = ~"[^\s{}⋄⍝]+"
+    word        = ~r"[^\s{}⋄⍝]+"
 """
 
 
@@ -130,7 +130,7 @@ def declaration_grammar() -> Grammar:
         _arrow=Regex(line + "→" + line, "_arrow"),
         _open=Regex(r"\[" + blank, "_open"),
         _close=Regex(blank + r"\]", "_close"),
-        name=Regex(rf"(?!where(?![\w∆])){NAME}", "name"),
+        name=Regex(rf"(?!(?:use|input|param|output|schedule|where)(?![\w∆])){NAME}", "name"),
         number=Regex(r"¯?[0-9][0-9_]*+(?![\w∆])", "number"),
         operator=Regex("[-+×÷|⌈⌊]", "operator"),
         monadic=Regex("[-⌊⌈]", "monadic"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from . import tree
 from .cycles import cycle_through
 from .diagnostics import Label
-from .primitives import nearest
+from .primitives import by_name, nearest
 from .problems import Problem
 from .scope import Scope
 from .tokens import Token, TokenKind
@@ -15,6 +15,9 @@ from .unreadable import LOOKALIKES
 from .vocabulary import CONVERSIONS, FUNCTIONS, RESERVED, SYSTEM_CONSTANTS
 
 _ARGUMENTS = {"⍺": "left argument", "⍵": "right argument", "⍺⍺": "left operand", "⍵⍵": "right operand"}
+
+
+_MOST_SUGGESTIONS = 50
 
 
 def bind_name(binding: Binding, scope: Scope, token: Token) -> Unit:
@@ -64,13 +67,23 @@ def _argument(binding: Binding, scope: Scope, token: Token) -> Unit:
 def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
     """E001, with the name that was probably meant."""
     name, span = token.text, binding.of(token)
+    scope.outermost().names[name] = None  # one cause, one error
     if name in binding.definitions:
         return _defined_below(binding, scope, token)
-    meant = LOOKALIKES.get(name) or scope.nearest(name)
+    meant = _meant(binding, scope, name)
     if meant is None:
         return binding.problem("E001", f"`{name}` has no value here", span)
     return binding.problem("E001", f"`{name}` has no value here; did you mean `{meant}`?", span,
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+
+
+def _meant(binding: Binding, scope: Scope, name: str) -> str | None:
+    """The name or glyph probably meant; asked only so often, for every answer reads every name in scope."""
+    glyph = LOOKALIKES.get(name)
+    if glyph is None and len(binding.diagnostics) < _MOST_SUGGESTIONS:
+        spelt = by_name(name)
+        glyph = scope.nearest(name) or (spelt.glyph if spelt is not None else None)
+    return glyph
 
 
 def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
@@ -79,6 +92,7 @@ def _defined_below(binding: Binding, scope: Scope, token: Token) -> Problem:
     offset = binding.definitions[name][0]
     cycle = cycle_through(binding.definitions, binding.defining, name) if scope.in_dfn and binding.defining else None
     if cycle is not None:
+        scope.outermost().names.update(dict.fromkeys(cycle))
         labels = tuple(
             Label(binding.spelled.span(at, at + len(part)), f"`{part}` is defined here")
             for part, at in ((part, binding.definitions[part][0]) for part in cycle[:-1])

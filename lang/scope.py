@@ -46,6 +46,12 @@ class Scope:
     def class_of(self, name: str) -> NameClass | None:
         return self.find(name)[1]
 
+    def outermost(self) -> Scope:
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
     def every_name(self) -> Iterator[str]:
         scope: Scope | None = self
         while scope is not None:
@@ -54,7 +60,7 @@ class Scope:
 
     def nearest(self, name: str) -> str | None:
         """A name in scope that the user may have meant."""
-        return nearest(name, dict.fromkeys(self.every_name()))
+        return nearest(name, (known for known in dict.fromkeys(self.every_name()) if self.class_of(known) is not None))
 
 
 @dataclass(frozen=True, slots=True)

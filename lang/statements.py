@@ -68,6 +68,9 @@ def bind_assignment(
         scope.names[name.name] = NameClass.DYADIC_OPERATOR if dyadic else NameClass.MONADIC_OPERATOR
         return tree.BindOperator(span, name, node), unit.depth
     if isinstance(node, tree.Function):
+        if name.name in "⍺⍵":
+            message = f"`{name.name}` is an argument: it can be given an array, not a function"
+            raise binding.problem("E010", message, binding.of(first))
         scope.names[name.name] = NameClass.FUNCTION
         return tree.BindFunction(span, name, node), unit.depth
     scope.names[name.name] = NameClass.ARRAY

@@ -22,7 +22,7 @@ def target_of(binding: Binding, token: Token) -> tree.Target:
             items = tuple(target_of(binding, item) for item in token.items if item.kind is not TokenKind.SEPARATOR)
             return items[0] if len(items) == 1 else tree.TupleTarget(span, items)
         case TokenKind.QUAD if token.text == "⎕IO":
-            raise binding.problem("E018", "`⎕IO` can only be set by the first statement of a file", span)
+            raise binding.problem("E018", "`⎕IO` is set, to 0 or 1, by the first statement of a file only", span)
     raise binding.problem("E010", f"`{binding.written(token)}` cannot be given a value", span)
 
 

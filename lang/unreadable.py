@@ -37,7 +37,9 @@ def unreadable(binding: Binding, text: str, offset: int) -> Problem:
     span = binding.span(start, start + len(character))
     if character in LEFT_OUT:
         code = "E600" if character == "∇" else "E006"
-        return binding.problem(code, f"`{character}` is not in the language: {LEFT_OUT[character]}", span)
+        reason = LEFT_OUT[character]
+        message = reason if reason.startswith(f"`{character}`") else f"`{character}` is not in the language: {reason}"
+        return binding.problem(code, message, span)
     meant = LOOKALIKES.get(character, "")
     if meant:
         return binding.problem("E006", f"`{character}` is not a character of the language; did you mean `{meant}`?", span,

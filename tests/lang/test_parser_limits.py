@@ -1,0 +1,83 @@
+"""Long and deep texts: they are read, or refused with a message, and never exhaust the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from rho.lang import tokens, tree
+from rho.lang.limits import MAXIMUM_CHARACTERS, MAXIMUM_DEPTH, MAXIMUM_NESTING
+from rho.lang.parser import Parsed
+
+
+def codes(parsed: Parsed) -> list[str]:
+    return [diagnostic.code for diagnostic in parsed.diagnostics]
+
+
+def test_a_long_strand_is_one_token(parsed: Callable[..., Parsed]) -> None:
+    text = " ".join(map(str, range(100_000)))
+    assert len(tokens.tokenize(text)) == 1
+    (statement,) = parsed("+/" + text).program.statements
+    assert isinstance(statement, tree.Evaluate) and isinstance(statement.value, tree.Monadic)
+    assert isinstance(statement.value.right, tree.Number)
+    assert statement.value.right.values == tuple(range(100_000))
+
+
+@pytest.mark.parametrize("function", ["-", "1+", "+/", "{⍵}", "(-÷)"])
+def test_three_hundred_functions_in_a_row(function: str, parsed: Callable[..., Parsed]) -> None:
+    assert codes(parsed(function * 300 + "5")) == []
+
+
+@pytest.mark.parametrize("open_close", ["()", "{}", "x[]", "[⋄]"])
+@pytest.mark.parametrize("extra", [0, 1])
+def test_nesting(open_close: str, extra: int, parsed: Callable[..., Parsed]) -> None:
+    opening, closing = open_close[:-1], open_close[-1]
+    depth = MAXIMUM_NESTING + extra
+    text = opening * depth + "1" + closing * depth + ("1" if closing == "}" else "")
+    assert codes(parsed("x ← 1\n" + text)) == (["E016"] if extra else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "-" * (MAXIMUM_DEPTH + 1) + "1",
+        "x ← " + "+" * (2 * MAXIMUM_DEPTH + 3),
+        "-" + "¨" * (MAXIMUM_DEPTH + 1) + "1",
+        "f ← {" + "-" * (MAXIMUM_DEPTH + 1) + "⍵}",
+        "(" * 50_000,
+        ")" * 50_000,
+        "{" * 50_000 + "}" * 50_000,
+        "x ← 1" + " " * MAXIMUM_CHARACTERS,
+        "x : f64[n" + "+n" * 1_000 + "]",
+        "x : " + "(" * 200 + "f64" + " ⋄ f64)" * 200,
+        "schedule " + "{" * 200 + "}" * 200,
+    ],
+    ids=lambda text: text[:12],
+)
+def test_too_deep_or_too_long_is_a_message(text: str, parsed: Callable[..., Parsed]) -> None:
+    found = codes(parsed(text))
+    assert len(found) == 1 and found[0] in ("E016", "E003")
+
+
+def test_the_deepest_tree_that_is_allowed(parsed: Callable[..., Parsed]) -> None:
+    assert codes(parsed("-" * (MAXIMUM_DEPTH - 1) + "1")) == []
+    assert codes(parsed("{" * MAXIMUM_NESTING + "-" * 1_800 + "⍵" + "}" * MAXIMUM_NESTING + "1")) == []
+
+
+def test_many_statements_and_a_second_reading(parsed: Callable[..., Parsed]) -> None:
+    text = "\n".join(f"v{i} ← (1 2 3+{i})×{{⍵+1}}⍳3" for i in range(2_000))
+    assert len(parsed(text).program.statements) == 2_000
+    before = tokens.tokenize.cache_info()
+    again = parsed("first ← 0\n" + text)
+    after = tokens.tokenize.cache_info()
+    assert len(again.program.statements) == 2_001
+    assert after.misses == before.misses + 1
+
+
+def test_operators_in_operators_are_tried_out_a_bounded_number_of_times(parsed: Callable[..., Parsed]) -> None:
+    depth = MAXIMUM_NESTING - 1
+    assert codes(parsed("x ← " + "{⍺⍺ nope " * depth + "1" + "}" * depth)) == ["E001"]
+
+
+def test_many_unknown_names_are_all_reported(parsed: Callable[..., Parsed]) -> None:
+    assert len(parsed("\n".join(f"unknown{i} 1" for i in range(500))).diagnostics) == 500
