@@ -151,6 +151,7 @@ class Builder(Conversions):
 
     def size_variable(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
         """A new size variable; ids count up in the order of creation."""
+        self._size_names.setdefault(name, 1)
         made = SizeVariable(name, self._next_size, origin, cap, minimum)
         self._next_size += 1
         return made
@@ -161,6 +162,8 @@ class Builder(Conversions):
     def runtime_size(self, name: str, cap: Size, span: Span, why: str = "known only when it runs") -> SizeVariable:
         """A size at most `cap` that an op emitted next will define; its printed name is made unique."""
         count = self._size_names.get(name, 0)
+        while count and f"{name}{count + 1}" in self._size_names:
+            count += 1
         self._size_names[name] = count + 1
         made = self.size_variable(name if count == 0 else f"{name}{count + 1}", SizeOrigin.RUNTIME, cap)
         self.size_spans[made] = (span, why)

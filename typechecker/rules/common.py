@@ -17,7 +17,7 @@ from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, limits, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..sizes import ONE, ZERO, Size, SizeVariable, number, product, quotient, variable
+from ..sizes import ONE, ZERO, Size, SizeVariable, maximum, number, product, quotient, variable
 from ..types import ArrayType
 
 MonadicRule: TypeAlias = Callable[[Builder, Operand, Operand | None, Span], Value]
@@ -218,7 +218,7 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
 
 
 def _runtime(b: Builder, x: Operand, cap: Size, span: Span) -> SizeVariable:
-    size = b.value_size(x, cap, span)
+    size = b.value_size(x, maximum(0, cap), span)
     b.effect(RuntimeSize(x.value, size))
     return size
 
