@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Protocol
 
 from ...typechecker.core import Payload
@@ -104,30 +105,32 @@ def round_f32(value: float) -> float:
         return math.copysign(math.inf, value)
 
 
+def _complex_f32(value: Any) -> complex:
+    whole = complex(value)
+    return complex(round_f32(whole.real), round_f32(whole.imag))
+
+
+def _character(value: Any) -> str:
+    assert isinstance(value, str) and len(value) == 1
+    return value
+
+
+NORMALISERS: Final[dict[Kind, Callable[[Any], Payload]]] = {
+    Kind.BOOL: bool,
+    Kind.U8: partial(wrap_integer, Kind.U8),
+    Kind.I32: partial(wrap_integer, Kind.I32),
+    Kind.I64: partial(wrap_integer, Kind.I64),
+    Kind.F32: lambda value: round_f32(float(value)),
+    Kind.F64: float,
+    Kind.C64: _complex_f32,
+    Kind.C128: complex,
+    Kind.CHAR: _character,
+}
+
+
 def normalise(kind: Kind, value: Payload) -> Payload:
     """A result of exact or binary64 arithmetic as an item of `kind`: integers wrap, `f32` and `c64` round."""
-    match kind:
-        case Kind.BOOL:
-            return bool(value)
-        case Kind.U8 | Kind.I32 | Kind.I64:
-            assert isinstance(value, int)
-            return wrap_integer(kind, int(value))
-        case Kind.F64:
-            assert isinstance(value, int | float)
-            return float(value)
-        case Kind.F32:
-            assert isinstance(value, int | float)
-            return round_f32(float(value))
-        case Kind.C128:
-            assert isinstance(value, int | float | complex)
-            return complex(value)
-        case Kind.C64:
-            assert isinstance(value, int | float | complex)
-            whole = complex(value)
-            return complex(round_f32(whole.real), round_f32(whole.imag))
-        case Kind.CHAR:
-            assert isinstance(value, str) and len(value) == 1
-            return value
+    return NORMALISERS[kind](value)
 
 
 def array(kind: Kind, shape: Sequence[int], items: Iterable[Payload]) -> Array:

@@ -58,7 +58,9 @@ def assemble(kind: Kind, frame: Sequence[int], cell_shape: Sequence[int], parts:
 def lines(value: Array, axis: int) -> tuple[tuple[int, ...], list[list[Payload]]]:
     """The shape without `axis`, and for each of its positions the items along `axis`."""
     rest = value.shape[:axis] + value.shape[axis + 1 :]
-    return rest, [[at(value, (*p[:axis], i, *p[axis:])) for i in range(value.shape[axis])] for p in positions(rest)]
+    step, length = math.prod(value.shape[axis + 1 :]), value.shape[axis]
+    starts = (before * length * step + after for before in range(math.prod(value.shape[:axis])) for after in range(step))
+    return rest, [[value.data[start + i * step] for i in range(length)] for start in starts]
 
 
 def integers(value: Array) -> list[int]:

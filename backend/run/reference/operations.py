@@ -8,19 +8,20 @@ Neighbours: `interpret` (calls `compute`), `structure selection searching reduct
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
 from ....typechecker import core as c
-from ....typechecker.core import ValueId
+from ....typechecker.core import Payload, ValueId
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from .. import philox, text
 from ..values import Array, array, scalar
 from . import linear, reductions, searching, selection, structure
 from .failures import InternalError
-from .indexing import at, build, integers
-from .scalars import evaluate
+from .indexing import integers
+from .scalars import meaning
 
 
 class View(Protocol):
@@ -75,23 +76,21 @@ def apply_scalar(op: c.Scalar, view: View) -> Array:
     for arg in args:
         if arg.shape != shape[: arg.rank]:
             raise InternalError(f"{op.function}: {arg.shape} is not a prefix of {shape}")
-    return build(
-        result_kind, shape,
-        lambda p: evaluate(op.function, kind, [at(arg, p[: arg.rank]) for arg in args], result_kind, op.parameter),
-    )  # fmt: skip
+    apply = meaning(op.function, kind, len(args), result_kind, op.parameter)
+    rows = zip(*(replicated(arg, shape) for arg in args), strict=True)
+    return Array(result_kind, shape, tuple(apply(*items) for items in rows))
+
+
+def replicated(value: Array, shape: tuple[int, ...]) -> Sequence[Payload]:
+    """The items over the whole frame: each one repeated along the trailing axes that the value lacks."""
+    times = math.prod(shape[value.rank :])
+    return value.data if times == 1 else [item for item in value.data for _ in range(times)]
 
 
 def uniform(key: Array, shape: Sequence[int]) -> Array:
     """Uniform f64 from an i64 or a pair."""
     words = [*integers(key), 0]
-    return array(Kind.F64, shape, [philox.uniform(words[0], words[1], i) for i in range(_count(shape))])
-
-
-def _count(shape: Sequence[int]) -> int:
-    total = 1
-    for size in shape:
-        total *= size
-    return total
+    return array(Kind.F64, shape, [philox.uniform(words[0], words[1], i) for i in range(math.prod(shape))])
 
 
 def _rearrange(op: c.Op, view: View) -> Array:

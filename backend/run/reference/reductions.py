@@ -21,7 +21,7 @@ from ..sums import combine
 from ..values import Array, normalise
 from .failures import CheckFailed
 from .indexing import assemble, at, build, cells, integers, lines, offset
-from .scalars import evaluate
+from .scalars import evaluate, meaning
 from .selection import check_index
 
 Combine: TypeAlias = Callable[[Payload, Payload], Payload]
@@ -31,12 +31,10 @@ ALTERNATING = {"sub": "add", "div": "mul"}
 def combiner(function: str, kind: Kind) -> Combine:
     """`function` as a map of two items of `kind` to one of `kind`."""
     truth = FUNCTIONS[function].result is ResultKind.BOOL
-    result_kind = Kind.BOOL if truth else kind
-
-    def apply(x: Payload, y: Payload) -> Payload:
-        return normalise(kind, evaluate(function, kind, (x, y), result_kind))
-
-    return apply
+    apply = meaning(function, kind, 2, Kind.BOOL if truth else kind)
+    if not truth or kind is Kind.BOOL:
+        return apply
+    return lambda x, y: normalise(kind, apply(x, y))
 
 
 def identity(function: str, kind: Kind) -> Payload:

@@ -8,6 +8,7 @@ Neighbours: `interpret` (applies it element by element), `reductions` (reduces a
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from typing import Any, Final
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
-from ..values import integer_range, normalise, round_f32
+from ..values import NORMALISERS, integer_range, normalise, round_f32
 from . import complexes, reals
 from .failures import CheckFailed, InternalError
 
@@ -36,55 +37,62 @@ BOOLEAN: Final[dict[str, Callable[[bool, bool], bool]]] = {
 
 def evaluate(function: str, kind: Kind, args: Sequence[Payload], result_kind: Kind, parameter: int = 0) -> Payload:
     """`function` of items of the compute kind `kind` (for `select`: of the second operand)."""
+    return meaning(function, kind, len(args), result_kind, parameter)(*args)
+
+
+@functools.lru_cache(maxsize=1024)
+def meaning(function: str, kind: Kind, arity: int, result_kind: Kind, parameter: int = 0) -> Callable[..., Payload]:
+    """What `function` is on items of `kind`, its result normalised to `result_kind`."""
     row = FUNCTIONS.get(function)
-    if row is None or row.arity != len(args) or kind not in row.kinds:
-        raise InternalError(f"no scalar function {function} of {len(args)} × {kind.value}")
+    if row is None or row.arity != arity or kind not in row.kinds:
+        raise InternalError(f"no scalar function {function} of {arity} × {kind.value}")
     if row.result_kind(kind, parameter) not in (None, result_kind):
         raise InternalError(f"{function} of {kind.value} cannot give {result_kind.value}")
-    return normalise(result_kind, _value(function, kind, args, result_kind, parameter))
+    compute, normalised = _function(function, kind, arity, result_kind, parameter), NORMALISERS[result_kind]
+
+    def apply(*args: Payload) -> Payload:
+        return normalised(compute(*args))
+
+    return apply
 
 
-def _value(function: str, kind: Kind, args: Sequence[Any], result_kind: Kind, parameter: int) -> Payload:
+def _function(function: str, kind: Kind, arity: int, result_kind: Kind, parameter: int) -> Callable[..., Any]:
     match function:
         case "select":
-            chosen: Payload = args[1] if args[0] else args[2]
-            return chosen
+            return lambda condition, x, y: x if condition else y
         case "convert":
-            return convert(kind, args[0], result_kind)
+            return lambda x: convert(kind, x, result_kind)
         case "convert_checked":
-            return convert_checked(kind, args[0], result_kind)
+            return lambda x: convert_checked(kind, x, result_kind)
         case "not":
-            return not args[0]
+            return operator.not_
     if function in COMPARISONS:
-        return COMPARISONS[function](args[0], args[1])
+        return COMPARISONS[function]
     if function in BOOLEAN:
-        return BOOLEAN[function](args[0], args[1])
+        return BOOLEAN[function]
     if kind.is_integer:
-        return reals.INTEGER_MONADIC[function](args[0]) if len(args) == 1 else reals.INTEGER_DYADIC[function](args[0], args[1])
+        return reals.INTEGER_MONADIC[function] if arity == 1 else reals.INTEGER_DYADIC[function]
     if kind.is_complex:
-        return _complex(function, kind, args, parameter)
+        return _complex(function, kind, arity, parameter)
     if function in ("floor", "ceil"):
-        return whole(function, args[0])
+        return lambda x: whole(function, x)
     if function == "circular":
-        return reals.FLOAT_CIRCULAR[parameter](args[0])
-    return reals.FLOAT_MONADIC[function](args[0]) if len(args) == 1 else reals.FLOAT_DYADIC[function](args[0], args[1])
+        return reals.FLOAT_CIRCULAR[parameter]
+    return reals.FLOAT_MONADIC[function] if arity == 1 else reals.FLOAT_DYADIC[function]
 
 
-def _complex(function: str, kind: Kind, args: Sequence[complex], parameter: int) -> Payload:
+def _complex(function: str, kind: Kind, arity: int, parameter: int) -> Callable[..., Any]:
     if function == "circular":
-        if parameter in complexes.COMPLEX_TO_REAL:
-            return complexes.COMPLEX_TO_REAL[parameter](args[0])
-        return complexes.COMPLEX_CIRCULAR[parameter](args[0])
+        return complexes.COMPLEX_TO_REAL.get(parameter) or complexes.COMPLEX_CIRCULAR[parameter]
     if function == "abs":
-        return complexes.magnitude(args[0])
+        return complexes.magnitude
     rounded = round_f32 if kind is Kind.C64 else complexes.exact
     if function == "reciprocal":
-        return complexes.divide(complex(1), args[0], rounded)
+        return lambda z: complexes.divide(complex(1), z, rounded)
     if function in complexes.ROUNDED_DYADIC:
-        return complexes.ROUNDED_DYADIC[function](args[0], args[1], rounded)
-    if len(args) == 1:
-        return complexes.COMPLEX_MONADIC[function](args[0])
-    return complexes.COMPLEX_DYADIC[function](args[0], args[1])
+        compute = complexes.ROUNDED_DYADIC[function]
+        return lambda x, y: compute(x, y, rounded)
+    return complexes.COMPLEX_MONADIC[function] if arity == 1 else complexes.COMPLEX_DYADIC[function]
 
 
 def whole(function: str, value: float) -> int:
