@@ -10,7 +10,7 @@ NumPy and the back ends are imported by `load` and later steps, never by `check`
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -23,6 +23,9 @@ from .permissions import Permissions
 
 if TYPE_CHECKING:
     from ..typechecker.core import Core
+    from .loading import InputFile
+    from .outcome import Outcome
+    from .requests import Request
 
 
 class Strictness(Enum):
@@ -48,6 +51,23 @@ class Checked:
         return self.core is not None
 
 
+class Engine(Enum):
+    """What executes a loaded program."""
+
+    PLANNED = "the plan, on this machine's devices"
+    REFERENCE = "the reference interpreter"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A program whose sizes are bound: its files are found, its guards hold; no data has been read."""
+
+    checked: Checked
+    core: Core
+    request: Request
+    files: Mapping[str, InputFile]
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it)."""
@@ -65,8 +85,40 @@ class Session:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, {}, None, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
-        return Checked(source, found.core, found.diagnostics, found.types, found.last, sources)
+        return Checked(source, found.core, in_source_order(found.diagnostics, source), found.types, found.last, sources)
+
+    def load(self, checked: Checked, request: Request) -> Loaded:
+        """Find the files, bind the sizes from their headers, check the guards.
+
+        Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
+        from ..backend.run.binding import bind_sizes
+        from .loading import find_inputs
+
+        core = checked.core
+        assert core is not None, "only accepted programs are loaded"
+        files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
+        bind_sizes(core, {name: file.shape for name, file in files.items()}, request.params)
+        return Loaded(checked, core, request, files)
+
+    def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED) -> Outcome:
+        """Read the data and compute.  Raises RunFailed or Refused; nothing is printed or written."""
+        from ..backend.run.binding import bind_sizes
+        from ..backend.run.reference import interpret
+        from ..backend.run.values import from_numpy
+        from .loading import read_inputs
+        from .outcome import outcome_of
+
+        core, request = loaded.core, loaded.request
+        sizes = bind_sizes(core, {name: file.shape for name, file in loaded.files.items()}, request.params)
+        values = {name: from_numpy(value) for name, value in read_inputs(core, loaded.files, sizes).items()}
+        results = interpret(core, values, request.params)
+        return outcome_of(core, results.printed, results.outputs)
 
     def folder_of(self, source: Source) -> str:
         """The folder a program's relative paths start from."""
         return self.folder if source.name.startswith("<") else os.path.dirname(source.name)
+
+
+def in_source_order(diagnostics: Sequence[Diagnostic], main: Source) -> tuple[Diagnostic, ...]:
+    """The program's own first, each file's from top to bottom."""
+    return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))

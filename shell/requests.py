@@ -1,0 +1,124 @@
+"""From options to a run: checked names, numbers and paths.  Everything wrong here is a usage error with a suggestion."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..typechecker.core import Core
+from .arguments import Arguments, UsageError, nearest
+from .permissions import Permissions
+
+_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`memory` in bytes, `seconds` of running; None is no limit."""
+
+    memory: int | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`inputs` maps names to paths (relative to the working folder), `params` to numbers, `outputs` to paths."""
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, int] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
+
+
+def request_of(arguments: Arguments) -> Request:
+    """The request of `run`, `eval` and `plan`."""
+    params = {name: _natural(name, text) for name, text in arguments.pairs("--set", "PARAM=N").items()}
+    return Request(
+        arguments.pairs("--in", "NAME=PATH"), params, arguments.pairs("--out", "NAME=PATH"),
+        Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time"))),
+    )  # fmt: skip
+
+
+def permissions_of(arguments: Arguments, request: Request, script: str, folder: str) -> Permissions:
+    """The script's folder, the files named on the command line, and what is allowed beside them."""
+    named = [script, *(data_file(path) for path in request.inputs.values())]
+    writable = arguments.values("--allow-write")
+    for option in ("--allow-read", "--allow-write"):
+        for given in arguments.values(option):
+            if not os.path.isdir(given):
+                raise UsageError(f"{option} {given}: there is no such folder")
+    return Permissions.of([folder or ".", *arguments.values("--allow-read")], named, writable or None)
+
+
+def data_file(path: str) -> str:
+    """The file of `path` or `archive.npz:member`."""
+    from ..backend.run.files import split_member
+
+    return split_member(path)[0]
+
+
+def check_names(core: Core, request: Request) -> None:
+    """Every name of the request exists in the program, and every input has a file."""
+    inputs = [entry.name for entry in core.inputs]
+    _known("--in", request.inputs, inputs, "input")
+    _known("--set", request.params, [entry.name for entry in core.params], "param")
+    _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
+    missing = [entry.name for entry in core.inputs if entry.path is None and entry.name not in request.inputs]
+    if missing:
+        needed = " ".join(f"--in {name}=PATH" for name in missing)
+        raise UsageError(f"input{'s' if len(missing) > 1 else ''} {_listed(missing)} of this program names no file", f"give {needed}")
+
+
+def _known(option: str, given: Mapping[str, str] | Mapping[str, int], known: Sequence[str], what: str) -> None:
+    for name in given:
+        if name not in known:
+            guess = nearest(name, known)
+            meant = f"; did you mean `{guess}`?" if guess else ""
+            listed = f"its {what}s are {_listed(known)}" if known else f"it has no {what}"
+            raise UsageError(f"{option}: this program has no {what} `{name}`{meant}", listed)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def check_outputs(request: Request) -> None:
+    """Two outputs may not share a file, nor may one overwrite a file that is read."""
+    places: dict[str, str] = {os.path.realpath(data_file(path)): f"--in {name}" for name, path in request.inputs.items()}
+    for name, path in request.outputs.items():
+        real = os.path.realpath(path)
+        if real in places:
+            raise UsageError(f"--out {name}={path}: that file is {places[real]} already", "give each output a file of its own")
+        places[real] = f"--out {name}"
+
+
+def _natural(name: str, text: str) -> int:
+    digits = text.replace("_", "")
+    if digits.isascii() and digits.isdigit() and len(digits) <= 18:
+        return int(digits)
+    raise UsageError(f"--set {name}={text}: a param is a natural number such as 3")
+
+
+def _bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    unit = text[len(number) :].upper()
+    unit = unit if unit in _UNITS else unit.removesuffix("B")
+    try:
+        return int(float(number) * _UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        raise UsageError(f"--max-memory {text}: write a number of bytes such as 500M or 2GiB") from None
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("s"))
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UsageError(f"--max-time {text}: write a number of seconds such as 10")
+    return value

@@ -1,0 +1,67 @@
+"""One program from its text to its outcome, with every problem turned into diagnostics and an exit code.
+
+`run`, `eval`, `eval --lines`, `test` and the REPL share this; nothing here prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..lang.diagnostics import Diagnostic, RhoError
+from ..lang.render import diagnostic_json
+from ..lang.source import Source
+from .exits import Exit
+from .messages import exit_of
+from .outcome import Outcome, nothing
+from .requests import Request, check_names
+from .session import Checked, Engine, Loaded, Session
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What happened: the outcome (empty unless `exit` is OK), all diagnostics, the sources they point into."""
+
+    exit: Exit
+    outcome: Outcome
+    diagnostics: tuple[Diagnostic, ...]
+    sources: Mapping[str, Source]
+
+    def json(self) -> dict[str, Any]:
+        return self.outcome.json([diagnostic_json(found, self.sources) for found in self.diagnostics])
+
+
+Save = Callable[[Loaded, Outcome], None]
+
+
+def run_program(
+    source: Source, session: Session, request: Request, *, verify: bool = False, save: Save | None = None,
+    ready: Callable[[Loaded], None] | None = None,
+) -> Report:  # fmt: skip
+    """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded."""
+    checked = session.check(source)
+    if not checked.accepted:
+        return Report(_rejection(checked), nothing(), checked.diagnostics, checked.sources)
+    core = checked.core
+    assert core is not None
+    check_names(core, request)
+    try:
+        loaded = session.load(checked, request)
+        if ready is not None:
+            ready(loaded)
+        outcome = session.run(loaded)
+        if verify:
+            from .verifying import compare
+
+            compare(outcome, session.run(loaded, Engine.REFERENCE), source)
+        if save is not None:
+            save(loaded, outcome)
+    except RhoError as error:
+        return Report(exit_of(error), nothing(), (*checked.diagnostics, *error.diagnostics), checked.sources)
+    return Report(Exit.OK, outcome, checked.diagnostics, checked.sources)
+
+
+def _rejection(checked: Checked) -> Exit:
+    """A permission refused while modules were read is not the checker's."""
+    return Exit.REFUSED if any(found.code == "E707" for found in checked.diagnostics) else Exit.REJECTED

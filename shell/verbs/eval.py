@@ -1,0 +1,47 @@
+"""`rho eval EXPR` and `rho eval --lines FILE`: programs from the command line."""
+
+from __future__ import annotations
+
+from ...lang.source import Source
+from ..arguments import Arguments, UsageError
+from ..console import Console
+from ..exits import Exit
+from ..requests import permissions_of, request_of
+from ..results import print_json, wants_json
+from ..running import Report, run_program
+from ..session import Session, Strictness
+from ..sources import EVAL, read_source
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    request = request_of(arguments)
+    strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
+    session = Session("", permissions_of(arguments, request, "", ""), strictness)
+    lines = arguments.value("--lines")
+    if lines is not None:
+        from ..lines import run_lines
+
+        if arguments.positional:
+            raise UsageError("rho eval: give an expression or --lines FILE, not both")
+        text = console.read_input() if lines == "-" else read_source(lines).text
+        return run_lines(text, session, request, console, json=wants_json(arguments), verify=arguments.has("--verify"))
+    text = " ".join(arguments.positional)
+    if not text:
+        raise UsageError("rho eval: needs an expression", "for example: rho eval '+/⍳10'")
+    if text == "-":
+        text = console.read_input()
+    report = run_program(Source(EVAL, text), session, request, verify=arguments.has("--verify"))
+    return show_report(report, console, json=wants_json(arguments))
+
+
+def show_report(report: Report, console: Console, *, json: bool) -> Exit:
+    """Results to standard output, messages to standard error; with `json` the object of ux.md, messages in it too."""
+    from .. import messages
+
+    messages.show(console, report.diagnostics, report.sources)
+    if json:
+        print_json(console, report.json())
+    else:
+        for shown in report.outcome.printed:
+            console.print("\n".join(shown.lines(console)))
+    return report.exit

@@ -1,0 +1,64 @@
+"""`rho run FILE`: check, load, plan and run a script; print what it prints; save its outputs, all after the whole run succeeded."""
+
+from __future__ import annotations
+
+import os
+
+from ...lang.source import Source
+from ..arguments import Arguments
+from ..console import Console
+from ..exits import Exit
+from ..outcome import Outcome
+from ..permissions import Permissions
+from ..requests import Request, check_outputs, permissions_of, request_of
+from ..results import wants_json
+from ..running import run_program
+from ..session import Loaded, Session, Strictness
+from ..sources import STANDARD_INPUT, Undecodable, read_source
+from .eval import show_report
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    from .. import messages
+
+    request = request_of(arguments)
+    check_outputs(request)
+    path = arguments.positional[0]
+    try:
+        source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
+    except Undecodable as error:
+        messages.show(console, error.diagnostics, {path: error.source})
+        return Exit.REJECTED
+    folder = "" if path == "-" else os.path.dirname(path)
+    permissions = permissions_of(arguments, request, path, folder)
+    strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
+    session = Session("", permissions, strictness)
+    report = run_program(
+        source, session, request, verify=arguments.has("--verify"),
+        ready=lambda loaded: _check_outputs(loaded, request, permissions),
+        save=lambda loaded, outcome: _save(loaded, request, outcome),
+    )  # fmt: skip
+    return show_report(report, console, json=wants_json(arguments))
+
+
+def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:
+    """Refuse outputs that cannot be written before anything is computed."""
+    from ...backend.run.files import check_writable
+    from ...lang.diagnostics import Refused
+
+    for entry in loaded.core.outputs:
+        path = request.outputs.get(entry.name)
+        if path is not None:
+            if not permissions.may_write(path):
+                raise Refused([permissions.write_refusal(path, entry.span)])
+            check_writable(path, entry.span)
+
+
+def _save(loaded: Loaded, request: Request, outcome: Outcome) -> None:
+    from ...backend.run.files import write_values
+
+    for entry in loaded.core.outputs:
+        path = request.outputs.get(entry.name)
+        if path is not None:
+            shown = outcome.outputs[entry.name]
+            write_values(path, shown.value, shown.kind, entry.span)
