@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import stat
 import struct
 import zipfile
@@ -22,6 +24,7 @@ from rho.typechecker.elements import Kind
 np = pytest.importorskip("numpy")
 BOOL, U8, I32, I64, F32, F64, C64, C128, CHAR = Kind
 SPAN = Span("test.rho", 3, 9)
+ROUNDS = 150
 
 
 def load(path: Path | str, kind: Kind, rank: int) -> Array:
@@ -463,3 +466,41 @@ def test_permissions_and_links_are_kept(tmp_path: Path) -> None:
     link.symlink_to(path)
     write_values(str(link), array(I64, (1,), [1]), I64, SPAN)
     assert link.is_symlink() and path.read_text() == "1\n" and stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+# ------------------------------------------------------------------------------------ fuzzing
+
+
+def mutated(chance: random.Random, content: bytes) -> bytes:
+    """A few random changes: bytes replaced, removed, doubled."""
+    raw = bytearray(content)
+    for _ in range(chance.randint(1, 4)):
+        at = chance.randrange(len(raw)) if raw else 0
+        match chance.randrange(4):
+            case 0:
+                raw[at : at + 1] = bytes([chance.randrange(256)])
+            case 1:
+                del raw[at : at + chance.randint(1, 8)]
+            case 2:
+                raw[at:at] = raw[at : at + chance.randint(1, 8)]
+            case _:
+                raw[at : at + 1] = chance.choice([b"\0", b"\xff", b"9", b"-", b"\n", b",", b"(", b"'", b'"', b"e"])
+    return bytes(raw)
+
+
+@pytest.mark.parametrize("suffix", files.READABLE)
+def test_damage_is_read_or_refused(suffix: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x{suffix}"
+    kind, rank = {".txt": (CHAR, 2), ".png": (U8, 3)}.get(suffix, (F64, 2))
+    if suffix == ".npz":
+        np.savez_compressed(path, a=np.arange(6.0).reshape(2, 3))
+    elif suffix == ".txt":
+        path.write_bytes("hé\n😀x\n".encode())
+    else:
+        shape, stored = ((2, 4, 3), "u1") if rank == 3 else ((6, 4), "f8")
+        write_values(str(path), np.arange(24).reshape(shape).astype(stored), kind, SPAN)
+    whole, chance = path.read_bytes(), random.Random(suffix)
+    for _ in range(ROUNDS):
+        path.write_bytes(mutated(chance, whole))
+        with contextlib.suppress(RhoError):
+            load(path, kind, rank)
