@@ -149,7 +149,7 @@ def test_values(program: str, expected: list[object]) -> None:
     assert printed(program) == expected
 
 
-INPUTS = """param k ← 2
+INPUTS = """param w ← 2
 input x : f64[n] ⋄ input x2 : f64[n] ⋄ input y : f64[m] ⋄ input A : f64[n m] ⋄ input C : f64[n m]
 input B : f64[m p] ⋄ input s : f64 ⋄ input i : i64 ⋄ input W : f64[n n] ⋄ input X : f32[n m]
 """
@@ -168,13 +168,13 @@ TYPES = [
     ("⍉A+C", "f64[m n]"),
     ("(x,y)+(y,x)", "f64[n+m]"),
     ("(1↓x)-¯1↓x", "f64[0⌈n-1]"),
-    ("k↑x", "f64[k]"),
+    ("w↑x", "f64[w]"),
     ("x[⍋x]", "f64[n]"),
     ("x[⌽⍳≢x]", "f64[n]"),
     ("(x>0)⌿x", "f64[k≤n]"),
     ("z←(x>0)⌿x ⋄ z×z", "f64[k≤n]"),
     ("((x>0)⌿x),(x2>0)⌿x2", "f64[k+k2]"),
-    ("{W+.×⍵}⍣k ⊢ x", "f64[n]"),
+    ("{W+.×⍵}⍣w ⊢ x", "f64[n]"),
     ("{W+.×⍵}⍣\\3 ⊢ x", "f64[4 n]"),
     ("{s>0:⍵+x2 ⋄ ⍵}x", "f64[n]"),
     ("{s>0:2↑⍵ ⋄ 3↑⍵}x", "f64[k≤3]"),
@@ -184,8 +184,8 @@ TYPES = [
     ("{⍵×2}¨A", "f64[n m]"),
     ("x {⍺,⍵}¨ x2", "f64[n 2]"),
     ("{⍺+⍵}/A", "f64[n]"),
-    ("k +⌸ (⍳k ⋄ 1)", "i64[k]"),
-    ("{⊃⍋⍵}⍤1 ⊢ {√+/⍵×⍵}⍤1 ⊢ A (-⍤1⍤1 2) k↑C", "idx<k>[n]"),
+    ("w +⌸ (⍳w ⋄ 1)", "i64[w]"),
+    ("{⊃⍋⍵}⍤1 ⊢ {√+/⍵×⍵}⍤1 ⊢ A (-⍤1⍤1 2) w↑C", "idx<w>[n]"),
     ("{(u v)←⍵ ⋄ (u ⋄ v+1)}⍣3 ⊢ (x ⋄ 0)", "(f64[n] ⋄ i64)"),
     ("({(+/,⍵)÷9}⌺3 3)A", "f64[n m]"),
 ]

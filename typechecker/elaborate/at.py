@@ -5,16 +5,16 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..core import MaskUpdate, Reshape, Update
 from ..display import show_type
-from ..elements import Kind, fits, plain
+from ..elements import Kind, plain
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..rules.common import common, is_boolean
 from ..sizes import Size, product
 from ..types import ArrayType
-from . import combine, indexing
+from . import indexing
 from .context import Context
 from .expressions import single
 from .functions import BoundFunction, DerivedFunction, FunctionValue, PrimitiveFunction
-from .values import cast
 
 
 def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
@@ -37,7 +37,7 @@ def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value,
         found = single(ctx, ctx.call(where, None, x, span), span)
         if found.poisoned:
             return found
-        places = ctx.builder.to_bool(found, span) if fits(found.type.element, Kind.BOOL) else found
+        places = ctx.builder.to_bool(found, span) if is_boolean(found.type.element) else found
         if places.type.element.kind is not Kind.BOOL:
             return ctx.error(
                 "E303", f"a function on the right of `@` gives a mask, but this gives {show_type(places.type)}", derived.span
@@ -57,7 +57,7 @@ def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: 
     else:
         selected = indexing.select(ctx, x, index, 0, span)
         new = single(ctx, ctx.call(change, None, selected, span), span)
-    if new.poisoned or not _fits(ctx, new, selected_shape, span):
+    if new.poisoned or not indexing.fits_selection(ctx, new, selected_shape, span):
         return ctx.builder.poison(span)
     pair = _promoted(ctx, x, new, span)
     if pair is None:
@@ -68,30 +68,9 @@ def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: 
     return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, index.checked), type_, span)
 
 
-def _fits(ctx: Context, new: Operand, shape: tuple[Size, ...], span: Span) -> bool:
-    """The new cells have the selection's shape, or are one scalar for all."""
-    if new.type.rank == 0:
-        return True
-    if new.type.rank != len(shape):
-        ctx.error(
-            "E101",
-            f"the cells selected by `@` have rank {len(shape)}, but their replacement has type {show_type(new.type)}",
-            span,
-        )
-        return False
-    facts = [SizeFact(Relation.EQUAL, a, b) for a, b in zip(shape, new.type.shape, strict=True)]
-    return all(
-        ctx.builder.require(Obligation(fact, "E101", span, f"{fact.left} places are replaced by {fact.right} values"))
-        for fact in facts
-    )
-
-
 def _promoted(ctx: Context, x: Operand, new: Operand, span: Span) -> tuple[Operand, Operand] | None:
-    joint = combine.joint_element(ctx, [x.type.element, new.type.element])
-    if joint is None:
-        ctx.error("E300", "the array and its new items mix text and numbers", span)
-        return None
-    return cast(ctx, x, joint, span), cast(ctx, new, joint, span)
+    pair = common(ctx.builder, [x, new], span, "the array and its new items mix text and numbers")
+    return None if pair is None else (pair[0], pair[1])
 
 
 def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Operand, span: Span) -> Value:
@@ -118,7 +97,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
         return new
     if new.type.rank == 0 and not isinstance(change, Operand):
         return _masked(ctx, new, mask, x, span)
-    if not _fits(ctx, new, selected.type.shape, span):
+    if not indexing.fits_selection(ctx, new, selected.type.shape, span):
         return ctx.builder.poison(span)
     pair = _promoted(ctx, flat, new, span)
     if pair is None:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..core import Transpose
 from ..operands import Operand
+from ..rules.common import static_integer
 from ..types import ArrayType
 from .context import Context
-from .values import static_integer
 
 
 def axis_number(ctx: Context, axis: Operand | None, default: int, rank: int, span: Span) -> int | None:
     """The 0-based axis of `f[axis]`, or the default; None after E132."""
     if axis is None:
         return default
-    value = static_integer(axis)
+    value = static_integer(ctx.builder, axis)
     if value is None:
         ctx.error("E132", "an axis is one integer known before the program runs", span)
         return None
-    if axis.type.element.below is None:
-        value -= ctx.builder.index_origin
+    value -= ctx.builder.index_origin
     if 0 <= value < rank:
         return value
     origin = ctx.builder.index_origin

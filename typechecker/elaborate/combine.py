@@ -12,10 +12,10 @@ from ..display import show_type
 from ..elements import Element
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
+from ..rules.common import static_sizes
 from ..sizes import ONE, Size, maximum, product, quotient, remainder
 from .context import Context, is_poisoned
 from .functions import PrimitiveFunction
-from .values import static_vector
 
 
 def joint_element(ctx: Context, given: Sequence[Element]) -> Element | None:
@@ -64,7 +64,7 @@ def reshape_with_slot(
         if value is None:
             known.append(None)
             continue
-        sizes = static_vector(value) if isinstance(value, Operand) and value.type.rank == 0 else None
+        sizes = static_sizes(ctx.builder, value) if isinstance(value, Operand) and value.type.rank == 0 else None
         if sizes is None:
             return ctx.error("E403", "a size must be known before the program runs", node.span)
         known.append(sizes[0])

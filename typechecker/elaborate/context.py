@@ -57,9 +57,7 @@ class Context:
                         "E610",
                         f"this program expands to more than {NODE_BUDGET} operations",
                         span,
-                        notes=(
-                            "every call is expanded: in a chain of functions that call the one before twice, each doubles",
-                        ),
+                        notes=("every call is expanded: in a chain of functions that call the one before twice, each doubles",),
                     )
                 ]
             )

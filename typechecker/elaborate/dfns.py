@@ -8,18 +8,17 @@ from __future__ import annotations
 from ...lang import tree
 from ...lang.diagnostics import Label
 from ...lang.source import Span
-from ..elements import Kind, fits
 from ..operands import Operand, Value
+from ..rules.common import is_boolean, static_integer
 from . import branches, expressions, resolve
 from .context import Context, is_poisoned
 from .functions import DfnFunction
 from .scopes import Missing, Scope
-from .values import static_integer
 
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:
     """Expand a dfn on its arguments."""
-    scope = Scope(function.home.scope.file, function.home)
+    scope = Scope(function.home.scope.file, function.home, span)
     scope.bind("⍵", right)
     scope.bind("⍺", Missing.ALPHA if left is None else left)
     builder = ctx.builder
@@ -92,9 +91,7 @@ def _guard(ctx: Context, dfn: tree.Dfn, at: int, guard: tree.Guard, scope: Scope
     condition = condition_operand(ctx, ctx.expression(ctx, guard.condition, scope), guard.condition.span)
     if condition.poisoned:
         return condition
-    known = static_integer(condition)
-    if known is None and condition.constant is not None:
-        known = int(bool(condition.constant[0]))
+    known = static_integer(ctx.builder, condition)
     if known is not None:
         return ctx.expression(ctx, guard.value, scope) if known else _statements(ctx, dfn, at + 1, scope)
 
@@ -141,8 +138,6 @@ def condition_operand(ctx: Context, value: Value, span: Span) -> Operand:
             notes=("reduce it: `∧/` (all) or `∨/` (any)",),
         )
     element = x.type.element
-    if element.kind is Kind.BOOL:
-        return x
-    if element.below is None and fits(element, Kind.BOOL):
+    if is_boolean(element):
         return ctx.builder.to_bool(x, span)
     return ctx.error("E303", f"a condition is a bool, but this is {element.kind.value}", span, notes=("compare it: `x≠0`",))

@@ -106,13 +106,17 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
     match node:
         case tree.Monadic():
             function = resolve.function(ctx, node.function, scope)
-            return ctx.call(function, None, value, node.span)
+            _mention(ctx, value, node.right)
+            return ctx.call(function, None, value, node.function.span)
         case tree.Dyadic():
             function = resolve.function(ctx, node.function, scope)
             if literals.has_slot(node.left):
                 return literals.slot_reshape(ctx, node, function, value, scope)
-            left = ctx.expression(ctx, _unenclosed(node), scope)
-            return ctx.call(function, left, value, node.span)
+            written = _unenclosed(node)
+            left = ctx.expression(ctx, written, scope)
+            _mention(ctx, left, written)
+            _mention(ctx, value, node.right)
+            return ctx.call(function, left, value, node.function.span)
         case tree.Print():
             return print_value(ctx, value, node.span)
         case tree.InlineBind():
@@ -121,7 +125,9 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
         case tree.Modify():
             old = array_entry(ctx, node.name.name, scope, node.name.span)
             function = resolve.function(ctx, node.function, scope)
-            new = ctx.call(function, old, value, node.span)
+            _mention(ctx, old, node.name)
+            _mention(ctx, value, node.value)
+            new = ctx.call(function, old, value, node.function.span)
             bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
             return new
         case tree.Replace():
@@ -129,18 +135,22 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
             bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
             return value
         case tree.Index():
-            indices = indexing.evaluate_axes(ctx, node.axes, scope)
-            return indexing.index(ctx, single(ctx, value, node.array.span), indices, node.span)
+            entries = indexing.evaluate_axes(ctx, node.axes, scope)
+            return indexing.index(ctx, single(ctx, value, node.array.span), entries, node.span)
         case _:
             assert_never(node)
+
+
+def _mention(ctx: Context, value: Value, node: tree.Expression) -> None:
+    """Where a message about this argument should point."""
+    if isinstance(value, Operand):
+        ctx.builder.uses[value.value] = node.span
 
 
 def _unenclosed(node: tree.Dyadic) -> tree.Expression:
     """`⊂I` left of `⌷` is I."""
     match node:
-        case tree.Dyadic(
-            left=tree.Monadic(function=tree.Primitive(glyph="⊂"), right=inner), function=tree.Primitive(glyph="⌷")
-        ):
+        case tree.Dyadic(left=tree.Monadic(function=tree.Primitive(glyph="⊂"), right=inner), function=tree.Primitive(glyph="⌷")):
             return inner
         case _:
             return node.left

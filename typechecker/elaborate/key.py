@@ -8,6 +8,7 @@ from ..core import KeyReduce, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..rules.common import static_sizes
 from ..sizes import ZERO, Size
 from ..types import ArrayType
 from . import indexing
@@ -18,7 +19,7 @@ from .functions import DerivedFunction, PrimitiveFunction
 from .patterns import simplified
 from .pervasive import is_scalar_primitive
 from .reduce_scan import ScalarFold, scalar_fold
-from .values import cast, static_vector
+from .values import cast
 
 
 def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
@@ -29,7 +30,7 @@ def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value
     count = single(ctx, left, span)
     if count.poisoned:
         return count
-    sizes = static_vector(count)
+    sizes = static_sizes(ctx.builder, count)
     if sizes is None or len(sizes) != 1:
         return ctx.error("E403", "the number of bins of `⌸` must be one integer known before the program runs", span)
     bins = sizes[0]

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...lang.diagnostics import Label
 from ...lang.source import Span
+from ..agreement import agree
 from ..core import Lift, ValueId
-from ..display import show_type
-from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..sizes import Size
 from ..types import ArrayType
 from .blocks import defined_sizes
 from .context import Context, is_poisoned, leaves, rebuild
@@ -30,13 +27,9 @@ def lift(
     frames = [x.type.rank - r for x, r in zip(args, cell_ranks, strict=True)]
     if not any(frames):
         return body(args)
-    longest = max(frames)
-    principal = args[frames.index(longest)]
-    frame = principal.type.shape[:longest]
-    for x, length in zip(args, frames, strict=True):
-        for axis in range(length):
-            if x is not principal and not builder.require(frame_obligation(axis, frame[axis], x, principal, span)):
-                return builder.poison(span)
+    frame = agree(builder, args, [x.type.shape[:length] for x, length in zip(args, frames, strict=True)], span)
+    if frame is None:
+        return builder.poison(span)
     framed = [i for i, length in enumerate(frames) if length]
     cell_types = [ArrayType(strong(args[i].type.element), args[i].type.shape[frames[i] :]) for i in framed]
     params = builder.open_block(cell_types, span)
@@ -67,15 +60,3 @@ def lift(
         return Lift(made, values, lengths, frame, block)
 
     return rebuild(value, builder.emit_many(make, types, span))
-
-
-def frame_obligation(axis: int, size: Size, x: Operand, principal: Operand, span: Span) -> Obligation:
-    """Frame axis `axis` of x must be as long as the principal frame's."""
-    own = x.type.shape[axis]
-    return Obligation(
-        SizeFact(Relation.EQUAL, size, own),
-        "E101",
-        span,
-        f"these arrays do not line up: axis {axis} is {size} there and {own} here",
-        (Label(span, f"{show_type(principal.type)} with {show_type(x.type)}"),),
-    )

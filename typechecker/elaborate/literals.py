@@ -9,12 +9,13 @@ from ...lang.source import Span
 from ..core import Payload, Stack
 from ..elements import Element, Kind
 from ..operands import Operand, Value
+from ..rules.common import common
 from ..types import ArrayType
 from . import combine
 from .context import Context, is_poisoned
 from .functions import FunctionValue, PrimitiveFunction
 from .scopes import Scope
-from .values import cast, number_type, plain, size, strong, whole
+from .values import number_type, plain, size, strong, whole
 
 LARGEST = 2**63 - 1
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -108,10 +109,13 @@ def vector_of(ctx: Context, scalars: Sequence[Operand], span: Span) -> Operand:
 def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: str, mixed: str) -> Operand:
     """Cells of one shape along a new leading axis, promoted."""
     builder = ctx.builder
-    element = combine.joint_element(ctx, [cell.type.element for cell in cells])
-    if element is None:
+    if combine.joint_element(ctx, [cell.type.element for cell in cells]) is None:
         return ctx.error(code, mixed, span)
-    parts = [cast(ctx, cell, element, span) for cell in cells]
+    parts = common(builder, cells, span, mixed)
+    if parts is None:
+        return builder.poison(span)
+    element = combine.joint_element(ctx, [part.type.element for part in parts])
+    assert element is not None
     shape = (size(len(parts)), *parts[0].type.shape)
     type_ = ArrayType(element, shape)
     known = [cell.constant for cell in parts]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...lang import tree
-from ...lang.diagnostics import Edit, Fix
+from ...lang.diagnostics import Edit, Fix, Label
 from ...lang.primitives import nearest
 from ...lang.source import Span
 from ..operands import Operand, TupleOperand, Value
@@ -18,12 +18,15 @@ def array_entry(ctx: Context, name: str, scope: Scope, span: Span) -> Value:
     if isinstance(entry, (Operand, TupleOperand)):
         return entry
     if entry is Missing.ALPHA:
-        return ctx.error(
+        poison = ctx.error(
             "E133",
             "this function needs a left argument: it uses `⍺` but is called with one argument",
             span,
+            labels=tuple([Label(site, "called here") for site in [scope.call_site()] if site is not None]),
             notes=("give it a default with `⍺←…` as a statement of the function",),
         )
+        scope.bind("⍺", poison)
+        return poison
     if entry is None:
         size = scope.file.sizes.get(name)
         if size is not None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ...lang import parser, tree
-from ...lang.diagnostics import Diagnostic, Severity
+from ...lang.diagnostics import Diagnostic, Label, Severity
 from ...lang.limits import ensure_recursion_headroom
 from ...lang.source import Source, Span
 from ..builder import Builder
@@ -14,6 +14,7 @@ from ..core import Core, CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..elements import Kind
 from ..obligations import Obligation, SizeFact
 from ..operands import Operand, Value
+from ..rules.common import static_integer
 from ..sizes import Size, SizeOrigin, variable
 from ..types import ArrayType
 from . import expressions, matching, recursion, resolve, signatures, type_expressions
@@ -22,7 +23,7 @@ from .context import BudgetExceeded, Context, Load, is_poisoned, leaves
 from .functions import BrokenFunction
 from .scopes import Entry, FileContext, Module, Scope
 from .type_expressions import DeclaredType, TupleType
-from .values import numbers, static_integer
+from .values import numbers
 
 
 @dataclass(slots=True)
@@ -88,11 +89,13 @@ def elaborate(source: Source, load: Load, *, strict: bool = False, index_origin:
     return Elaborated(core, diagnostics, names, last)
 
 
+_STRICT = {"W201": "E201", "W310": "E310"}
+
+
 def _strictly(diagnostic: Diagnostic) -> Diagnostic:
-    """Under --strict what would be checked at load is an error."""
-    if diagnostic.code == "W201":
-        return replace(diagnostic, code="E201", severity=Severity.ERROR)
-    return diagnostic
+    """Under --strict what would be checked at load or when run is an error."""
+    code = _STRICT.get(diagnostic.code)
+    return diagnostic if code is None else replace(diagnostic, code=code, severity=Severity.ERROR)
 
 
 def _run(run: Elaboration, program: tree.Program, scope: Scope, *, main: bool) -> Value | None:
@@ -250,6 +253,12 @@ def _input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool)
         scope.bind(name, ctx.builder.poison(statement.span))
         return
 
+    if any(entry.name == name for entry in run.inputs):
+        first = next(entry for entry in run.inputs if entry.name == name)
+        labels = (Label(first.span, "the first one"),)
+        scope.bind(name, ctx.error("E010", f"`{name}` is an input already", statement.target.span, labels=labels))
+        return
+
     def introduce(size: str, span: Span) -> Size | None:
         if size in scope.file.params:
             return variable(scope.file.params[size])
@@ -292,7 +301,7 @@ def _param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
     if value.poisoned:
         scope.bind(name, value)
         return
-    default = static_integer(value) if value.type.rank == 0 and value.type.element.kind is Kind.I64 else None
+    default = static_integer(ctx.builder, value) if value.type.rank == 0 and value.type.element.kind is Kind.I64 else None
     if default is None or default < 0:
         scope.bind(name, ctx.error("E302", "a param is a natural number written in the program", statement.default.span))
         return

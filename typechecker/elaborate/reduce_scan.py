@@ -16,6 +16,7 @@ from ..core import Reduce, Reverse, Scalar, Scan, Windows
 from ..elements import Element, Kind, fits
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..rules.common import static_sizes
 from ..sizes import ONE, Size, maximum, minimum, number, product
 from ..types import ArrayType
 from . import folds
@@ -169,7 +170,7 @@ def _windowed(ctx: Context, derived: DerivedFunction, function: FunctionValue, l
     count = single(ctx, left, span)
     if count.poisoned:
         return count
-    sizes = static_vector(count)
+    sizes = static_sizes(ctx.builder, count)
     if sizes is None or len(sizes) != 1:
         return ctx.error("E403", "the length of a windowed reduction must be one integer known before the program runs", span)
     if x.type.rank == 0:

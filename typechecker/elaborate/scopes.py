@@ -12,7 +12,7 @@ from enum import Enum
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...lang.source import Source
+from ...lang.source import Source, Span
 from ..operands import Operand, TupleOperand
 from ..sizes import SizeVariable
 
@@ -54,6 +54,7 @@ class FileContext:
 class Scope:
     file: FileContext
     parent: Moment | None = None
+    called: Span | None = None
     _entries: dict[str, list[tuple[int, Entry]]] = field(default_factory=dict)
 
     def bind(self, name: str, entry: Entry) -> None:
@@ -66,6 +67,13 @@ class Scope:
     def names(self) -> list[str]:
         """The names bound in this very scope, in order of first binding."""
         return list(self._entries)
+
+    def call_site(self) -> Span | None:
+        """Where the innermost dfn around here was applied."""
+        scope: Scope | None = self
+        while scope is not None and scope.called is None:
+            scope = scope.parent.scope if scope.parent is not None else None
+        return None if scope is None else scope.called
 
     def latest(self, name: str) -> Entry | None:
         """The last binding in this very scope."""

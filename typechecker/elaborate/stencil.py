@@ -10,6 +10,7 @@ from ..core import Slice, Windows
 from ..elements import Element, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
+from ..rules.common import static_sizes
 from ..sizes import ONE, Size, number
 from ..types import ArrayType
 from .compose import as_function
@@ -17,7 +18,6 @@ from .context import Context
 from .expressions import single
 from .functions import DerivedFunction
 from .lifting import lift
-from .values import static_vector
 
 
 def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
@@ -29,7 +29,7 @@ def stencil(ctx: Context, derived: DerivedFunction, left: Value | None, right: V
     operand = derived.operands[1]
     if x.poisoned or (isinstance(operand, Operand) and operand.poisoned):
         return ctx.builder.poison(span)
-    sizes = static_vector(operand) if isinstance(operand, Operand) and operand.type.rank <= 1 else None
+    sizes = static_sizes(ctx.builder, operand) if isinstance(operand, Operand) and operand.type.rank <= 1 else None
     widths = None if sizes is None else [s.constant for s in sizes]
     numbers = [w for w in widths or () if w is not None and w >= 1]
     if widths is None or not widths or len(numbers) != len(widths):

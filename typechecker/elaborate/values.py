@@ -34,17 +34,6 @@ def is_whole_number(x: Operand) -> bool:
     return kind.is_integer or kind is Kind.BOOL
 
 
-def static_integer(x: Operand) -> int | None:
-    """The value of a scalar (or one-item vector) known as a number while checking."""
-    if isinstance(x.static, Size):
-        return x.static.constant
-    if isinstance(x.static, tuple) and len(x.static) == 1:
-        return x.static[0].constant
-    if x.constant is not None and len(x.constant) == 1 and isinstance(x.constant[0], int):
-        return int(x.constant[0])
-    return None
-
-
 def static_vector(x: Operand) -> tuple[Size, ...] | None:
     """The sizes of a static scalar or vector."""
     if isinstance(x.static, Size):
