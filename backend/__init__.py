@@ -1,0 +1,73 @@
+"""How a checked program runs: core → phase graph → bound graph → plan → values.
+
+    bound = load(core, {"x": array}, {"k": 3})     # sizes from shapes, guards checked
+    schedule = plan(bound)
+    results = execute(schedule, bound, {"x": array})
+
+Thin on purpose: the work is in `graph` (what), `schedule` (where and when) and `run` (how).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..typechecker.core import Core
+from .graph import BoundGraph, bind, lower, optimise
+from .run.binding import bind_sizes
+from .schedule.one_device import HOME, Detail, plan_one_device
+from .schedule.plan import Device, Plan
+
+if TYPE_CHECKING:
+    from .run.executor import Results
+
+__all__ = ["Detail", "Device", "bind_shapes", "execute", "execute_null", "load", "plan"]
+
+
+def load(
+    core: Core, inputs: Mapping[str, Any], params: Mapping[str, int] | None = None, *, without: frozenset[str] = frozenset()
+) -> BoundGraph:
+    """The phase graph with its sizes bound from the shapes of `inputs` (anything with `.shape`).
+
+    Refused: sizes that disagree, guards that fail.  `without` switches passes off by name."""
+    return bind_shapes(core, {name: value.shape for name, value in inputs.items()}, params, without=without)
+
+
+def bind_shapes(
+    core: Core,
+    shapes: Mapping[str, Sequence[int]],
+    params: Mapping[str, int] | None = None,
+    *,
+    without: frozenset[str] = frozenset(),
+) -> BoundGraph:
+    """As `load`, from the shapes alone (a file's header is enough)."""
+    sizes = bind_sizes(core, shapes, params or {})
+    return bind(optimise(lower(core), without), sizes)
+
+
+def plan(bound: BoundGraph, device: Device | None = None, *, program: str = "", detail: Detail = Detail.FULL) -> Plan:
+    """The plan on one device; by default this machine's processors as one device."""
+    return plan_one_device(bound, device or host_device(), program, detail)
+
+
+def host_device() -> Device:
+    """This machine: its memory is home, its team the cores this process may use."""
+    from .run.team import available_threads
+
+    return Device(HOME, "cpu", available_threads())
+
+
+def execute(schedule: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results:
+    """Run a plan on host arrays by name.  RunFailed: a run-time check, or memory; no partial result."""
+    from .run.cpu import CpuBackend
+    from .run.executor import execute_plan
+
+    return execute_plan(schedule, bound, inputs, {device.id: CpuBackend(device.threads) for device in schedule.devices})
+
+
+def execute_null(schedule: Plan, bound: BoundGraph) -> Results:
+    """Run a plan on shapes alone: every value is its kind and shape."""
+    from .run.executor import execute_plan
+    from .run.null import NullBackend, null_inputs
+
+    return execute_plan(schedule, bound, null_inputs(bound), {device.id: NullBackend() for device in schedule.devices})

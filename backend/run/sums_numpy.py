@@ -65,7 +65,9 @@ def _fill_partials(ufunc: np.ufunc, data: NumArray, axis: int, out: NumArray) ->
     whole, rest = divmod(data.shape[axis], BLOCK)
     if whole:
         blocks = _split(data[(*lead, slice(0, whole * BLOCK))], axis, (whole, ROWS, LANES))
-        out[(*lead, slice(0, whole))] = _settled(ufunc, blocks, axis + 1, _halve(ufunc, _down_rows(ufunc, blocks, axis + 1), axis + 1))
+        out[(*lead, slice(0, whole))] = _settled(
+            ufunc, blocks, axis + 1, _halve(ufunc, _down_rows(ufunc, blocks, axis + 1), axis + 1)
+        )
     if rest:
         out[(*lead, whole)] = _short_block(ufunc, data[(*lead, slice(whole * BLOCK, None))], axis)
 

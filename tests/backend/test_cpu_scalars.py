@@ -7,7 +7,6 @@ import warnings
 
 import numpy as np
 import pytest
-
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.cpu.scalars import implementation
 from rho.backend.run.reference.failures import CheckFailed as ReferenceFailed
@@ -46,7 +45,7 @@ def close(kind: Kind, got: object, want: object, ulps: float) -> bool:
     epsilon = float(np.finfo(DTYPES[kind]).eps)
     tiny = float(np.finfo(DTYPES[kind]).smallest_subnormal)
     for a, b in parts:
-        if math.isnan(a) and math.isnan(b) or a == b:
+        if (math.isnan(a) and math.isnan(b)) or a == b:
             continue
         if kind.is_complex and not (math.isfinite(a) and math.isfinite(b)):
             continue  # which infinity or NaN a complex function gives at a pole is not fixed
@@ -131,5 +130,3 @@ def test_checked_functions_fail_like_the_reference() -> None:
                         with np.errstate(all="ignore"), pytest.raises(Exception, match="E703") as caught:
                             function(stored, None)
                         assert caught.value.code == failure.code == "E703"  # type: ignore[attr-defined]
-
-

@@ -1,0 +1,62 @@
+"""The CPU back end on NumPy (`device.Backend`): structured phases as blocks of ufuncs, library phases as NumPy calls.
+
+Neighbours: `structured`, `library`, `kinds`; `executor` drives it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ...graph.phases import Constant, LibraryPhase, Structured
+from ..device import Kernel, Types
+from .kinds import DTYPES, constants, shown, stored
+from .structured import compile_structured
+
+
+class CpuBackend:
+    """NumPy on `threads` threads."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+        self._borrowed: list[Any] = []
+
+    def structured(self, phase: Structured, types: Types) -> Kernel:
+        return compile_structured(phase, types.kind, types.number, self.threads)
+
+    def library(self, phase: LibraryPhase, types: Types) -> Kernel:
+        from .library import library_kernel
+
+        return library_kernel(phase, types)
+
+    def constant(self, phase: Constant, types: Types) -> Any:
+        return constants(types.kind(phase.result), phase.data, types.shape(phase.result))
+
+    def bring(self, value: Any, kind: Kind) -> Any:
+        made = stored(value, kind)
+        self._borrowed.append(made)
+        return made
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        """A copy where the value is, or is a view of, an array that came from outside."""
+        array = np.asarray(value)
+        if any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
+            array = array.copy()
+        return shown(array, kind)
+
+    def item(self, value: Any) -> Any:
+        return value.item()
+
+    def cell(self, value: Any, point: tuple[int, ...]) -> Any:
+        return value[point] if point else value
+
+    def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
+        return np.empty(shape, DTYPES[kind])
+
+    def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
+        target[point] = cell
+
+    def quiet(self) -> Any:
+        return np.errstate(all="ignore")

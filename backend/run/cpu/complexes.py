@@ -27,7 +27,9 @@ def _monadic(compute: Callable[[Any], Any]) -> Implementation:
 def _dyadic(compute: Callable[[Any, Any], Any]) -> Implementation:
     def apply(x: Any, y: Any, out: NumArray | None = None) -> Any:
         wide = compute in _IN_DOUBLE
-        value = compute(np.asarray(x, np.complex128), np.asarray(y, np.complex128)) if wide else compute(np.asarray(x), np.asarray(y))
+        value = (
+            compute(np.asarray(x, np.complex128), np.asarray(y, np.complex128)) if wide else compute(np.asarray(x), np.asarray(y))
+        )
         return _placed(value, x.dtype, out)
 
     return apply

@@ -23,7 +23,7 @@ DTYPES: Final[dict[Kind, np.dtype[Any]]] = {
     Kind.C64: np.dtype(np.complex64), Kind.C128: np.dtype(np.complex128), Kind.CHAR: np.dtype(np.uint32),
 }  # fmt: skip
 
-FILLS: Final[dict[Kind, int]] = {kind: 0 for kind in Kind} | {Kind.CHAR: ord(" ")}
+FILLS: Final[dict[Kind, int]] = dict.fromkeys(Kind, 0) | {Kind.CHAR: ord(" ")}
 """The prototype of each kind, as stored."""
 
 

@@ -223,4 +223,3 @@ _CIRCULAR: Final[dict[int, Implementation]] = {
     -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh, -8: _nan,
     -9: _itself, -10: _itself,
 }  # fmt: skip
-

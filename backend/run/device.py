@@ -1,0 +1,63 @@
+"""What a back end offers the executor: kernels for phases, and values in and out of its memory.
+
+Neighbours: `executor` (drives it), `cpu` and `null` (two implementations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size
+from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
+
+Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
+"""From a memory and an array to write the first result over (or None) to the results, in order."""
+
+
+class Types(Protocol):
+    """The values of a graph, with sizes as numbers at the time of asking."""
+
+    def kind(self, value: ValueId) -> Kind: ...
+    def shape(self, value: ValueId) -> tuple[int, ...]: ...
+    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
+        """The shape with sizes that are not known yet at their caps."""
+        ...
+
+    def number(self, size: Size) -> int: ...
+
+
+class Backend(Protocol):
+    """One per device of a plan.  Kernels are for the sizes that `types` knows when they are made."""
+
+    def structured(self, phase: Structured, types: Types) -> Kernel: ...
+    def library(self, phase: LibraryPhase, types: Types) -> Kernel: ...
+    def constant(self, phase: Constant, types: Types) -> Any: ...
+    def bring(self, value: Any, kind: Kind) -> Any:
+        """A host array into the device's memory.  The host's array is never written."""
+        ...
+
+    def fetch(self, value: Any, kind: Kind) -> Any:
+        """A value as a host array, for printing and saving; not shared with anything that is written later."""
+        ...
+
+    def item(self, value: Any) -> Any:
+        """The Python value of a scalar (conditions, sizes); None if it is not known."""
+        ...
+
+    def cell(self, value: Any, point: tuple[int, ...]) -> Any:
+        """The cell at a point of the leading axes."""
+        ...
+
+    def empty(self, kind: Kind, shape: tuple[int, ...]) -> Any:
+        """Room for an array."""
+        ...
+
+    def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
+        """Write a cell at a point of the leading axes."""
+        ...
+
+    def quiet(self) -> Any:
+        """A context in which no operation warns."""
+        ...

@@ -1,0 +1,327 @@
+"""Executes a plan: queues of steps, one a device, with fences between them.
+
+Steps are compiled once into closures over a run's memories.  Each queue runs until it has to wait; queues take turns in
+their order in the plan, so execution is deterministic.  With one device that is a plain sequence.  A kernel is compiled at the
+first execution of its step and kept while the run-time sizes it depends on keep their values.
+
+What a run leaves: prints in order and outputs by name, or an exception and nothing.  `RunFailed` carries the span of the
+phase that failed; running out of memory is E702 there; an interrupt passes through.
+
+Neighbours: `schedule.plan` (what is executed), `device` (what a back end offers), `control` (loops, branches, cells).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ...lang.diagnostics import Diagnostic, RunFailed
+from ...lang.source import Span
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, SizeVariable, capacity
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, Structured, ValueId
+from ..schedule.plan import (
+    BranchStep,
+    CellsStep,
+    DeviceId,
+    FenceId,
+    FenceStep,
+    FreeStep,
+    LoopStep,
+    Plan,
+    RunStep,
+    Step,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+)
+from .binding import broken_guard, guard_variables
+from .device import Backend, Kernel
+from .failures import CheckFailed
+from .memory import Memory, sole_owner
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value that left the run: its kind, and a host array (text has dtype `U1`)."""
+
+    kind: Kind
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Printed values in order, outputs by name."""
+
+    printed: tuple[Shown, ...]
+    outputs: Mapping[str, Shown]
+
+
+Action: TypeAlias = "Callable[[Memory], None]"
+
+
+@dataclass(slots=True)
+class Machine:
+    """The state of one run.  Also what kernels ask for kinds, shapes and sizes (`device.Types`)."""
+
+    bound: BoundGraph
+    backends: Mapping[DeviceId, Backend]
+    inputs: Mapping[str, Any]
+    memories: dict[DeviceId, Memory]
+    sizes: dict[SizeVariable, int]
+    phases: Mapping[PhaseId, Phase]
+    printed: list[Shown] = field(default_factory=list)
+    outputs: dict[str, Shown] = field(default_factory=dict)
+    passed: set[FenceId] = field(default_factory=set)
+    current: Phase | None = None
+
+    def kind(self, value: ValueId) -> Kind:
+        return self.bound.graph.types[value].element.kind
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(map(self.number, self.bound.graph.types[value].shape))
+
+    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(capacity(size).evaluate({}) for size in self.bound.graph.types[value].shape)
+
+    def number(self, size: Size) -> int:
+        constant = size.constant
+        return size.evaluate(self.sizes) if constant is None else constant
+
+    def define(self, variable: SizeVariable, value: int) -> None:
+        """A run-time size is known now; guards that waited for it are checked."""
+        cap = None if variable.cap is None else self.number(variable.cap)
+        if value < 0 or (cap is not None and value > cap):
+            raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
+        self.sizes[variable] = value
+        for guard in self.bound.graph.guards:
+            needed = guard_variables(guard)
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.fact.holds(self.sizes):
+                raise RunFailed([broken_guard(guard, self.sizes)])
+
+
+def execute_plan(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend]) -> Results:
+    """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
+    phases = {phase.id: phase for phase in traverse.all_phases(bound.graph)}
+    memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
+    machine = Machine(bound, backends, inputs, memories, dict(bound.sizes), phases)
+    home = backends[plan.home]
+    with home.quiet():
+        try:
+            Block(machine, plan.main).run()
+        except CheckFailed as failure:
+            raise RunFailed([Diagnostic(failure.code, failure.message, _span(machine))]) from None
+        except MemoryError:
+            need = max((size for _, size in plan.main.peak), default=0)
+            message = f"memory ran out; the program needs at most {need:,} bytes at once"
+            raise RunFailed([Diagnostic("E702", message, _span(machine))]) from None
+    return Results(tuple(machine.printed), machine.outputs)
+
+
+def _span(machine: Machine) -> Span:
+    return machine.current.span if machine.current is not None else Span("", 0, 0)
+
+
+class Block:
+    """A (sub-)plan compiled for one run: a list of actions a queue."""
+
+    def __init__(self, machine: Machine, plan: SubPlan) -> None:
+        self.machine = machine
+        self.queues = [
+            (machine.memories[queue.device], [_compile(machine, step, queue.device) for step in queue.steps])
+            for queue in plan.queues
+        ]
+        self.waits = [[step.fence if isinstance(step, WaitStep) else None for step in queue.steps] for queue in plan.queues]
+        self.single = len(self.queues) == 1
+
+    def run(self) -> None:
+        if self.single:
+            memory, actions = self.queues[0]
+            for action in actions:
+                action(memory)
+            return
+        self._take_turns()
+
+    def _take_turns(self) -> None:
+        """Every queue goes on until it waits for a fence that has not been passed."""
+        machine = self.machine
+        machine.passed.clear()
+        places = [0] * len(self.queues)
+        left = sum(len(actions) for _, actions in self.queues)
+        while left:
+            before = left
+            for which, (memory, actions) in enumerate(self.queues):
+                while places[which] < len(actions):
+                    fence = self.waits[which][places[which]]
+                    if fence is not None and fence not in machine.passed:
+                        break
+                    actions[places[which]](memory)
+                    places[which] += 1
+                    left -= 1
+            if left == before:
+                raise AssertionError("every queue waits for another")
+
+
+def _compile(machine: Machine, step: Step, device: DeviceId) -> Action:
+    from .control import compile_branch, compile_cells, compile_loop
+
+    match step:
+        case RunStep():
+            return _compile_run(machine, machine.phases[step.phase], step, machine.backends[device])
+        case FreeStep():
+            return _compile_free(step.values)
+        case TransferStep():
+            return _compile_transfer(machine, step)
+        case FenceStep():
+            fence = step.fence
+            return lambda memory: machine.passed.add(fence)
+        case WaitStep():
+            return lambda memory: None
+        case LoopStep():
+            return compile_loop(machine, step, device)
+        case BranchStep():
+            return compile_branch(machine, step, device)
+        case CellsStep():
+            return compile_cells(machine, step, device)
+
+
+def _compile_free(values: Sequence[ValueId]) -> Action:
+    if len(values) == 1:
+        only = values[0]
+
+        def free_one(memory: Memory) -> None:
+            memory.pop(only, None)
+
+        return free_one
+
+    def free(memory: Memory) -> None:
+        for value in values:
+            memory.pop(value, None)
+
+    return free
+
+
+def _compile_transfer(machine: Machine, step: TransferStep) -> Action:
+    source, target = machine.backends[step.source], machine.backends[step.target]
+    kind = machine.kind(step.value)
+
+    def transfer(memory: Memory) -> None:
+        value = machine.memories[step.source][step.value]
+        machine.memories[step.target][step.value] = target.bring(source.fetch(value, kind), kind)
+
+    return transfer
+
+
+def _compile_run(machine: Machine, phase: Phase, step: RunStep, backend: Backend) -> Action:
+    match phase:
+        case Structured():
+            return _kernel_action(machine, phase, backend, lambda: backend.structured(phase, machine), step.overwrite)
+        case LibraryPhase():
+            return _kernel_action(machine, phase, backend, lambda: backend.library(phase, machine), None)
+        case Constant():
+            return _constant(machine, phase, backend)
+        case Input():
+
+            def read(memory: Memory) -> None:
+                machine.current = phase
+                memory[phase.result] = backend.bring(machine.inputs[phase.name], machine.kind(phase.result))
+
+            return read
+        case Print():
+
+            def show(memory: Memory) -> None:
+                machine.current = phase
+                kind = machine.kind(phase.arg)
+                machine.printed.append(Shown(kind, backend.fetch(memory[phase.arg], kind)))
+
+            return show
+        case Output():
+
+            def keep(memory: Memory) -> None:
+                machine.current = phase
+                kind = machine.kind(phase.arg)
+                machine.outputs[phase.name] = Shown(kind, backend.fetch(memory[phase.arg], kind))
+
+            return keep
+        case _:
+            raise AssertionError(f"phase {phase.id} is not run by one step")
+
+
+def _constant(machine: Machine, phase: Constant, backend: Backend) -> Action:
+    made: list[Any] = []
+
+    def place(memory: Memory) -> None:
+        if not made:
+            made.append(backend.constant(phase, machine))
+        memory[phase.result] = made[0]
+
+    return place
+
+
+def _kernel_action(
+    machine: Machine, phase: Structured | LibraryPhase, backend: Backend, make: Callable[[], Kernel], overwrite: ValueId | None
+) -> Action:
+    """Run a kernel, compiled at first need and again when a run-time size it depends on has changed."""
+    results = traverse.results(phase)
+    only = results[0] if len(results) == 1 else None
+    defined = phase.defines if isinstance(phase, LibraryPhase) else ()
+    varying = _runtime_sizes(machine, phase)
+    kept: dict[tuple[int, ...], Kernel] = {}
+    sizes = machine.sizes
+
+    def act(memory: Memory) -> None:
+        machine.current = phase
+        key = tuple([sizes[v] for v in varying]) if varying else ()
+        kernel = kept.get(key)
+        if kernel is None:
+            kept.clear()
+            kernel = kept[key] = make()
+        target = memory[overwrite] if overwrite is not None and sole_owner(memory, overwrite) else None
+        made = kernel(memory, target)
+        if defined:
+            assert isinstance(phase, LibraryPhase)
+            _define(machine, phase, backend, made, memory)
+        if only is not None:
+            memory[only] = made[0]
+        else:
+            for value, array in zip(results, made, strict=True):
+                memory[value] = array
+
+    return act
+
+
+def _runtime_sizes(machine: Machine, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:
+    """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
+    types = machine.bound.graph.types
+    found: dict[SizeVariable, None] = {}
+    for size in traverse.sizes(phase):
+        if size.constant is None:
+            found.update(dict.fromkeys(size.variables()))
+    for value in (*traverse.results(phase), *traverse.operands(phase)):
+        for size in types[value].shape:
+            if size.constant is None:
+                found.update(dict.fromkeys(size.variables()))
+    for variable in traverse.defines(phase):
+        found.pop(variable, None)
+    return tuple(found)
+
+
+def _define(machine: Machine, phase: LibraryPhase, backend: Backend, made: Sequence[Any], memory: Memory) -> None:
+    """The sizes that a library phase defines are those of its result, or its operand's value."""
+    variable = phase.defines[0]
+    match phase.op:
+        case "runtime_size":
+            value = backend.item(memory[phase.args[0]])
+            cap = variable.cap
+            machine.define(variable, int(value) if value is not None else 0 if cap is None else machine.number(cap))
+        case "compress":
+            axis = phase.attributes["axis"]
+            assert isinstance(axis, int)
+            machine.define(variable, made[0].shape[axis])
+        case "format":
+            machine.define(variable, made[0].shape[-1])
+        case _:
+            machine.define(variable, made[0].shape[0])

@@ -1,0 +1,320 @@
+"""The planner for one device: phases in the order of the graph, values freed after their last use.
+
+What it decides: which phases are views of an operand (no buffer), which results may take the buffer of a dying operand,
+when each buffer lives and where it lies, and so the peak.  Run-time sizes count at their caps.
+
+Note [Taking a dying buffer].  A structured phase may write its result over an operand that dies in it when both have one
+kind and shape, every read of that storage in the phase is at the point itself, the storage belongs to a value made in
+this block, and no other value is a view of it.  The executor checks again that nobody else holds the array.
+
+Note [Views].  A phase whose results are an operand under other indices makes no buffer; the operand's storage then lives as long
+as the view.  A small part of a large value that dies is copied instead, so that the large one can go.
+
+Neighbours: `plan` (the data), `describe` (phases in numbers), `backend.graph.bind` (what is planned).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+from typing import Final
+
+from ...typechecker.sizes import Size, capacity
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.costs import cost_of
+from ..graph.phases import (
+    Affine,
+    Branch,
+    Constant,
+    Fold,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    Print,
+    ReadNode,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from .describe import describe
+from .plan import (
+    ALIGNMENT,
+    BranchStep,
+    Buffer,
+    CellsStep,
+    Device,
+    DeviceId,
+    FreeStep,
+    LoopStep,
+    Plan,
+    Queue,
+    QueueKind,
+    Role,
+    RunStep,
+    Step,
+    SubPlan,
+)
+
+HOME: Final = DeviceId("cpu0")
+COPY_BELOW: Final = 2
+"""A view that keeps more than this many times its own bytes alive is copied instead."""
+
+
+class Detail(Enum):
+    """`STEPS`: what execution needs.  `FULL`: also phases in numbers and addresses, for people and files."""
+
+    STEPS = "steps"
+    FULL = "full"
+
+
+def plan_one_device(bound: BoundGraph, device: Device | None = None, program: str = "", detail: Detail = Detail.FULL) -> Plan:
+    """The plan of a bound graph on one device."""
+    device = device or Device(HOME, "cpu")
+    numbers = Numbers()
+    graph = bound.graph
+    planner = _Planner(graph, device, numbers, detail)
+    main = planner.block(graph.phases, (), (), keep=graph.roots)
+    phases = (
+        tuple(describe(p, graph, numbers.cap, device.id) for p in traverse.all_phases(graph)) if detail is Detail.FULL else ()
+    )
+    return Plan(
+        program,
+        tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
+        (device,),
+        device.id,
+        phases,
+        main,
+        tuple((p.name, p.result) for p in graph.phases if isinstance(p, Input)),
+        tuple((p.name, p.arg) for p in graph.phases if isinstance(p, Output)),
+    )
+
+
+class Numbers:
+    """Sizes as numbers, run-time sizes at their caps; each size is worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Size, int] = {}
+
+    def cap(self, size: Size) -> int:
+        value = size.constant
+        if value is not None:
+            return value
+        found = self._known.get(size)
+        if found is None:
+            found = self._known[size] = capacity(size).evaluate({})
+        return found
+
+
+@dataclass(slots=True)
+class _Storage:
+    """One buffer while its block is planned."""
+
+    value: ValueId
+    role: Role
+    bytes: int
+    first: int
+    last: int
+    reuses: ValueId | None = None
+    aliases: list[ValueId] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Planner:
+    graph: Graph
+    device: Device
+    numbers: Numbers
+    detail: Detail
+
+    def bytes(self, value: ValueId) -> int:
+        type = self.graph.types[value]
+        return prod(map(self.numbers.cap, type.shape)) * type.element.kind.bytes
+
+    def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
+              keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
+        """Steps and buffers of a block; values in `results` and `keep` live to its end."""
+        end = len(phases)
+        last: dict[ValueId, int] = {}
+        for place, phase in enumerate(phases):
+            for value in traverse.uses(phase):
+                last[value] = place
+            if isinstance(phase, Print | Output):
+                last[phase.arg] = end  # the results of the run hold it
+        printed = {p.arg for p in phases if isinstance(p, Print | Output)}
+        last.update(dict.fromkeys((*results, *keep, *printed), end))
+        storages: dict[ValueId, _Storage] = {}
+        root: dict[ValueId, ValueId] = {}
+        for value in params:
+            storages[value] = _Storage(value, Role.VALUE, self.bytes(value), 0, last.get(value, 0))
+            root[value] = value
+        steps: list[Step] = []
+        inner: list[int] = []
+        for place, phase in enumerate(phases):
+            overwrite = None
+            made = traverse.results(phase)
+            source = self.view_of(phase, storages, root, last)
+            if source is not None:
+                for value in made:
+                    root[value] = root[source]
+                    home = storages[root[source]]
+                    home.aliases.append(value)
+                    home.last = max(home.last, last.get(value, place))
+            else:
+                overwrite = self.dying(phase, place, storages, root, last)
+                for value in made:
+                    role = (
+                        Role.INPUT if isinstance(phase, Input) else Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE
+                    )
+                    held = end if role is Role.INPUT else max(last.get(value, place), place)
+                    storages[value] = _Storage(value, role, self.bytes(value), 0 if role is Role.INPUT else place, held)
+                    root[value] = value
+                if overwrite is not None:
+                    storages[made[0]].reuses = overwrite
+            step, needed = self.step(phase, overwrite)
+            steps.append(step)
+            inner.append(needed)
+            dead = self.dead(phase, place, last, root)
+            if dead:
+                steps.append(FreeStep(dead))
+        peak = _peak(storages.values(), inner, end)
+        buffers = _place(storages, root, self.device.id) if self.detail is Detail.FULL else ()
+        return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
+
+    def dead(self, phase: Phase, place: int, last: dict[ValueId, int], root: dict[ValueId, ValueId]) -> tuple[ValueId, ...]:
+        """The values of this block that no later phase needs."""
+        if isinstance(phase, Print | Output):
+            return ()
+        mentioned = dict.fromkeys((*traverse.uses(phase), *traverse.results(phase)))
+        return tuple(v for v in mentioned if v in root and last.get(v, place) <= place)
+
+    def step(self, phase: Phase, overwrite: ValueId | None) -> tuple[Step, int]:
+        """The step of a phase, and the bytes it needs beside operands and results."""
+        match phase:
+            case Loop():
+                body = self.sub(phase.body)
+                until = None if phase.until is None else self.sub(phase.until)
+                state = sum(_rounded(self.bytes(v)) for v in phase.body.params)
+                return LoopStep(phase.id, body, until), state + max(_bytes(body), 0 if until is None else _bytes(until))
+            case Branch():
+                then, otherwise = self.sub(phase.then), self.sub(phase.otherwise)
+                return BranchStep(phase.id, then, otherwise), max(_bytes(then), _bytes(otherwise))
+            case Map() | Fold():
+                body = self.sub(phase.body)
+                return CellsStep(phase.id, body), _bytes(body)
+            case LibraryPhase():
+                scratch = self.numbers.cap(cost_of(phase, self.graph.types).scratch)
+                return RunStep(phase.id, overwrite), _rounded(scratch)
+            case _:
+                return RunStep(phase.id, overwrite), 0
+
+    def sub(self, graph: SubGraph) -> SubPlan:
+        return self.block(graph.phases, graph.params, graph.results)
+
+    def view_of(self, phase: Phase, storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], last: dict[ValueId, int]
+                ) -> ValueId | None:  # fmt: skip
+        """The operand whose storage the only result of a phase shares.  See Note [Views]."""
+        if not is_view(phase):
+            return None
+        assert isinstance(phase, Structured)
+        source = phase.reads[0].value
+        home = storages.get(root.get(source, source))
+        if home is None:
+            return None
+        result = phase.results[0].value
+        outlives = last.get(result, 0) > home.last
+        if outlives and home.role is Role.VALUE and self.bytes(result) * COPY_BELOW < home.bytes:
+            return None
+        return source
+
+    def dying(self, phase: Phase, place: int, storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId],
+              last: dict[ValueId, int]) -> ValueId | None:  # fmt: skip
+        """An operand whose buffer the first result may take.  See Note [Taking a dying buffer]."""
+        if not isinstance(phase, Structured) or any(r.reduction for r in phase.results):
+            return None
+        wanted = self.graph.types[phase.results[0].value]
+        for read in phase.reads:
+            value = read.value
+            if last.get(value) != place or root.get(value) != value:
+                continue
+            storage, type = storages[value], self.graph.types[value]
+            if storage.role is not Role.VALUE or storage.aliases or not type.shape:
+                continue
+            if type.element.kind is not wanted.element.kind or type.shape != wanted.shape:
+                continue
+            if all(not r.projection.stages for r in phase.reads if r.value == value):
+                return value
+        return None
+
+
+def is_view(phase: Phase) -> bool:
+    """Is a phase one operand under other indices, which strides can say of any layout?"""
+    if not isinstance(phase, Structured) or len(phase.results) != 1 or len(phase.reads) != 1:
+        return False
+    result = phase.results[0]
+    if result.reduction is not None or not isinstance(phase.body[result.node], ReadNode):
+        return False
+    return all(isinstance(stage, Affine) and not stage.fills for stage in phase.reads[0].projection.stages)
+
+
+# -------------------------------------------------------------------------------------------- memory
+
+
+def _rounded(count: int) -> int:
+    return -(-count // ALIGNMENT) * ALIGNMENT
+
+
+def _bytes(plan: SubPlan) -> int:
+    return max((size for _, size in plan.peak), default=0)
+
+
+def _peak(storages: Iterable[_Storage], inner: Sequence[int], end: int) -> int:
+    """The most bytes alive at once: buffers of a step's operands and results, and what the step needs itself."""
+    change = [0] * (end + 2)
+    for storage in storages:
+        size = _rounded(storage.bytes)
+        first = storage.first + (1 if storage.reuses is not None else 0)  # until then the memory is the dying operand's
+        change[min(first, end)] += size
+        change[storage.last + 1] -= size
+    live = peak = 0
+    for place in range(end + 1):
+        live += change[place]
+        peak = max(peak, live + (inner[place] if place < end else 0))
+    return peak
+
+
+def _place(storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], device: DeviceId) -> tuple[Buffer, ...]:
+    """Addresses by first fit in order of birth; aliases follow their storage."""
+    placed: list[tuple[int, int, int]] = []  # offset, end of range, last step
+    offsets: dict[ValueId, int] = {}
+    buffers: list[Buffer] = []
+    for storage in sorted(storages.values(), key=lambda s: (s.first, s.value)):
+        size = _rounded(storage.bytes)
+        if storage.reuses is not None:
+            offset = offsets[storage.reuses]
+        else:
+            active = sorted((start, stop) for start, stop, until in placed if until >= storage.first)
+            offset = _first_gap(active, size)
+        placed = [p for p in placed if p[2] >= storage.first]
+        placed.append((offset, offset + size, storage.last))
+        offsets[storage.value] = offset
+        buffers.append(
+            Buffer(storage.value, device, storage.role, storage.bytes, offset, storage.first, storage.last, None, storage.reuses)
+        )
+        for value in storage.aliases:
+            buffers.append(Buffer(value, device, Role.ALIAS, 0, offset, storage.first, storage.last, storage.value))
+    return tuple(buffers)
+
+
+def _first_gap(active: Sequence[tuple[int, int]], size: int) -> int:
+    offset = 0
+    for start, stop in active:
+        if start - offset >= size:
+            break
+        offset = max(offset, stop)
+    return offset
