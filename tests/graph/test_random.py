@@ -49,7 +49,7 @@ class Maker:
         shape, kind = b.shape(x), b.kind(x)
         rank = len(shape)
         axis = r.randrange(rank) if rank else 0
-        draw = r.randrange(26)
+        draw = r.choice([8, 9, 9, 10, 11, 11]) if depth and r.random() < 0.25 else r.randrange(34)
         if draw < 5:
             others = [v for v in scope if b.kind(v) is kind and (b.shape(v) == shape[: len(b.shape(v))])]
             y = self.pick(others) if others else x
@@ -67,11 +67,8 @@ class Maker:
             others = [v for v in scope if b.kind(v) is kind and b.shape(v) == shape]
             masks = [v for v in scope if b.kind(v) is BOOL and b.shape(v) == shape[: len(b.shape(v))]]
             return b.scalar("select", self.pick(masks), x, self.pick(others)) if masks else None
-        if draw == 8 and rank == 1 and kind is not BOOL:
-            mask = b.scalar("gt", x, self.literal(kind, []))
-            kept = b.compress(mask, x)
-            total = b.reduce("add", kept)
-            return b.scalar("add", total, total)
+        if draw == 8 and rank and kind is not BOOL:
+            return self.kept(x, rank, kind)
         if draw == 9 and depth:
             return self.lift(scope, depth)
         if draw == 10 and depth:
@@ -116,13 +113,71 @@ class Maker:
             order = b.op(lambda o: c.Grade(o, x, r.random() < 0.5), I64, [shape[0]])
             return b.same(lambda o: c.Gather(o, x, order, 0, False), x)
         if draw == 23:
-            amount = self.literal(I64, []) if rank > 1 else b.reduce("max", b.op(lambda o: c.Iota(o), I64, [shape[0] + 1]))
+            amount = self.literal(I64, []) if rank > 1 else b.reduce("add", b.op(lambda o: c.Iota(o), I64, [shape[0] + 1]))
             return b.same(lambda o: c.Rotate(o, x, amount, axis), x)
         if draw == 24:
             wide = b.op(lambda o: c.Spread(o, x, tuple(range(1, rank + 1))), kind, [number(2), *shape])
             return b.scalar(r.choice(NUMERIC[kind]), wide, wide)
+        if draw > 25:
+            return self.library(scope, x, axis, draw)
         table = [v for v in scope if b.kind(v) is kind and len(b.shape(v)) == 1]
         return b.op(lambda o: c.MemberOf(o, x, self.pick(table)), BOOL, shape) if table else None
+
+    def kept(self, x: c.ValueId, rank: int, kind: Kind) -> c.ValueId:
+        """A run-time size, used twice and reduced away."""
+        b = self.b
+        mask = b.scalar("gt", b.reduce("add", b.op(lambda o: c.Slice(o, x, ()), kind, [*b.shape(x)[:-1], b.shape(x)[-1] + 1]), rank - 1)
+                        if rank > 1 else x, self.literal(kind, []))  # fmt: skip
+        while len(b.shape(mask)) > 1:
+            mask = b.reduce("or", mask, 1)
+        kept = b.compress(mask, x)
+        count = b.value(I64, [])
+        b.emit(c.SizeVector(count, (b.shape(kept)[0],), True))
+        total = b.reduce("add", b.scalar("mul", kept, b.scalar("convert", count, kind=F64) if kind is F64 else count))
+        return b.scalar("add", total, total)
+
+    def library(self, scope: list[c.ValueId], x: c.ValueId, axis: int, draw: int) -> c.ValueId | None:
+        b, r = self.b, self.random
+        shape, kind = b.shape(x), b.kind(x)
+        rank = len(shape)
+        same = [v for v in scope if b.kind(v) is kind]
+        y = self.pick(same)
+        if draw == 26 and kind is not BOOL and b.shape(y) and b.shape(y)[0] == shape[-1]:
+            return b.op(lambda o: c.Contract(o, x, y), kind, [*shape[:-1], *b.shape(y)[1:]])
+        if draw == 27:
+            table = [v for v in same if b.shape(v)[1:] == () and b.shape(v)]
+            return b.op(lambda o: c.IndexOf(o, self.pick(table), x), I64, shape) if table else None
+        if draw == 28:
+            shape_of_index = r.choice([(), (2,)])
+            i = b.literal(I64, list(map(number, shape_of_index)), [r.randint(0, 1) for _ in range(2 if shape_of_index else 1)])
+            value = self.literal(kind, [])
+            indices = tuple(i if a == axis else None for a in range(rank))
+            return b.same(lambda o: c.Update(o, x, indices, value, True), x)
+        if draw == 29 and rank == 1 and kind is not BOOL:
+            return b.op(lambda o: c.Encode(o, self.literal(kind, [number(2)]), x), kind, [2, *shape])
+        if draw == 30 and kind is not BOOL and rank == 1:
+            keys = [v for v in scope if b.kind(v) is I64 and b.shape(v) == shape[:1]]
+            if not keys:
+                return None
+            return b.op(lambda o: c.KeyReduce(o, "add", self.pick(keys), x, True), kind, [3])
+        if draw == 31 and kind is not BOOL:
+            cell = (kind, shape[1:])
+            shape = (number(2), *shape[1:])  # a fold needs an item
+            x = b.op(lambda o, x=x: c.Slice(o, x, (number(0),)), kind, shape)
+            scan = r.random() < 0.5
+            with b.block(cell, cell) as (params, ops):
+                made = self.grow([*scope, *params], 3, 0)
+                fit = [v for v in made if b.kind(v) is kind and b.shape(v) == shape[1:]]
+                body = self.pick([*fit, *fit, b.scalar("sub", *params)])
+            op = c.FoldScan if scan else c.Fold
+            result = b.value(kind, shape if scan else shape[1:])
+            b.emit(op((result,), (x,), c.Block(tuple(params), tuple(ops), (body,))))
+            return result
+        if draw == 32:
+            return b.op(lambda o: c.Match(o, x, y), BOOL, [])
+        if draw == 33 and rank == 1:
+            return b.op(lambda o: c.FirstOccurrence(o, x), BOOL, shape)
+        return None
 
     def grow(self, scope: list[c.ValueId], count: int, depth: int) -> list[c.ValueId]:
         made = []
@@ -166,13 +221,18 @@ class Maker:
         until = None
         if self.random.random() < 0.4 and b.kind(x) is not BOOL and not b.shape(x):
             until = lambda b, new, old: b.scalar("gt", new, old)  # noqa: E731
-        return b.loop([x], self.random.randint(0, 3), body, until)[0]
+        keep = until is None and self.random.random() < 0.3
+        return b.loop([x], self.random.randint(0, 3), body, until, keep)[0]
 
     def branch(self, scope: list[c.ValueId], x: c.ValueId, depth: int) -> c.ValueId | None:
         b = self.b
         conditions = [v for v in scope if b.kind(v) is BOOL and not b.shape(v)]
         if not conditions:
-            return None
+            numbers = [v for v in scope if b.kind(v) is not BOOL and not b.shape(v)]
+            if not numbers:
+                return None
+            low = self.pick(numbers)
+            conditions = [b.scalar("gt", low, self.literal(b.kind(low), []))]
 
         def arm(b: Build) -> c.ValueId:
             made = self.grow(scope, 2, depth - 1)

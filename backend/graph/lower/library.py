@@ -70,7 +70,7 @@ def gather(state: State, op: core.Gather) -> None:
         state.library("gather", span, (arg.value, indices.value), (between,), attributes)
         order = [*range(axis, axis + depth), *range(axis), *range(axis + depth, len(shape))]
         state.permute(between, order, span, made)
-    elif not indices.frame and arg.frame == frame:
+    elif not indices.frame and arg.frame == frame and (not op.checked or state.inhabited(frame)):
         made = state.define(op.result, frame)
         shifted = {**attributes, "axis": op.axis + len(frame)}
         state.library("gather", span, (arg.value, indices.value), (made,), shifted)
