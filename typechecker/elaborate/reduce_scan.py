@@ -131,7 +131,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
                 compares = scalars.FUNCTIONS[op.function].result is scalars.ResultKind.BOOL
                 if value.type.element.kind is kind or (compares and kind is not Kind.CHAR and not kind.is_complex):
                     return ScalarFold(function.glyph, op.function, element)
-        if value.type.element.kind is kind:
+        if value.type.element.kind is kind or kind is Kind.CHAR:
             return function
         kind = value.type.element.kind
     return function

@@ -97,6 +97,8 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
     for parameter, value in zip(parameters, args, strict=True):
         if not _bind(ctx, parameter.type, value, bindings, function.name, span):
             return ctx.builder.poison(span)
+    for parameter, value in zip(parameters, args, strict=True):
+        _bind_bounds(parameter.type, value, bindings)
     converted: list[Value] = []
     for parameter, value in zip(parameters, args, strict=True):
         wanted = instantiate(ctx, parameter.type, bindings, value)
@@ -212,8 +214,6 @@ def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings
         return
     element = value.type.element
     if node.name in ("idx", "perm", "int"):
-        if node.name == "idx" and element.below is not None:
-            _bind_size(node.args[0], element.below, bindings)
         return
     element = (
         strong(ctx.builder.to_number(value, value_span(ctx, value)).type.element)
@@ -224,6 +224,16 @@ def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings
     known = bindings.elements.get(node.name)
     joint = element if known is None else promote(known, element)
     bindings.elements[node.name] = element if joint is None else joint
+
+
+def _bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
+    """The n of `idx<n>`, where no shape has bound it."""
+    if isinstance(node, tree.TupleTypeExpression):
+        if isinstance(value, TupleOperand):
+            for part, item in zip(node.items, value.items, strict=True):
+                _bind_bounds(part, item, bindings)
+    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.below is not None:
+        _bind_size(node.element.args[0], value.type.element.below, bindings)
 
 
 def value_span(ctx: Context, x: Operand) -> Span:
