@@ -17,11 +17,11 @@ from .sequences import bind_array, expression_of
 from .source import Span
 from .statements import bind_assignment
 from .targets import checked_name
-from .tokens import Token, TokenKind, Unreadable, tokenize
+from .tokens import Token, TokenKind
 from .tree import NameClass
 from .type_expressions import TypeReader, parts
 from .units import Binding
-from .unreadable import unreadable
+from .unreadable import read_statement
 
 _KEYWORD = re.compile(r"(use|input|param|output|schedule)(?![\w∆])(?!\s*←)")
 _TYPED = re.compile(rf"(?!where(?![\w∆])){NAME}[ \t]*:")
@@ -46,12 +46,21 @@ def is_declaration(text: str) -> bool:
     return _KEYWORD.match(text) is not None or _TYPED.match(text) is not None
 
 
-def bind_declaration(binding: Binding, scope: Scope, text: str) -> tree.Statement:
+def read_declaration(binding: Binding, text: str) -> Node:
+    """The node of a declaration, its expressions known to be readable; else a `Problem`."""
     try:
         root = declaration_grammar().parse(text)
     except ParseError as error:
         raise _unreadable_declaration(binding, text, error) from None
     (node,) = parts(root)
+    expressions = [part for inner in (node, *parts(node)) for part in parts(inner) if part.expr_name == "expression"]
+    for expression in expressions:
+        _tokens(binding, expression)
+    return node
+
+
+def bind_declaration(binding: Binding, scope: Scope, text: str) -> tree.Statement:
+    node = read_declaration(binding, text)
     span = binding.span(0, len(text))
     types = TypeReader(binding)
     children = parts(node)
@@ -126,11 +135,7 @@ def _shifted(token: Token, by: int) -> Token:
 
 
 def _tokens(binding: Binding, node: Node) -> tuple[Token, ...]:
-    text = node.text.rstrip()
-    try:
-        return tokenize(text)
-    except Unreadable as error:
-        raise unreadable(replace(binding, base=binding.base + node.start), text, error.offset) from None
+    return read_statement(replace(binding, base=binding.base + node.start), node.text.rstrip())
 
 
 def _expression(binding: Binding, scope: Scope, node: Node) -> tree.Expression:

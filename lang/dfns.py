@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 from .problems import Problem
 from .scope import Scope, ScopeRecord
 from .sequences import bind_array, bind_value, expression_of, need_array
-from .statements import bind_assignment, failed_names, is_assignment
+from .statements import bind_assignment, failed_names, is_assignment, refuse_bare_names
 from .tokens import Token, TokenKind, mentions, names_in, split_at
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind
@@ -119,6 +119,7 @@ def _statement(binding: Binding, scope: Scope, tokens: Tokens) -> tuple[tree.Sta
         return _guard(binding, scope, tokens, colons)
     if is_assignment(tokens):
         return bind_assignment(binding, scope, tokens)
+    refuse_bare_names(binding, scope, tokens)
     unit = bind_value(binding, scope, tokens, (tokens[0].start, tokens[-1].end))
     if unit.kind is UnitKind.ARRAY:
         return tree.Evaluate(span, expression_of(unit)), unit.depth

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 
-from .declarations import is_declaration
+from .declarations import is_declaration, read_declaration
 from .dfns import bind_braces
 from .diagnostics import Diagnostic, Rejected
 from .grammar import TEXT
 from .layout import Line, Spelling, ascii_comment, ascii_of, lay_out
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
+from .problems import Problem
 from .source import Source, Span
 from .spelling import Spelled, spell
 from .splitter import Piece, split_statements
-from .tokens import Unreadable, tokenize
 from .units import Binding
-from .unreadable import unreadable
+from .unreadable import read_statement
 
 _GAP = re.compile("⍝[^\n]*|[⋄\n]")
 
@@ -53,13 +53,15 @@ def _refuse_unreadable(spelled: Spelled, pieces: list[Piece]) -> None:
     for piece in pieces:
         if piece.damage is not None:
             problems.append(piece.damage)
-        elif not is_declaration(piece.text):
-            try:
-                tokenize(piece.text)
-            except Unreadable as error:
-                binding = Binding(spelled, bind_braces, piece.start)
-                problem = unreadable(binding, piece.text, error.offset)
-                problems.extend([problem.diagnostic] if problem.diagnostic is not None else [])
+            continue
+        binding = Binding(spelled, bind_braces, piece.start)
+        try:
+            if is_declaration(piece.text):
+                read_declaration(binding, piece.text)
+            else:
+                read_statement(binding, piece.text)
+        except Problem as problem:
+            problems.extend([problem.diagnostic] if problem.diagnostic is not None else [])
     if problems:
         raise Rejected(problems)
 

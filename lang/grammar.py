@@ -16,7 +16,8 @@ from functools import lru_cache
 from .peg import Grammar, Regex
 from .vocabulary import GLYPHS
 
-BLANK = r"(?:[ \t\r\f\u00a0\ufeff]|⍝[^\n]*)*+"
+SPACES = r"[ \t\r\f\u00a0]"
+BLANK = rf"(?:{SPACES}|⍝[^\n]*)*+"
 NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*+"
 _DIGITS = r"[0-9][0-9_]*+"
 _REAL = rf"¯?(?:(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE]¯?[0-9]++)?|∞)"
@@ -37,7 +38,7 @@ def _escape(glyphs: str) -> str:
 
 
 WORDS = (
-    rf"(?:(?P<numbers>{NUMBER}(?:[ \t]+{NUMBER})*+)"
+    rf"(?:(?P<numbers>{NUMBER}(?:{SPACES}+{NUMBER})*+)"
     rf"|(?P<slot>_(?![\w∆]))"
     rf"|(?P<name>{NAME}|⍺⍺|⍵⍵|⍺|⍵)"
     rf"|(?P<glyph>{_alternatives(GLYPHS)})"

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from .grammar import TEXT, WORDS
+from .grammar import SPACES, TEXT, WORDS
 from .primitives import by_glyph
 from .vocabulary import LITERAL_OPERAND_OPERATORS
 
@@ -31,7 +31,7 @@ class Line:
     comment: str | None = None
 
 
-_LEXEME = re.compile(rf"[ \t\r\f\u00a0\ufeff]*(?:(?P<comment>⍝[^\n]*)|{WORDS}|(?P<open>[(\[{{])|(?P<close>[)\]}}]))")
+_LEXEME = re.compile(rf"{SPACES}*(?:(?P<comment>⍝[^\n]*)|{WORDS}|(?P<open>[(\[{{])|(?P<close>[)\]}}]))")
 _WORDS = frozenset({"numbers", "name", "text", "quad", "zilde", "slot"})
 _SPACED = frozenset({"gets", "colon", "arrow", "separator"})
 
@@ -139,7 +139,8 @@ def respelt(kind: str, word: str, spelling: Spelling) -> str:
     row = by_glyph(word)
     if row is not None:
         return row.ascii
-    return ascii_of(word)
+    spelt = ascii_of(word)
+    return spelt.replace("infinity J", "infinityJ").replace("infinity j", "infinityj") if kind == "numbers" else spelt
 
 
 _OUTSIDE_TEXT = re.compile(rf"{TEXT}|[^\x00-\x7f]")

@@ -12,8 +12,8 @@ from . import tree
 from .tokens import Token
 from .units import Binding, replacing
 
-_WORD = re.compile(r"[^ \t]+")
-_SMALL_INTEGERS = re.compile(r"[¯0-9 \t]+")
+_WORD = re.compile(r"\S+")
+_SMALL_INTEGERS = re.compile(r"[¯0-9\s]+")
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 _LONGEST = 25
 """Digits after which an integer is too large without converting it (Python limits conversions)."""

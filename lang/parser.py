@@ -23,11 +23,11 @@ from .sequences import bind_value, expression_of
 from .source import Source, Span
 from .spelling import spell
 from .splitter import Piece, split_statements
-from .statements import bind_assignment, failed_names, is_assignment
+from .statements import bind_assignment, failed_names, is_assignment, refuse_bare_names
 from .tokens import TokenKind, Unreadable, tokenize
 from .tree import NameClass
 from .units import Binding, UnitKind
-from .unreadable import unreadable
+from .unreadable import read_statement
 
 _ORIGIN = re.compile(r"⎕IO[ \t]*←[ \t]*([01])")
 _NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*"
@@ -90,14 +90,12 @@ def _statement(binding: Binding, scope: Scope, piece: Piece) -> tree.Statement:
         raise Problem(piece.damage)
     if is_declaration(piece.text):
         return bind_declaration(binding, scope, piece.text)
-    try:
-        tokens = tokenize(piece.text)
-    except Unreadable as error:
-        raise unreadable(binding, piece.text, error.offset) from None
+    tokens = read_statement(binding, piece.text)
     if tokens[0].kind is TokenKind.COLON:
         raise control_word(binding, tokens)
     if is_assignment(tokens):
         return bind_assignment(binding, scope, tokens)[0]
+    refuse_bare_names(binding, scope, tokens)
     unit = bind_value(binding, scope, tokens, (0, len(piece.text)))
     span = binding.span(0, len(piece.text))
     if unit.kind is UnitKind.ARRAY:

@@ -12,7 +12,7 @@ from .sequences import bind_value, expression_of, has_diamond
 from .targets import bind_names, checked_name, target_of
 from .tokens import Token, TokenKind, mentions
 from .tree import NameClass
-from .units import Binding, Unit, UnitKind
+from .units import Binding, Unit, UnitKind, replacing
 from .vocabulary import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS
 
 Tokens = tuple[Token, ...]
@@ -25,14 +25,27 @@ def is_assignment(tokens: Tokens) -> bool:
     return tokens[0].kind is not TokenKind.QUAD or tokens[0].text != "⎕"
 
 
+def refuse_bare_names(binding: Binding, scope: Scope, tokens: Tokens) -> None:
+    """E010 for `a b ← t`: other APLs give both names a value, and here only b would get one."""
+    arrow = next((index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS), 0)
+    if arrow < 2:
+        return
+    for token in tokens[:arrow]:
+        if token.kind is not TokenKind.NAME or scope.class_of(token.text) not in (None, NameClass.ARRAY):
+            return
+    span = binding.span(tokens[0].start, tokens[arrow - 1].end)
+    names = " ".join(token.text for token in tokens[:arrow])
+    raise binding.problem("E010", f"only `{tokens[arrow - 1].text}` would get this value; to take it apart write `({names}) ← …`",
+                          span, fixes=replacing("put the names in parentheses", span, f"({names})"))  # fmt: skip
+
+
 def failed_names(tokens: Tokens) -> list[str]:
     """Names that a statement which could not be bound was to bind: their uses stay quiet."""
     names: list[str] = []
     for index, token in enumerate(tokens):
         if token.kind is TokenKind.GETS and index > 0:
             names.extend(_names(tokens[index - 1]))
-            if index == 2 and tokens[0].kind is TokenKind.NAME:
-                names.append(tokens[0].text)
+            names.extend(token.text for token in tokens[: index - 1] if token.kind is TokenKind.NAME)
     return names
 
 

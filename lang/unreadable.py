@@ -1,4 +1,4 @@
-"""What to say where the expression grammar stops: a character the language lacks, or a number that is none."""
+"""Reads a statement, and says what is wrong where the grammar stops: a character the language lacks, a number that is none."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 
 from .primitives import LEFT_OUT
 from .problems import Problem
+from .tokens import Token, Unreadable, tokenize
 from .units import Binding, replacing
 
 _NUMBERLIKE = re.compile(r"¯?[.0-9¯∞][\w.∆¯∞]*")
@@ -17,7 +18,15 @@ LOOKALIKES = {
 """Characters often typed or pasted for the glyph on the right; the Greek letters are names unless nothing has them."""
 
 
-def unreadable(binding: Binding, text: str, offset: int) -> Problem:
+def read_statement(binding: Binding, text: str) -> tuple[Token, ...]:
+    """The tokens of a statement, or the `Problem` that says why it has none."""
+    try:
+        return tokenize(text)
+    except Unreadable as error:
+        raise _problem(binding, text, error.offset) from None
+
+
+def _problem(binding: Binding, text: str, offset: int) -> Problem:
     """`offset` is where no token starts in the statement `text`."""
     start = offset
     while start < len(text) and (text[start] in " \t\r\f\u00a0" or text[start] == "⍝"):

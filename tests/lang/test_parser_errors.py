@@ -101,6 +101,8 @@ BROKEN: tuple[tuple[str, list[tuple[str, str]]], ...] = (
     ('x ← “abc”', [('E006', '“')]),
     ('x ← a ∈ b', [('E006', '∈')]),
     ('x←+⋄x : f64 ← +', [('E011', 'f64')]),
+    ("a b ← 1 2\na+b", [("E010", "a b")]),
+    ("{a b←⍵ ⋄ a}1 2", [("E010", "a b")]),
     # several causes, one message each, and nothing for what follows from them
     ("x ← (1\ny ← x+1\nz ← 3¨4\ny+z", [("E003", "("), ("E008", "3")]),
     ("f ← {⍵+\n  nope\n}\nf 3\nx ← )", [("E009", "+"), ("E001", "nope"), ("E003", ")")]),
@@ -144,6 +146,7 @@ FIXED = (
     ("⎕FFT 3", "⎕fft 3"),
     ("x ← 3 ∈ 4", "x ← 3 ∊ 4"),
     ("`Zilde", "⍬"),
+    ("a b ← 1 2", "(a b) ← 1 2"),
 )
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rho.lang import tokens, tree
 from rho.lang.limits import MAXIMUM_CHARACTERS, MAXIMUM_DEPTH, MAXIMUM_NESTING
-from rho.lang.parser import Parsed
+from rho.lang.parser import Parsed, parse
+from rho.lang.source import Source
 
 
 def codes(parsed: Parsed) -> list[str]:
@@ -81,3 +84,14 @@ def test_operators_in_operators_are_tried_out_a_bounded_number_of_times(parsed: 
 
 def test_many_unknown_names_are_all_reported(parsed: Callable[..., Parsed]) -> None:
     assert len(parsed("\n".join(f"unknown{i} 1" for i in range(500))).diagnostics) == 500
+
+
+CHARACTERS = "ab1 .¯_'\"`()[]{}⋄\n⍝←:;+-×/\\⍀⍤⍣∘⍨⍺⍵⍬⎕→∇#\t\r\x00é𝕩∣"
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet=CHARACTERS, max_size=40))
+def test_any_text_is_read_or_refused_with_spans_inside_it(text: str) -> None:
+    for diagnostic in parse(Source("test", text)).diagnostics:
+        spans = [diagnostic.span, *(edit.span for fix in diagnostic.fixes for edit in fix.edits)]
+        assert all(0 <= span.start <= span.end <= len(text) for span in spans)
