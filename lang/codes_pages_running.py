@@ -93,6 +93,13 @@ PAGES: dict[str, Page] = {
         "x ← 1 2 3\noutput x",
         Stage.SHOWN,
     ),
+    "E709": Page(
+        "`--max-time` stopped the program. Nothing was printed and no output was written. Give it more time, smaller inputs or "
+        "fewer steps.",
+        "x ← 1 2 3\n+/x",
+        "x ← 1 2 3\n+/x",
+        Stage.SHOWN,
+    ),
     "W201": Page(
         "The program needs a fact that only some sizes of the inputs satisfy. It is checked when the data is loaded, before "
         "anything is computed, and refused with E701 if it is false. With `--strict` it is an error; `where` on the input "
