@@ -248,10 +248,10 @@ def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _Context, dept
         if coefficient < 0 and _nonnegative(dividend, context, depth + 1):  # ⌊a÷d⌋ ≤ a
             return _nonnegative(rest + dividend * coefficient, context, depth + 1)
         return False
+    positive = _nonnegative(divisor - 1, context, depth + 1)
     if coefficient > 0:
-        return (divisor.bounds()[0] or 0) >= 1 and _nonnegative(rest, context, depth + 1)
-    low = divisor.bounds()[0]
-    if low is not None and low >= 1 and _nonnegative(rest + (divisor - 1) * coefficient, context, depth + 1):
+        return positive and _nonnegative(rest, context, depth + 1)
+    if positive and _nonnegative(rest + (divisor - 1) * coefficient, context, depth + 1):
         return True
     return _nonnegative(dividend, context, depth + 1) and _nonnegative(rest + dividend * coefficient, context, depth + 1)
 

@@ -87,7 +87,7 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 # ------------------------------------------------------------------------------ conversions
 
-NUMBER_WIDTH = 24  # characters that one real number takes at most, with the blank before it
+NUMBER_WIDTH = 48  # characters one real number takes at most in an aligned column, with the blank before it
 _WIDTHS = {Kind.BOOL: 2, Kind.U8: 4, Kind.I32: 12, Kind.I64: 21}
 
 
