@@ -61,7 +61,7 @@ def combine_tree(ufunc: np.ufunc, partials: NumArray, axis: int) -> Any:
 
 
 def _fill_partials(ufunc: np.ufunc, data: NumArray, axis: int, out: NumArray) -> None:
-    lead = (slice(None),) * axis
+    lead: tuple[Any, ...] = (slice(None),) * axis
     whole, rest = divmod(data.shape[axis], BLOCK)
     if whole:
         blocks = _split(data[(*lead, slice(0, whole * BLOCK))], axis, (whole, ROWS, LANES))
@@ -81,7 +81,7 @@ def _settled(ufunc: np.ufunc, rows: NumArray, axis: int, partials: Any) -> Any:
 
 def _short_block(ufunc: np.ufunc, items: NumArray, axis: int) -> Any:
     """The partial of the last block, which may lack rows and lanes."""
-    lead = (slice(None),) * axis
+    lead: tuple[Any, ...] = (slice(None),) * axis
     rows, rest = divmod(items.shape[axis], LANES)
     if rows == 0:
         return _halve(ufunc, items, axis)
@@ -133,7 +133,7 @@ def _down_rows(ufunc: np.ufunc, rows: NumArray, axis: int) -> NumArray:
 
 
 def _plainly_down_rows(ufunc: np.ufunc, rows: NumArray, axis: int) -> NumArray:
-    lead = (slice(None),) * axis
+    lead: tuple[Any, ...] = (slice(None),) * axis
     summed: NumArray = rows[(*lead, 0)].copy()
     for row in range(1, rows.shape[axis]):
         ufunc(summed, rows[(*lead, row)], out=summed)
@@ -142,7 +142,7 @@ def _plainly_down_rows(ufunc: np.ufunc, rows: NumArray, axis: int) -> NumArray:
 
 def _halve(ufunc: np.ufunc, lanes: NumArray, axis: int) -> Any:
     """Combine lanes along `axis` by halving; absent lanes contribute nothing; the axis goes."""
-    lead = (slice(None),) * axis
+    lead: tuple[Any, ...] = (slice(None),) * axis
     half, length = LANES // 2, lanes.shape[axis]
     narrow = 1
     if axis == lanes.ndim - 1 and lanes.size > length:

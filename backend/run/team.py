@@ -23,7 +23,7 @@ def available_threads() -> int:
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
-def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], None]], threads: int) -> None:
+def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
     """Call a worker on every box; each thread has its own worker.  The first failure of any is raised here."""
     supply = iter(boxes)
     if threads <= 1:
@@ -34,7 +34,7 @@ def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], No
     _run_in_threads(supply, make_worker, threads)
 
 
-def _run_in_threads(supply: Iterator[Box], make_worker: Callable[[], Callable[[Box], None]], threads: int) -> None:
+def _run_in_threads(supply: Iterator[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
     import threading
 
     lock = threading.Lock()

@@ -94,7 +94,8 @@ def compile_body(
         kinds.append(kind)
         varying.append(on)
     full = frozenset().union(*(varying[r] for r in results)) if results else frozenset()
-    hoisted, inner = [], []
+    hoisted: list[Instruction] = []
+    inner: list[Instruction] = []
     for slot, node in applied:
         compute = kinds[node.args[1 if node.function == "select" else 0]]
         made = Instruction(implementation(node.function, compute, node.kind, node.parameter), node.args, slot, DTYPES[node.kind])

@@ -36,7 +36,8 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
     if function in ("convert", "convert_checked"):
         from .conversions import conversion
 
-        return conversion(kind, result, checked=function == "convert_checked")
+        converting: Implementation = conversion(kind, result, checked=function == "convert_checked")
+        return converting
     if kind.is_complex:
         from .complexes import COMPLEX, complex_circular
 

@@ -126,7 +126,7 @@ class _Compiled:
 
     def worker(
         self, slots: Sequence[Any], outputs: Sequence[NumArray | None], box_points: int
-    ) -> Callable[[Sequence[slice]], list[Any]]:
+    ) -> Callable[[tuple[slice, ...]], list[Any]]:
         """Runs the body on a box; results that have an output are written to it, others stay in its slots."""
         body = self.body
         pools = [np.empty(box_points, dtype) for dtype in body.registers]
@@ -136,13 +136,12 @@ class _Compiled:
             if made.register < 0 and outputs[made.output] is None
         }
         own = list(slots)
-        used = {arg for made in body.inner for arg in made.args}
         moving = [
             (slot, slots[slot], body.varying[slot]) for slot in range(body.slots)
             if slots[slot] is not None and body.varying[slot]
         ]  # fmt: skip
 
-        def run(box: Sequence[slice]) -> list[Any]:
+        def run(box: tuple[slice, ...]) -> list[Any]:
             shape = tuple(part.stop - part.start for part in box)
             count = prod(shape)
             for slot, whole, on in moving:
@@ -152,11 +151,10 @@ class _Compiled:
                     target = pools[made.register][:count].reshape(shape)
                 else:
                     output = outputs[made.output]
-                    target = loose[made.slot][:count].reshape(shape) if output is None else output[tuple(box)]
+                    target = loose[made.slot][:count].reshape(shape) if output is None else output[box]
                 own[made.slot] = made.function(*[own[a] for a in made.args], target)
             return own
 
-        del used
         return run
 
 
