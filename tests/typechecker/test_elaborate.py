@@ -276,6 +276,10 @@ def test_modules() -> None:
     result = check(Source("<test>", "use tools\ntools.half 3\n-tools.both 1"), load_module=load)
     assert result.core is not None, result.diagnostics
     assert [nested(v) for v in interpret(result.core, {}, {}).printed] == [1.5, -1]
+    library["ones"] = "⎕IO←1\nnumbers ← ⍳∘3\nfirst ← {⍵[1]}\nsum ← +/[1]"
+    ones = check(Source("<test>", "use ones\nones.first 5 6\nones.sum 2 2⍴⍳4\n⍳2"), load_module=load)
+    assert ones.core is not None, ones.diagnostics
+    assert [nested(v) for v in interpret(ones.core, {}, {}).printed] == [5, [4, 6], [0, 1]]
     missing = check(Source("<test>", "use tool\ntool.half 3"), load_module=load)
     assert missing.core is None
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import assert_never
 
 from ...lang.source import Span
@@ -33,7 +34,8 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
     with ctx.deeper(span):
         match function:
             case PrimitiveFunction():
-                return primitive(ctx, function, left, right, span)
+                with _origin(ctx, function.origin):
+                    return primitive(ctx, function, left, right, span)
             case DfnFunction():
                 return dfns.call(ctx, function, left, right, span)
             case SignedFunction():
@@ -48,9 +50,21 @@ def apply(ctx: Context, function: FunctionValue, left: Value | None, right: Valu
                     return ctx.error("E130", "this function already has its left argument", span)
                 return ctx.call(function.function, function.left, right, span)
             case DerivedFunction():
-                return _OPERATORS[function.operator](ctx, function, left, right, span)
+                with _origin(ctx, function.origin):
+                    return _OPERATORS[function.operator](ctx, function, left, right, span)
             case _:
                 assert_never(function)
+
+
+@contextmanager
+def _origin(ctx: Context, origin: int | None) -> Iterator[None]:
+    """Positions become numbers, and numbers positions, by the origin of the file the function is written in."""
+    before = ctx.builder.index_origin
+    ctx.builder.index_origin = before if origin is None else origin
+    try:
+        yield
+    finally:
+        ctx.builder.index_origin = before
 
 
 def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, right: Value, span: Span) -> Value:

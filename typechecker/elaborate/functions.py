@@ -17,11 +17,15 @@ from .scopes import Moment
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PrimitiveFunction:
-    """A primitive, a conversion or a library function; `axis` as written (index origin not yet removed)."""
+    """A primitive, a conversion or a library function; `axis` as written (index origin not yet removed).
+
+    `origin` is the index origin of the file it is written in; None for one that the elaborator makes.
+    """
 
     span: Span
     glyph: str
     axis: Operand | None = None
+    origin: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +75,7 @@ class DerivedFunction:
     operands: tuple[FunctionValue | Value, ...]
     axis: Operand | None = None
     until: FunctionValue | None = None
+    origin: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -46,7 +46,7 @@ def function(ctx: Context, node: tree.Function, scope: Scope, name: str = "") ->
             axis = None if node.axis is None else axis_operand(ctx, node.axis, scope)
             if isinstance(axis, BrokenFunction):
                 return axis
-            return PrimitiveFunction(node.span, node.glyph, axis)
+            return PrimitiveFunction(node.span, node.glyph, axis, scope.file.index_origin)
         case tree.FunctionName():
             return names.function_entry(ctx, node.name, scope, node.span)
         case tree.FunctionMember():
@@ -110,7 +110,7 @@ def _derived(ctx: Context, node: tree.Derived, scope: Scope) -> FunctionValue:
         axis = None if part.axis is None else axis_operand(ctx, part.axis, scope)
         if isinstance(axis, BrokenFunction):
             return axis
-        value = DerivedFunction(part.span, part.operator, tuple(operands), axis, until)
+        value = DerivedFunction(part.span, part.operator, tuple(operands), axis, until, scope.file.index_origin)
     assert isinstance(value, DerivedFunction)
     return value
 
