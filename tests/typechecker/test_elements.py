@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 from rho.typechecker.elements import (
-    Element, Kind, arithmetic, comparison, fits, integer_range, promote, promote_kinds, ranged, show_element, widens,
+    Element,
+    Kind,
+    arithmetic,
+    comparison,
+    fits,
+    integer_range,
+    promote,
+    promote_kinds,
+    ranged,
+    show_element,
+    widens,
 )  # fmt: skip
 from rho.typechecker.sizes import SizeOrigin, SizeVariable, number, variable
 
@@ -14,9 +24,10 @@ n = variable(SizeVariable("n", 0, SizeOrigin.INPUT))
 @pytest.mark.parametrize(
     ("a", "b", "wanted"),
     [
-        ("bool", "u8", "u8"), ("u8", "i32", "i32"), ("i32", "i64", "i64"), ("i64", "f64", "f64"), ("f64", "c128", "c128"), ("f32", "c64", "c64"),
-        ("i32", "f32", "f64"), ("i64", "f32", "f64"), ("u8", "f32", "f32"), ("bool", "f32", "f32"), ("f32", "f64", "f64"), ("c64", "f64", "c128"),
-        ("c64", "c128", "c128"), ("c64", "i64", "c128"), ("c64", "u8", "c64"), ("f32", "c128", "c128"), ("char", "char", "char"), ("char", "i64", None),
+        ("bool", "u8", "u8"), ("u8", "i32", "i32"), ("i32", "i64", "i64"), ("i64", "f64", "f64"), ("f64", "c128", "c128"),
+        ("f32", "c64", "c64"), ("i32", "f32", "f64"), ("i64", "f32", "f64"), ("u8", "f32", "f32"), ("bool", "f32", "f32"),
+        ("f32", "f64", "f64"), ("c64", "f64", "c128"), ("c64", "c128", "c128"), ("c64", "i64", "c128"), ("c64", "u8", "c64"),
+        ("f32", "c128", "c128"), ("char", "char", "char"), ("char", "i64", None),
     ],
 )  # fmt: skip
 def test_strong_kinds(a: str, b: str, wanted: str | None) -> None:
@@ -87,10 +98,12 @@ def test_ranges() -> None:
 @pytest.mark.parametrize(
     ("given", "wanted", "allowed"),
     [
-        (Element(Kind.BOOL), "i64", True), (Element(Kind.I32), "f64", True), (Element(Kind.I32), "f32", False), (Element(Kind.U8), "f32", True),
-        (weak("i64", 3, 3), "f32", True), (weak("f64"), "f32", True), (Element(Kind.F64), "f32", False), (Element(Kind.F64), "i64", False),
-        (Element(Kind.I64), "i32", False), (weak("i64", 3, 3), "u8", True), (weak("i64", 300, 300), "u8", False), (Element(Kind.F32), "c64", True),
-        (Element(Kind.F64), "c128", True), (Element(Kind.C128), "f64", False), (Element(Kind.CHAR), "i64", False), (Element(Kind.I64), "char", False),
+        (Element(Kind.BOOL), "i64", True), (Element(Kind.I32), "f64", True), (Element(Kind.I32), "f32", False),
+        (Element(Kind.U8), "f32", True), (weak("i64", 3, 3), "f32", True), (weak("f64"), "f32", True),
+        (Element(Kind.F64), "f32", False), (Element(Kind.F64), "i64", False), (Element(Kind.I64), "i32", False),
+        (weak("i64", 3, 3), "u8", True), (weak("i64", 300, 300), "u8", False), (Element(Kind.F32), "c64", True),
+        (Element(Kind.F64), "c128", True), (Element(Kind.C128), "f64", False), (Element(Kind.CHAR), "i64", False),
+        (Element(Kind.I64), "char", False),
     ],
 )  # fmt: skip
 def test_widening_at_calls(given: Element, wanted: str, allowed: bool) -> None:
