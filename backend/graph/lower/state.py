@@ -4,8 +4,8 @@ Note [Batching].  A `Lift` is not a phase: its body's ops are lowered over the f
 lowered, `State.frame` holds the sizes of all frame axes in force, outermost first, and every core value in scope is
 `Carried`: a graph value whose leading axes are the frame axes it depends on (ascending positions into `State.frame`), then
 the core value's own shape.  A value that depends on no cell carries nothing, so it is computed once.  An op's result
-carries the union of what its operands carry; only an op that may fail carries the whole frame unless that is provably
-inhabited, because over an empty frame it must not run.
+carries the union of what its operands carry; an op that may fail also carries every frame axis that is not provably inhabited,
+because over an empty frame it must not run.
 
 Neighbours: `elementwise`, `views`, `library`, `control` lower the ops; `lower.__init__` is the entry.
 """
@@ -91,9 +91,7 @@ class State:
         for value in values:
             found.update(self.bound[value].frame)
         if may_fail:
-            missing = set(range(len(self.frame))) - found
-            if not self.inhabited(missing):
-                found |= missing
+            found.update(a for a in range(len(self.frame)) if not self.inhabited([a]))
         return tuple(sorted(found))
 
     # -- naming
