@@ -42,7 +42,7 @@ def run_line(source: Source, session: Session, request: Request, *, verify: bool
     except MemoryError:
         return _failed(Exit.FAILED, "E702", "there is not enough memory to go on", source)
     except Exception as error:  # the line's own barrier: reported as a bug with exit 70
-        return _failed(Exit.BUG, "BUG", f"a bug in Rho: {type(error).__name__}: {error}", source)
+        return _failed(Exit.BUG, messages.BUG, f"a bug in Rho: {type(error).__name__}: {error}", source)
 
 
 def _failed(exit: Exit, code: str, message: str, source: Source) -> Report:

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..backend.run.files import check_range, read_shape, read_values, split_member
+from ..backend.schedule.plan import Plan
 from ..lang.diagnostics import Diagnostic, Refused, RhoError
+from ..lang.source import Source, Span
 from ..typechecker.core import Core, CoreInput
 from .permissions import Permissions
 
@@ -68,3 +70,33 @@ def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, 
         if low is not None or high is not None:
             check_range(values[name], low, high, file.shown, file.entry.span)
     return values
+
+
+def require_memory(core: Core, plan: Plan, limit: int | None, source: Source) -> None:
+    """E702 where the plan's peak exceeds `--max-memory`, naming the largest buffers and their types."""
+    if limit is None:
+        return
+    peak = max((count for _, count in plan.main.peak), default=0)
+    if peak <= limit:
+        return
+    largest = sorted((b for b in plan.main.buffers if b.alias_of is None), key=lambda b: -b.bytes)[:3]
+    spans = [core.spans[entry.value] for entry in core.inputs]
+    notes = [f"{_name(plan, buffer.value)}: {buffer.bytes:,} bytes" for buffer in largest]
+    sizes = ", ".join(f"{name}={value}" for name, value in plan.sizes)
+    if sizes:
+        notes.append(f"with {sizes}; smaller sizes need less")
+    raise Refused([Diagnostic(
+        "E702", f"this program needs {peak:,} bytes at once, and the limit is {limit:,}", spans[0] if spans else Span(source.name, 0, 0),
+        notes=tuple(notes),
+    )])  # fmt: skip
+
+
+def _name(plan: Plan, value: int) -> str:
+    """What makes a value, in words."""
+    for name, made in (*plan.inputs, *plan.outputs):
+        if made == value:
+            return f"`{name}`"
+    for phase in plan.phases:
+        if value in phase.results:
+            return f"the result of {phase.label or phase.op}"
+    return "an intermediate value"

@@ -10,6 +10,9 @@ from ..lang.source import Source
 from .console import Console
 from .exits import Exit
 
+BUG = "BUG"
+"""The code of a diagnostic that reports a bug in Rho itself."""
+
 
 def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Write diagnostics as text to standard error, a blank line after each."""
@@ -26,6 +29,11 @@ def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
 
 def exit_of(error: RhoError) -> Exit:
     """The exit code of an error raised by a stage."""
+    codes = {found.code for found in error.diagnostics}
+    if BUG in codes:
+        return Exit.BUG
+    if "E709" in codes:
+        return Exit.BUDGET
     if isinstance(error, Rejected):
         return Exit.REJECTED
     return Exit.REFUSED if isinstance(error, Refused) else Exit.FAILED

@@ -75,8 +75,13 @@ def _known(option: str, given: Mapping[str, str] | Mapping[str, int], known: Seq
         if name not in known:
             guess = nearest(name, known)
             meant = f"; did you mean `{guess}`?" if guess else ""
-            listed = f"its {what}s are {_listed(known)}" if known else f"it has no {what}"
-            raise UsageError(f"{option}: this program has no {what} `{name}`{meant}", listed)
+            raise UsageError(f"{option} {name}={given[name]}: this program has no {what} `{name}`{meant}", _inventory(what, known))
+
+
+def _inventory(what: str, known: Sequence[str]) -> str:
+    if not known:
+        return f"it has no {what} at all"
+    return f"its {what} is {_listed(known)}" if len(known) == 1 else f"its {what}s are {_listed(known)}"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from .messages import exit_of
 from .outcome import Outcome, nothing
 from .requests import Request, check_names
 from .session import Checked, Engine, Loaded, Session
+from .timing import time_limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ def run_program(
         loaded = session.load(checked, request)
         if ready is not None:
             ready(loaded)
-        outcome = session.run(loaded)
+        with time_limit(request.limits.seconds, source):
+            outcome = session.run(loaded)
         if verify:
             from .verifying import compare
 

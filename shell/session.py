@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.source import Source
@@ -22,6 +22,8 @@ from .modules import ModuleLoader
 from .permissions import Permissions
 
 if TYPE_CHECKING:
+    from ..backend.graph.bind import BoundGraph
+    from ..backend.schedule.plan import Plan
     from ..typechecker.core import Core
     from .loading import InputFile
     from .outcome import Outcome
@@ -51,6 +53,13 @@ class Checked:
         return self.core is not None
 
 
+class PlanDetail(Enum):
+    """How much of a plan is written down."""
+
+    STEPS = "what execution needs"
+    FULL = "also phases in numbers and addresses"
+
+
 class Engine(Enum):
     """What executes a loaded program."""
 
@@ -60,12 +69,14 @@ class Engine(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A program whose sizes are bound: its files are found, its guards hold; no data has been read."""
+    """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read."""
 
     checked: Checked
     core: Core
     request: Request
     files: Mapping[str, InputFile]
+    bound: BoundGraph
+    plan: Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +98,42 @@ class Session:
         sources = {one.name: one for one in (*loader.sources, source)}
         return Checked(source, found.core, in_source_order(found.diagnostics, source), found.types, found.last, sources)
 
-    def load(self, checked: Checked, request: Request) -> Loaded:
-        """Find the files, bind the sizes from their headers, check the guards.
+    def load(self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+        """Find the files, bind the sizes from their headers, check the guards and the bound on memory, plan.
 
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
-        from ..backend.run.binding import bind_sizes
-        from .loading import find_inputs
+        from ..backend import Detail, bind_shapes, plan
+        from .loading import find_inputs, require_memory
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
-        bind_sizes(core, {name: file.shape for name, file in files.items()}, request.params)
-        return Loaded(checked, core, request, files)
+        bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
+        full = detail is PlanDetail.FULL or request.limits.memory is not None
+        made = plan(bound, detail=Detail.FULL if full else Detail.STEPS)
+        require_memory(core, made, request.limits.memory, checked.source)
+        return Loaded(checked, core, request, files, bound, made)
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED) -> Outcome:
         """Read the data and compute.  Raises RunFailed or Refused; nothing is printed or written."""
-        from ..backend.run.binding import bind_sizes
-        from ..backend.run.reference import interpret
-        from ..backend.run.values import from_numpy
         from .loading import read_inputs
         from .outcome import outcome_of
 
-        core, request = loaded.core, loaded.request
-        sizes = bind_sizes(core, {name: file.shape for name, file in loaded.files.items()}, request.params)
-        values = {name: from_numpy(value) for name, value in read_inputs(core, loaded.files, sizes).items()}
-        results = interpret(core, values, request.params)
-        return outcome_of(core, results.printed, results.outputs)
+        core = loaded.core
+        values = read_inputs(core, loaded.files, loaded.bound.sizes)
+        if engine is Engine.REFERENCE:
+            from ..backend.run.reference import interpret
+            from ..backend.run.values import from_numpy
+
+            arrays = {name: from_numpy(value) for name, value in values.items()}
+            exact = interpret(core, arrays, loaded.request.params)
+            return outcome_of(core, exact.printed, exact.outputs)
+        from ..backend import execute
+
+        results = execute(loaded.plan, loaded.bound, values)
+        printed = [shown.value for shown in results.printed]
+        outputs = {name: shown.value for name, shown in results.outputs.items()}
+        return outcome_of(core, printed, outputs, plan_summary(loaded.plan))
 
     def folder_of(self, source: Source) -> str:
         """The folder a program's relative paths start from."""
@@ -122,3 +143,14 @@ class Session:
 def in_source_order(diagnostics: Sequence[Diagnostic], main: Source) -> tuple[Diagnostic, ...]:
     """The program's own first, each file's from top to bottom."""
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
+
+
+def plan_summary(plan: Plan) -> dict[str, Any]:
+    """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device."""
+    return {
+        "schema": plan.schema,
+        "sizes": dict(plan.sizes),
+        "devices": [device.id for device in plan.devices],
+        "steps": sum(len(queue.steps) for queue in plan.main.queues),
+        "peak_bytes": {str(device): count for device, count in plan.main.peak},
+    }

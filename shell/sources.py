@@ -81,4 +81,4 @@ def find_files(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[str]:
 def _walk(folder: Path, suffixes: tuple[str, ...]) -> Iterable[str]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
-        yield from (os.path.join(root, name) for name in files if name.endswith(suffixes))
+        yield from (os.path.normpath(os.path.join(root, name)) for name in files if name.endswith(suffixes))

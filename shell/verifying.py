@@ -11,6 +11,7 @@ from typing import Any
 
 from ..lang.diagnostics import Diagnostic, RunFailed
 from ..lang.source import Source, Span
+from .messages import BUG
 from .outcome import Outcome, Shown
 
 _TOLERANCE = {"f32": 2.0**-20, "c64": 2.0**-20, "f64": 2.0**-46, "c128": 2.0**-46}
@@ -29,7 +30,7 @@ def compare(planned: Outcome, reference: Outcome, source: Source) -> None:
             problems.append(f"{shown.name or f'printed value {number}'}: {difference}")
     if problems:
         span = Span(source.name, 0, 0)
-        raise RunFailed([Diagnostic("BUG", f"the planned run differs from the reference: {text}", span) for text in problems])
+        raise RunFailed([Diagnostic(BUG, f"the planned run differs from the reference: {text}", span) for text in problems])
 
 
 def differs(shown: Shown, expected: Shown) -> str:

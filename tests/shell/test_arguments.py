@@ -66,4 +66,4 @@ def test_every_verb_has_a_module_and_examples_first() -> None:
 
     for verb in registry.VERBS:
         assert callable(import_module(f"rho.shell.verbs.{verb.name}").run)
-        assert page(verb).index("examples") < page(verb).index("options")
+        assert page(verb).index("\nexamples") < page(verb).index("\noptions")

@@ -1,0 +1,51 @@
+"""`rho plan FILE`: the schedule of a script for its data's sizes, as text or as `plan/1` JSON.  Reads headers, computes nothing."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from ...lang.diagnostics import RhoError
+from .. import messages
+from ..arguments import Arguments, UsageError
+from ..console import Console
+from ..exits import Exit
+from ..requests import check_names, permissions_of, request_of
+from ..results import wants_json, write_whole
+from ..session import PlanDetail, Session, Strictness
+from ..sources import Undecodable, read_source
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    request = request_of(arguments)
+    path = arguments.positional[0]
+    try:
+        source = read_source(path)
+    except Undecodable as error:
+        messages.show(console, error.diagnostics, {path: error.source})
+        return Exit.REJECTED
+    strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
+    session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
+    checked = session.check(source)
+    messages.show(console, checked.diagnostics, checked.sources)
+    if checked.core is None:
+        return Exit.REJECTED
+    check_names(checked.core, request)
+    try:
+        made = session.load(checked, request, PlanDetail.FULL).plan
+    except RhoError as error:
+        messages.show(console, error.diagnostics, checked.sources)
+        return messages.exit_of(error)
+    from ...backend.schedule.explain import plan_text
+    from ...backend.schedule.plan_json import encode_plan
+
+    text = encode_plan(made) if wants_json(arguments) else plan_text(made)
+    target = arguments.value("-o")
+    if target is None:
+        console.print(text.rstrip("\n"))
+        return Exit.OK
+    try:
+        write_whole(Path(target), text.rstrip("\n") + "\n")
+    except OSError as error:
+        raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
+    return Exit.OK

@@ -1,0 +1,41 @@
+"""`rho test PATH…`: run the documented examples of `.rho` and `.md` files (`shell.examples` says what counts as one)."""
+
+from __future__ import annotations
+
+import os
+
+from ..arguments import Arguments
+from ..claims import Failure, check_case
+from ..console import Console
+from ..examples import markdown_cases, rho_cases
+from ..exits import Exit
+from ..results import print_json, wants_json
+from ..sources import Undecodable, find_files, read_source
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    failures: list[Failure] = []
+    cases = 0
+    files = find_files(arguments.positional, (".rho", ".md"))
+    for file in files:
+        try:
+            text = read_source(file).text
+        except Undecodable as error:
+            failures.append(Failure(file, 1, error.diagnostics[0].message))
+            continue
+        for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
+            cases += 1
+            failures += check_case(case, file, text)
+    _report(arguments, console, failures, cases, len(files))
+    return Exit.FAILED if failures else Exit.OK
+
+
+def _report(arguments: Arguments, console: Console, failures: list[Failure], cases: int, files: int) -> None:
+    if wants_json(arguments):
+        found = [{"file": failure.file, "line": failure.line, "message": failure.message} for failure in failures]
+        print_json(console, {"files": files, "examples": cases, "failures": found})
+        return
+    for failure in failures:
+        console.print(f"{os.path.normpath(failure.file)}:{failure.line}: {failure.message}")
+    verdict = f"{len(failures)} failed" if failures else "all hold"
+    console.note(f"{cases} example{'' if cases == 1 else 's'} in {files} file{'' if files == 1 else 's'}: {verdict}")

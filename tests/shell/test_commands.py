@@ -1,0 +1,343 @@
+"""What each verb prints, where, and with which exit code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .conftest import Rho
+
+MEAN = "input x : f64[n] ← \"x.csv\"\nparam k ← 2\nmean ← (+/x)÷≢x\noutput mean\nmean × k\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script with its data; the working folder is another one."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "mean.rho").write_text(MEAN, encoding="utf-8")
+    (tmp_path / "src" / "x.csv").write_text("1\n2\n6\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ------------------------------------------------------------------------------- eval
+
+
+@pytest.mark.parametrize("words", [("eval", "+/⍳10"), ("-c", "+/⍳10"), ("eval", "+/`iota 10"), ("eval", "+/", "⍳10"), ("eval", "--", "+/⍳10")])
+def test_eval_prints_the_value(rho: Rho, words: tuple[str, ...]) -> None:
+    ran = rho(*words)
+    assert (ran.code, ran.out, ran.err) == (0, "45\n", "")
+
+
+def test_eval_reads_standard_input(rho: Rho) -> None:
+    assert rho("eval", "-", stdin="x ← 2 3⍴⍳6\nx\n+/x").out == "0 1 2\n3 4 5\n3 12\n"
+
+
+def test_an_expression_may_start_with_a_minus(rho: Rho) -> None:
+    assert rho("eval", "-3").out == "¯3\n"
+    assert rho("eval", "-/5 2").out == "3\n"
+
+
+def test_eval_json_has_the_documented_shape(rho: Rho) -> None:
+    found = rho("eval", "x ← 2 2⍴⍳4 ⋄ x ⋄ ⎕←'ab'", "--json").json()
+    assert set(found) == {"values", "printed", "diagnostics", "plan"}
+    assert found["printed"] == ["0 1\n2 3", "ab"]
+    first, second = found["values"]
+    assert (first["name"], first["shape"], first["elem"], first["data"]) == ("x", [2, 2], "i64", [[0, 1], [2, 3]])
+    assert (second["shape"], second["elem"], second["data"]) == ([2], "char", "ab")
+    assert found["plan"]["devices"] == ["cpu0"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "data"),
+    [
+        ("÷0 ¯0.5", ["inf", -2.0]),
+        ("-÷0", "-inf"),
+        ("(÷0)-÷0", "nan"),
+        ("1J2 3", [[1.0, 2.0], [3.0, 0.0]]),
+        ("2 2⍴'abcd'", ["ab", "cd"]),
+        ("'a'", "a"),
+        ("⍬", []),
+        ("2 0⍴0", [[], []]),
+        ("1 2=1 3", [True, False]),
+    ],
+)
+def test_json_data(rho: Rho, expression: str, data: object) -> None:
+    assert rho("eval", "--json", expression).json()["values"][-1]["data"] == data
+
+
+def test_a_rejected_expression(rho: Rho) -> None:
+    ran = rho("eval", "--json", "1 2 + 1 2 3")
+    assert ran.code == 3
+    found = ran.json()
+    assert found["values"] == [] and found["printed"] == []
+    assert found["diagnostics"][0]["code"] == "E101"
+    assert "error[E101]" in ran.err
+
+
+def test_nothing_is_printed_when_a_later_statement_fails(rho: Rho) -> None:
+    ran = rho("eval", "1 ⋄ i ← 5+⌊1?1 ⋄ (⍳2)[i]")
+    assert (ran.code, ran.out) == (1, "")
+    assert "error[E310]" in ran.err
+
+
+def test_verify_agrees_with_the_reference(rho: Rho) -> None:
+    ran = rho("eval", "--verify", "(+/÷1+⍳1000) ⋄ 3 3⍴⍳9 ⋄ 'text' ⋄ ÷0")
+    assert ran.code == 0, ran.err
+
+
+def test_eval_without_an_expression(rho: Rho) -> None:
+    ran = rho("eval")
+    assert ran.code == 2
+    assert "needs an expression" in ran.err
+
+
+# ------------------------------------------------------------------------------ lines
+
+
+def test_lines_are_separate_programs(rho: Rho) -> None:
+    ran = rho("eval", "--lines", "-", "--json", stdin="x ← 3 ⋄ x\nx\n\n1 2+1 2 3\n⍝ nothing\n2×3\n")
+    assert ran.code == 0
+    objects = [json.loads(line) for line in ran.out.splitlines()]
+    assert [found["exit"] for found in objects] == [0, 3, 0, 3, 0, 0]
+    assert [found["printed"] for found in objects] == [["3"], [], [], [], [], ["6"]]
+    assert objects[1]["diagnostics"][0]["code"] == "E001"
+    assert ran.err == ""
+
+
+def test_lines_as_text(rho: Rho) -> None:
+    ran = rho("eval", "--lines", "-", stdin="1+1\n1 2+1 2 3\n3\n")
+    assert (ran.code, ran.out) == (3, "2\n3\n")
+    assert "<line 2>:1:" in ran.err
+
+
+# -------------------------------------------------------------------------------- run
+
+
+def test_run_reads_beside_the_script_and_saves(rho: Rho, project: Path) -> None:
+    ran = rho("run", "src/mean.rho", "--set", "k=10", "--out", "mean=m.json")
+    assert (ran.code, ran.out) == (0, "30\n")
+    assert json.loads((project / "m.json").read_text(encoding="utf-8"))["data"] == 3.0
+
+
+def test_run_with_other_data(rho: Rho, project: Path) -> None:
+    (project / "y.csv").write_text("10\n20\n", encoding="utf-8")
+    found = rho("run", "src/mean.rho", "--in", "x=y.csv", "--json").json()
+    assert [(value["name"], value["data"]) for value in found["values"]] == [("", 30.0), ("mean", 15.0)]
+    assert found["plan"]["sizes"] == {"k": 2, "n": 2}
+
+
+def test_a_file_elsewhere_needs_permission(rho: Rho, project: Path) -> None:
+    (project / "src" / "mean.rho").write_text(MEAN.replace("x.csv", "../data/x.csv"), encoding="utf-8")
+    (project / "data").mkdir()
+    (project / "data" / "x.csv").write_text("4\n", encoding="utf-8")
+    refused = rho("run", "src/mean.rho")
+    assert refused.code == 4 and "E707" in refused.err
+    assert rho("run", "src/mean.rho", "--allow-read", "data").out == "8\n"
+
+
+def test_a_link_does_not_lead_out(rho: Rho, project: Path) -> None:
+    (project / "secret.csv").write_text("4\n", encoding="utf-8")
+    (project / "src" / "x.csv").unlink()
+    (project / "src" / "x.csv").symlink_to(project / "secret.csv")
+    assert rho("run", "src/mean.rho").code == 4
+
+
+def test_outputs_stay_in_the_allowed_folders(rho: Rho, project: Path) -> None:
+    (project / "out").mkdir()
+    refused = rho("run", "src/mean.rho", "--out", "mean=m.npy", "--allow-write", "out")
+    assert refused.code == 4 and not (project / "m.npy").exists()
+    assert rho("run", "src/mean.rho", "--out", "mean=out/m.npy", "--allow-write", "out").code == 0
+    assert (project / "out" / "m.npy").exists()
+
+
+def test_a_failed_run_leaves_no_output(rho: Rho, project: Path) -> None:
+    (project / "src" / "mean.rho").write_text(MEAN + "i ← ⌊x[2]\n(⍳3)[i]\n", encoding="utf-8")
+    ran = rho("run", "src/mean.rho", "--out", "mean=m.npy")
+    assert (ran.code, ran.out) == (1, "")
+    assert sorted(path.name for path in project.iterdir()) == ["src"]
+
+
+def test_memory_is_bounded_before_the_run(rho: Rho, project: Path) -> None:
+    assert rho("run", "src/mean.rho", "--max-memory", "1GiB").code == 0
+    refused = rho("run", "src/mean.rho", "--max-memory", "16")
+    assert refused.code == 4 and "E702" in refused.err and "n=3" in refused.err
+
+
+def test_time_is_bounded(rho: Rho, project: Path) -> None:
+    (project / "long.rho").write_text("{1+⍵}⍣1000000000 ⊢ 1\n", encoding="utf-8")
+    ran = rho("run", "long.rho", "--max-time", "0.2", "--out", "x=y.npy")
+    assert ran.code == 2
+    ran = rho("run", "long.rho", "--max-time", "0.2")
+    assert (ran.code, ran.out) == (5, "")
+    assert "E709" in ran.err
+
+
+@pytest.mark.parametrize("option", ["--devices", "--simulate", "--plan=x.json", "--cluster"])
+def test_options_of_the_scheduler_are_refused(rho: Rho, project: Path, option: str) -> None:
+    ran = rho("run", "src/mean.rho", option)
+    assert ran.code == 2 and "scheduler" in ran.err
+
+
+# ------------------------------------------------------------------------------ check
+
+
+def test_check_formats(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("good.rho").write_text("+/⍳3\n", encoding="utf-8")
+    Path("bad.rho").write_text("𝑥 ← 1\n1 2+⍳3\n", encoding="utf-8")
+    assert rho("check", "good.rho").code == 0
+    ran = rho("check", ".", "--json")
+    assert ran.code == 3
+    found = ran.json()
+    assert found["files"] == ["bad.rho", "good.rho"] and found["version"] == 1
+    assert found["summary"]["errors"] == len(found["diagnostics"])
+    last = found["diagnostics"][-1]
+    assert (last["code"], last["file"], last["range"]["start"]["line"]) == ("E101", "bad.rho", 1)
+    assert rho("check", ".", "--format", "sarif").json()["runs"][0]["results"]
+    assert rho("check", ".", "--format", "github").out.startswith("::error file=bad.rho,line=")
+
+
+def test_strict_refuses_guards(rho: Rho) -> None:
+    program = "input x : f64[n] ← \"x.npy\"\n2 _⍴x\n"
+    assert rho("check", "-", stdin=program).code == 0
+    assert rho("check", "-", "--strict", stdin=program).code == 3
+
+
+def test_checking_reads_no_data(rho: Rho, project: Path) -> None:
+    (project / "src" / "x.csv").unlink()
+    assert rho("check", "src/mean.rho").code == 0
+
+
+# --------------------------------------------------------------------- modules and types
+
+
+def test_modules_beside_the_script(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "inner.rho").write_text("half ← {⍵÷2}\n", encoding="utf-8")
+    (tmp_path / "lib" / "geometry.rho").write_text('use "./inner.rho"\narea ← {inner.half ×/⍵}\n', encoding="utf-8")
+    (tmp_path / "main.rho").write_text('use "./lib/geometry.rho"\ngeometry.area 3 4\n', encoding="utf-8")
+    assert rho("run", "main.rho").out == "6\n"
+
+
+def test_modules_in_a_circle(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.rho").write_text('use "./b.rho"\nf ← {b.g ⍵}\n', encoding="utf-8")
+    (tmp_path / "b.rho").write_text('use "./a.rho"\ng ← {a.f ⍵}\n', encoding="utf-8")
+    (tmp_path / "main.rho").write_text('use "./a.rho"\na.f 1\n', encoding="utf-8")
+    ran = rho("run", "main.rho")
+    assert ran.code == 3 and "E600" in ran.err
+
+
+def test_the_standard_library(rho: Rho) -> None:
+    assert rho("eval", "use stats ⋄ stats.mean 1 2 3 6").out == "3\n"
+
+
+def test_type_of_an_expression(rho: Rho) -> None:
+    assert rho("type", "2 3⍴1.5").out == "f64[2 3]\n"
+    assert rho("type", "--json", "2 3⍴1.5").json()["type"] == "f64[2 3]"
+    assert rho("type", "1 2+1 2 3").code == 3
+
+
+# --------------------------------------------------------------------- fmt, test, the rest
+
+
+def test_fmt_rewrites_and_checks(rho: Rho, tmp_path: Path) -> None:
+    path = tmp_path / "a.rho"
+    path.write_text("x←`iota 3   ⍝ three\n", encoding="utf-8")
+    assert rho("fmt", "--check", str(path)).code == 1
+    assert path.read_text(encoding="utf-8").startswith("x←`iota")
+    assert rho("fmt", str(path)).code == 0
+    assert path.read_text(encoding="utf-8") == "x ← ⍳3  ⍝ three\n"
+    assert rho("fmt", "--check", str(path)).code == 0
+    assert rho("fmt", "-", stdin="x←⍳3").out == "x ← ⍳3\n"
+    assert rho("fmt", "-", "--ascii", stdin="x←⍳3").out.isascii()
+
+
+def test_fmt_leaves_a_broken_file_alone(rho: Rho, tmp_path: Path) -> None:
+    path = tmp_path / "a.rho"
+    path.write_text("x ← (1 2\n", encoding="utf-8")
+    ran = rho("fmt", str(path))
+    assert ran.code == 3 and "E003" in ran.err
+    assert path.read_text(encoding="utf-8") == "x ← (1 2\n"
+
+
+def test_documented_examples(rho: Rho, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```rho\nx ← 1 2 3\n+/x\n⍝ → 6\nx + 1 2\n⍝ error: E101\nx\n⍝ type: i64[3]\nx\n⍝ → 1 2 3\n⍝ → 1 2 3\n```\n"
+        "```rho\n6 ⇐ +/1 2 3\nE101 ⇐ 1 2+1 2 3\n```\n```rho\n      2×3\n6\n```\n",
+        encoding="utf-8",
+    )
+    assert rho("test", str(page)).code == 0
+    page.write_text("```rho\n+/1 2 3\n⍝ → 7\n```\n\n```rho\n1+1\n⍝ error: E101\n```\n```rho\n5 ⇐ 2+2\n```\n", encoding="utf-8")
+    ran = rho("test", "--json", str(page))
+    assert ran.code == 1
+    assert [failure["line"] for failure in ran.json()["failures"]] == [3, 8, 11]
+
+
+def test_a_new_project_works(rho: Rho, tmp_path: Path) -> None:
+    folder = tmp_path / "waves"
+    assert rho("init", str(folder)).code == 0
+    assert rho("run", str(folder / "main.rho")).out == "2 30\n2 50\n"
+    assert rho("test", str(folder)).code == 0
+    assert rho("fmt", "--check", str(folder)).code == 0
+    assert rho("init", str(folder)).code == 2
+
+
+def test_plan_as_text_and_json(rho: Rho, project: Path) -> None:
+    text = rho("plan", "src/mean.rho")
+    assert text.code == 0 and "peak" in text.out and "n=3" in text.out
+    found = rho("plan", "src/mean.rho", "--json").json()
+    assert found["schema"] == "plan/1"
+    assert rho("plan", "src/mean.rho", "--json", "-o", "p.json").out == ""
+    assert json.loads((project / "p.json").read_text(encoding="utf-8")) == found
+
+
+def test_documentation(rho: Rho) -> None:
+    assert "rank" in rho("doc", "⍤").out
+    assert rho("doc", "`iota").out == rho("doc", "⍳").out
+    assert rho("doc", "stats.mean").out.startswith("stats.mean")
+    assert "E101" in rho("explain", "E101").out
+    assert rho("explain", "E1o1").code == 2
+    missing = rho("doc", "stats.meen")
+    assert missing.code == 2 and "did you mean `stats.mean`" in missing.err
+    assert "⍋" in rho("search", "sort").out
+    assert rho("search", "no such thing whatever", "--json").json() is not None
+
+
+def test_info_and_devices(rho: Rho) -> None:
+    assert rho("info", "--json").json()["rho"]
+    device = rho("devices", "--json").json()["devices"][0]
+    assert device["name"] == "cpu0" and device["cores"] >= 1 and device["memory_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("evla", "1"), "did you mean `rho eval`?"),
+        (("kmeans.rho",), "did you mean `rho run kmeans.rho`?"),
+        (("lsp",), "not part of this version"),
+        (("run",), "needs FILE"),
+        (("run", "a.rho", "b.rho"), "one thing too many: `b.rho`"),
+        (("run", "no/such/file.rho"), "there is no file"),
+    ],
+)
+def test_usage_errors(rho: Rho, words: tuple[str, ...], said: str) -> None:
+    ran = rho(*words)
+    assert ran.code == 2 and said in ran.err and ran.out == ""
+
+
+def test_help_starts_with_examples(rho: Rho) -> None:
+    assert rho("--help").out.index("examples") < rho("--help").out.index("verbs")
+    assert rho("run", "--help").out == rho("help", "run").out
+
+
+def test_a_session_from_a_pipe(rho: Rho) -> None:
+    ran = rho("repl", stdin="x ← ⍳3\nf ← {\n  ⍵×2\n}\nf x\n)type x\nx + 1 2\n5\n")
+    assert ran.code == 3
+    assert ran.out == "0 2 4\nidx<3>[3]\n"
+    assert "E101" in ran.err
