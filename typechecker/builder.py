@@ -30,6 +30,7 @@ from .scalars import FUNCTIONS, ResultKind
 from .sizes import Size, SizeOrigin, SizeVariable, variable
 from .types import ArrayType
 
+MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
 MOST_SIZES = 256  # longest literal that is also kept as sizes
 _LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
@@ -73,6 +74,8 @@ class Builder(Conversions):
         constant: tuple[Payload, ...] | None = None,
     ) -> Operand:  # fmt: skip
         """Append the op that defines one new value."""
+        if type.rank > MOST_AXES:
+            return self.error("E620", f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
         value = self.fresh(type, span)
         self._blocks[-1][1].append(make(value))
         return Operand(value, type, static, constant)

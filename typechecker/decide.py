@@ -21,7 +21,7 @@ from .sizes import ZERO, Node, Opaque, Size, SizeVariable, number, quotient, var
 
 _PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
 _SEARCH_VARIABLES = 4
-_SEARCH_LIMIT = 4
+_SEARCH_LIMITS = (0, 24, 9, 4, 4)  # largest size tried, by the number of variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def counterexample(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Mapping
     order = sorted(variables, key=lambda v: v.id)
     if not order or len(order) > _SEARCH_VARIABLES:
         return None
-    candidates = sorted(cartesian(range(_SEARCH_LIMIT + 1), repeat=len(order)), key=lambda c: (sum(c), c))
+    candidates = sorted(cartesian(range(_SEARCH_LIMITS[len(order)] + 1), repeat=len(order)), key=lambda c: (sum(c), c))
     for values in candidates:
         sizes = {v: value + v.minimum for v, value in zip(order, values, strict=True)}
         if any(v.cap is not None and sizes[v] > v.cap.evaluate(sizes) for v in order):

@@ -71,6 +71,12 @@ def test_rejected(expression: str, code: str, words: str) -> None:
     assert words in errors[0].message
 
 
+def test_too_many_axes() -> None:
+    (error,) = check(Source("<test>", "a←2 2⍴0 ⋄ b←a∘.×a ⋄ c←b∘.×b ⋄ c∘.×c")).diagnostics
+    assert error.code == "E620"
+    assert "16 axes" in error.message
+
+
 def test_a_row_hint() -> None:
     (error,) = check(Source("<test>", "A←2 3⍴0\nb←1 2 3\nA+b")).diagnostics
     assert "`A +⍤1 ⊢ b`" in " ".join(error.notes)

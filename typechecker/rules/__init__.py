@@ -116,6 +116,10 @@ def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operan
 def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
     if glyph == "¿" and isinstance(left, Operand):
         return logic.select(b, left, right, axis, span)
+    if glyph == "?" and isinstance(left, TupleOperand) and isinstance(right, Operand):
+        left = numeric.key_pair(b, left, span)
+        if left.poisoned:
+            return left
     if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
         return b.error("E305", f"`{glyph}` takes arrays, but this argument is a tuple", span,
                        notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip

@@ -25,8 +25,9 @@ from .common import (
     require_numbers,
     require_rank,
     reshaped,
-    size_arguments,
+    size_arguments, to_vector,
 )  # fmt: skip
+from .join import join_along
 
 # -------------------------------------------------------------------------- decode, encode
 
@@ -68,6 +69,16 @@ def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
 
 
 # ----------------------------------------------------------------------------------- random
+
+
+def key_pair(b: Builder, pair: TupleOperand, span: Span) -> Operand:
+    """A key written as a tuple of two integers."""
+    items = pair.items
+    if len(items) == 2 and isinstance(items[0], Operand) and isinstance(items[1], Operand):
+        first, second = items[0], items[1]
+        if first.type.rank == 0 and second.type.rank == 0:
+            return join_along(b, to_vector(b, first, span), to_vector(b, second, span), 0, span)
+    return b.error("E305", "the key of `?` is one integer or a pair of integers", span)
 
 
 def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
