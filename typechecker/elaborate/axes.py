@@ -47,10 +47,3 @@ def from_front(ctx: Context, x: Operand, axis: int, span: Span) -> Operand:
     """The first axis becomes axis number `axis`, the others in order."""
     axes = tuple([axis if a == 0 else a - 1 if a <= axis else a for a in range(x.type.rank)])
     return transpose(ctx, x, axes, span)
-
-
-def to_back(ctx: Context, x: Operand, count: int, span: Span) -> Operand:
-    """The first `count` axes last, the others in order."""
-    rest = x.type.rank - count
-    axes = tuple([rest + a if a < count else a - count for a in range(x.type.rank)])
-    return transpose(ctx, x, axes, span)

@@ -13,7 +13,7 @@ from ..elements import Element
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..rules.common import static_sizes
-from ..sizes import ONE, Size, maximum, product, quotient, remainder
+from ..sizes import ONE, Size, product, quotient, remainder
 from .context import Context, is_poisoned
 from .functions import PrimitiveFunction
 
@@ -92,7 +92,3 @@ def reshape_with_slot(
     inferred = quotient(elements_, others) if remainder(elements_, others) != ONE else ONE
     shape = ctx.builder.size_vector([inferred if s is None else s for s in known], span)
     return ctx.call(PrimitiveFunction(span, "⍴"), shape, right, span)
-
-
-def larger_cap(left: Size, right: Size) -> Size:
-    return maximum(left, right)

@@ -7,6 +7,7 @@ right argument, function operands, left argument.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from ...lang import tree
@@ -14,11 +15,20 @@ from ...lang.source import Span
 from ..operands import Operand, TupleOperand, Value
 from . import indexing, literals, resolve
 from .context import Context, is_poisoned, leaves
-from .functions import is_function
 from .names import array_entry, member_entry
 from .scopes import Scope
 
-_Pending: TypeAlias = tree.Monadic | tree.Dyadic | tree.Print | tree.InlineBind | tree.Modify | tree.Replace | tree.Index
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """An index whose entries, being further right, are evaluated before its array."""
+
+    span: Span
+    node: tree.Index
+    entries: list[indexing.Entry | None]
+
+
+_Pending: TypeAlias = tree.Monadic | tree.Dyadic | tree.Print | tree.InlineBind | tree.Modify | tree.Replace | _Indexed
 
 
 def expression(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
@@ -37,7 +47,7 @@ def expression(ctx: Context, node: tree.Expression, scope: Scope) -> Value:
                 pending.append(node)
                 node = node.value
             case tree.Index():
-                pending.append(node)
+                pending.append(_Indexed(node.span, node, indexing.evaluate_axes(ctx, node.axes, scope)))
                 node = node.array
             case _:
                 value = _leaf(ctx, node, scope)
@@ -134,9 +144,8 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
             new = indexing.replace(ctx, node, value, scope)
             bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
             return value
-        case tree.Index():
-            entries = indexing.evaluate_axes(ctx, node.axes, scope)
-            return indexing.index(ctx, single(ctx, value, node.array.span), entries, node.span)
+        case _Indexed():
+            return indexing.index(ctx, single(ctx, value, node.node.array.span), node.entries, node.span)
         case _:
             assert_never(node)
 
@@ -202,7 +211,3 @@ def _parts(ctx: Context, target: tree.TupleTarget, value: Value) -> tuple[Value,
         poison: Value = ctx.error("E105", message, target.span)
         return (poison,) * wanted
     return indexing.major_cells(ctx, value, wanted, target.span)
-
-
-def is_array(value: object) -> bool:
-    return not is_function(value)

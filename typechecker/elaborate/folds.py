@@ -13,7 +13,7 @@ from ...lang.source import Span
 from ..core import Fold, FoldScan, Scalar, ValueId
 from ..display import show_type
 from ..elements import plain
-from ..operands import Operand, TupleOperand, Value
+from ..operands import Operand, Value
 from ..sizes import ONE, Size
 from ..types import ArrayType
 from . import indexing
@@ -201,8 +201,3 @@ def _item(x: Operand) -> Operand:
 
 def _nth(ctx: Context, value: Value, i: int, span: Span) -> Value:
     return rebuild(value, [indexing.major_cell(ctx, x, i, span) for x in leaves(value)])
-
-
-def items_of(value: Value) -> tuple[Value, ...]:
-    """A tuple's items, or the value itself."""
-    return value.items if isinstance(value, TupleOperand) else (value,)

@@ -15,7 +15,7 @@ from . import combine
 from .context import Context, is_poisoned
 from .functions import FunctionValue, PrimitiveFunction
 from .scopes import Scope
-from .values import number_type, plain, size, strong, whole
+from .values import plain, size, strong, whole
 
 LARGEST = 2**63 - 1
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -225,8 +225,3 @@ def slot_reshape(ctx: Context, node: tree.Dyadic, function: FunctionValue, right
         return ctx.error("E015", "only one size can be inferred", slots[1].span)
     sizes = [None if isinstance(item, tree.Slot) else ctx.expression(ctx, item, scope) for item in items]
     return combine.reshape_with_slot(ctx, sizes, items, right, node.span)
-
-
-def number_of(ctx: Context, value: int, span: Span) -> Operand:
-    """A weak scalar integer."""
-    return ctx.builder.literal((value,), number_type(value), span)

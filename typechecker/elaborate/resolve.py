@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import assert_never
 
 from ...lang import tree
-from ...lang.source import Span
 from ..operands import Operand, Value
 from . import names
 from .context import Context, is_poisoned
@@ -181,8 +180,3 @@ def _operator_name(node: tree.OperatorCall) -> str:
             return node.operator.name
         case _:
             return ""
-
-
-def at(function_value: FunctionValue) -> Span:
-    """Where a function was written."""
-    return function_value.span

@@ -11,22 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ...lang import tree
-from ...lang.diagnostics import Diagnostic, Severity, Verdict
 from ...lang.source import Span
 from ..display import show_type
 from ..elements import Element, Kind, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..sizes import Size, SizeOrigin, SizeVariable, capacity, quotient, variable
+from ..sizes import Size, SizeVariable, capacity, quotient, variable
 from ..types import ArrayType
 from . import matching, type_expressions
 from .context import Context, is_poisoned
-from .functions import BrokenFunction, FunctionValue, SignedFunction
+from .functions import SignedFunction
 from .lifting import lift
-from .scopes import Moment
+from .signature_text import show_signature
 from .type_expressions import KINDS, DeclaredType, TupleType
 
-_CLASSES = {"num", "real", "int", "ord"}
+CLASSES = {"num", "real", "int", "ord"}
 
 
 @dataclass(slots=True)
@@ -124,15 +123,15 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> bool:
     """The `where` at this call."""
-    sizes = [f for f in function.signature.where if f.relation not in _CLASSES]
-    found = type_expressions.facts(ctx, sizes, lambda name, at: _known(ctx, bindings, name, at))
+    sizes = [f for f in function.signature.where if f.relation not in CLASSES]
+    found = type_expressions.facts(ctx, sizes, lambda name, at: known_size(ctx, bindings, name, at))
     good = True
     for fact, place in found:
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
         assert place
     for node in function.signature.where:
-        if node.relation in _CLASSES and isinstance(node.left, tree.SizeName):
+        if node.relation in CLASSES and isinstance(node.left, tree.SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
     return good
 
@@ -289,7 +288,7 @@ def _value(node: tree.SizeExpression, bindings: Bindings) -> Size | None:
             return None
 
 
-def _known(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size | None:
+def known_size(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size | None:
     found = bindings.size(name)
     if found is None:
         ctx.error(
@@ -312,7 +311,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
                 return None
             items.append(made)
         return TupleType(tuple(items))
-    element = type_expressions.element_of(ctx, node.element, lambda n, s: _known(ctx, bindings, n, s), bindings.elements)
+    element = type_expressions.element_of(ctx, node.element, lambda n, s: known_size(ctx, bindings, n, s), bindings.elements)
     if element is None:
         return None
     if node.element.name == "perm" and element.below is not None:
@@ -330,7 +329,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
                 return None
             shape.append(size)
         else:
-            made_size = type_expressions.size_expression(ctx, part, lambda n, s: _known(ctx, bindings, n, s))
+            made_size = type_expressions.size_expression(ctx, part, lambda n, s: known_size(ctx, bindings, n, s))
             if made_size is None:
                 return None
             shape.append(made_size)
@@ -339,7 +338,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
 
 def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value, axis: int) -> Size | None:
     """`k≤d`: whatever the value's size is, if it is at most d."""
-    bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: _known(ctx, bindings, n, s))
+    bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
     if bound is None or not isinstance(value, Operand) or axis >= value.type.rank:
         return bound
     size = value.type.shape[axis]
@@ -348,128 +347,3 @@ def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Va
         return None
     bindings.sizes.setdefault(part.name, size)
     return size
-
-
-# -------------------------------------------------------------------------------- definition
-
-
-def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: Moment) -> FunctionValue:
-    """The annotated function, checked once against sizes of its own."""
-    function = SignedFunction(signature.span, signature.target.name, signature, body, home)
-    if isinstance(body, BrokenFunction) or not _well_formed(ctx, signature):
-        return BrokenFunction(signature.span)
-    builder = ctx.builder
-    mark = builder.mark()
-    first = len(builder.diagnostics)
-    bindings = Bindings(home.scope.file.params)
-    for node in signature.where:
-        if node.relation in _CLASSES and isinstance(node.left, tree.SizeName):
-            bindings.elements[node.left.name] = Element(Kind.I64 if node.relation == "int" else Kind.F64)
-    builder.open_block((), signature.span)
-    args = [_sample(ctx, p.type, bindings) for p in (signature.left, signature.right) if p is not None]
-    sizes = [f for f in signature.where if f.relation not in _CLASSES]
-    for fact, _ in type_expressions.facts(ctx, sizes, lambda name, at: _known(ctx, bindings, name, at)):
-        builder.premises.append(fact)
-    if not any(is_poisoned(x) for x in args):
-        call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
-    found = [d for d in builder.diagnostics[first:] if _certain(d)]
-    builder.rollback(mark)
-    for diagnostic in found:
-        builder.report(diagnostic)
-    return BrokenFunction(signature.span) if any(d.is_error for d in found) else function
-
-
-def _certain(diagnostic: Diagnostic) -> bool:
-    """Errors that no choice of sizes avoids."""
-    return diagnostic.severity is Severity.ERROR and diagnostic.verdict in (None, Verdict.NEVER)
-
-
-def _well_formed(ctx: Context, signature: tree.Signature) -> bool:
-    good = True
-    for node in (*[p.type for p in (signature.left, signature.right) if p is not None], signature.result):
-        for array in _arrays(node):
-            variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
-            if len(variables) > 1:
-                names = " and ".join([f"..{v.name}" for v in variables])
-                ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
-                good = False
-    return good
-
-
-def _arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
-    if isinstance(node, tree.ArrayTypeExpression):
-        return [node]
-    found: list[tree.ArrayTypeExpression] = []
-    for item in node.items:
-        found.extend(_arrays(item))
-    return found
-
-
-def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Value:
-    """An argument of the declared type with fresh sizes."""
-    if isinstance(node, tree.TupleTypeExpression):
-        items: list[Value] = []
-        for item in node.items:
-            items.append(_sample(ctx, item, bindings))
-        return TupleOperand(tuple(items))
-    for name in _names(node):
-        if bindings.size(name) is None:
-            bindings.sizes[name] = variable(ctx.builder.size_variable(name, SizeOrigin.INPUT))
-    for part in node.shape:
-        if isinstance(part, tree.ShapeVariable):
-            bindings.shapes.setdefault(part.name, (variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT)),))
-    if node.element.name not in KINDS and node.element.name not in ("idx", "int", "perm"):
-        bindings.elements.setdefault(node.element.name, Element(Kind.F64))
-    scalar = Operand(ctx.builder.fresh(ArrayType(Element(Kind.I64), ()), node.span), ArrayType(Element(Kind.I64), ()))
-    made = instantiate(ctx, node, bindings, scalar)
-    if not isinstance(made, ArrayType):
-        return ctx.builder.poison(node.span)
-    return Operand(ctx.builder.fresh(made, node.span), made)
-
-
-def _names(node: tree.ArrayTypeExpression) -> list[str]:
-    found: list[str] = []
-    stack: list[object] = [*node.element.args, *node.shape]
-    while stack:
-        part = stack.pop()
-        match part:
-            case tree.SizeName():
-                found.append(part.name)
-            case tree.SizeCall():
-                stack.extend(part.args)
-            case tree.BoundedSize():
-                found.append(part.name)
-                stack.append(part.bound)
-            case _:
-                pass
-    return found
-
-
-def show_signature(signature: tree.Signature) -> str:
-    """A signature as it could be written."""
-    parts = [_show(p.type) for p in (signature.left, signature.right) if p is not None]
-    return " → ".join([*parts, _show(signature.result)])
-
-
-def _show(node: tree.TypeExpression) -> str:
-    if isinstance(node, tree.TupleTypeExpression):
-        return "(" + " ⋄ ".join([_show(item) for item in node.items]) + ")"
-    element = node.element.name
-    if node.element.args:
-        element += "<" + "..".join([_show_size(arg) for arg in node.element.args]) + ">"
-    return element + (f"[{' '.join([_show_size(part) for part in node.shape])}]" if node.shape else "")
-
-
-def _show_size(node: tree.ShapeItem) -> str:
-    match node:
-        case tree.SizeNumber():
-            return str(node.value)
-        case tree.SizeName():
-            return node.name
-        case tree.ShapeVariable():
-            return f"..{node.name}"
-        case tree.BoundedSize():
-            return f"{node.name}≤{_show_size(node.bound)}"
-        case tree.SizeCall():
-            shown = [_show_size(arg) if not isinstance(arg, tree.SizeCall) else f"({_show_size(arg)})" for arg in node.args]
-            return node.function.join(shown) if len(shown) == 2 else node.function + shown[0]

@@ -24,16 +24,6 @@ def number_type(value: int) -> ArrayType:
     return ArrayType(Element(Kind.I64, value, value, weak=True), ())
 
 
-def is_position(x: Operand) -> bool:
-    return x.type.element.below is not None
-
-
-def is_whole_number(x: Operand) -> bool:
-    """Integers or positions or bools."""
-    kind = x.type.element.kind
-    return kind.is_integer or kind is Kind.BOOL
-
-
 def static_vector(x: Operand) -> tuple[Size, ...] | None:
     """The sizes of a static scalar or vector."""
     if isinstance(x.static, Size):
@@ -48,11 +38,6 @@ def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
     if x.type.element.kind is not element.kind:
         x = ctx.builder.convert(x, element.kind, span)
     return x
-
-
-def forget(ctx: Context, x: Operand) -> Operand:
-    """The same value without its singleton, constant, range and weakness (loop state, accumulators)."""
-    return Operand(x.value, ArrayType(plain(x.type.element), x.type.shape, x.type.permutation), poisoned=x.poisoned)
 
 
 def numbers(ctx: Context, value: Value, span: Span) -> Value:

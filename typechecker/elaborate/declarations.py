@@ -1,0 +1,140 @@
+"""Declarations of the main program: inputs, params, outputs, and the facts stated about their sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...lang import tree
+from ...lang.diagnostics import Label
+from ...lang.source import Span
+from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
+from ..elements import Kind
+from ..obligations import Obligation, SizeFact
+from ..operands import Operand, Value
+from ..rules.common import static_integer
+from ..sizes import Size, SizeOrigin, variable
+from . import expressions, type_expressions
+from .context import Context, is_poisoned, leaves
+from .scopes import Scope
+from .type_expressions import TupleType
+from .values import numbers
+
+
+@dataclass(slots=True)
+class Elaboration:
+    """A program being elaborated: what its declarations collected."""
+
+    ctx: Context
+    inputs: list[CoreInput] = field(default_factory=list)
+    params: list[CoreParam] = field(default_factory=list)
+    outputs: list[CoreOutput] = field(default_factory=list)
+    schedules: list[tree.Schedule] = field(default_factory=list)
+
+
+def size_name(ctx: Context, name: str, span: Span, scope: Scope) -> Size | None:
+    """A size the program knows: of an input, a param, or an integer whose size is known."""
+    which = scope.file.sizes.get(name) or scope.file.params.get(name)
+    if which is not None:
+        return variable(which)
+    entry = scope.lookup(name)
+    if isinstance(entry, Operand) and isinstance(entry.static, Size):
+        return entry.static
+    ctx.error("E001", f"there is no size `{name}`", span, notes=("sizes are introduced by the types of inputs and by `param`",))
+    return None
+
+
+def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) -> None:
+    ctx = run.ctx
+    name = statement.target.name
+    if not main:
+        ctx.error("E017", "a module has no inputs: pass data to its functions", statement.span)
+        scope.bind(name, ctx.builder.poison(statement.span))
+        return
+
+    if any(entry.name == name for entry in run.inputs):
+        first = next(entry for entry in run.inputs if entry.name == name)
+        labels = (Label(first.span, "the first one"),)
+        scope.bind(name, ctx.error("E010", f"`{name}` is an input already", statement.target.span, labels=labels))
+        return
+
+    def introduce(size: str, span: Span) -> Size | None:
+        if size in scope.file.params:
+            return variable(scope.file.params[size])
+        if size not in scope.file.sizes:
+            made = ctx.builder.size_variable(size, SizeOrigin.INPUT)
+            scope.file.sizes[size] = made
+            ctx.builder.size_spans[made] = (span, f"a size of `{name}`")
+        return variable(scope.file.sizes[size])
+
+    type_ = type_expressions.declared(ctx, statement.type, introduce)
+    if type_ is None:
+        scope.bind(name, ctx.builder.poison(statement.span))
+        return
+    if isinstance(type_, TupleType):
+        scope.bind(name, ctx.error("E305", "an input is one array, not a tuple", statement.type.span))
+        return
+    value = ctx.builder.fresh(type_, statement.target.span)
+    operand = Operand(value, type_)
+    run.inputs.append(CoreInput(name, value, statement.path, statement.span))
+    ctx.builder.name(operand, name)
+    scope.bind(name, operand)
+    _assume(ctx, statement.where, introduce)
+
+
+def _assume(ctx: Context, where: tuple[tree.Fact, ...], names: type_expressions.Names) -> None:
+    """Facts the program states: checked at load, and known from here on."""
+    for fact, span in type_expressions.facts(ctx, where, names):
+        _guard(ctx, fact, span)
+        ctx.builder.premises.append(fact)
+
+
+def _guard(ctx: Context, fact: SizeFact, span: Span) -> None:
+    ctx.builder.guards.append(CoreGuard(fact, Obligation(fact, "E201", span, f"this program states {fact}")))
+
+
+def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
+    ctx = run.ctx
+    name = statement.target.name
+    value = expressions.single(ctx, ctx.expression(ctx, statement.default, scope), statement.default.span)
+    if value.poisoned:
+        scope.bind(name, value)
+        return
+    default = static_integer(ctx.builder, value) if value.type.rank == 0 and value.type.element.kind is Kind.I64 else None
+    if default is None or default < 0:
+        scope.bind(name, ctx.error("E302", "a param is a natural number written in the program", statement.default.span))
+        return
+    made = ctx.builder.size_variable(name, SizeOrigin.PARAM)
+    ctx.builder.size_spans[made] = (statement.target.span, "a param")
+    scope.file.params[name] = made
+    run.params.append(CoreParam(name, made, default, statement.span))
+    operand = ctx.builder.size_value(variable(made), statement.target.span)
+    ctx.builder.name(operand, name)
+    scope.bind(name, operand)
+    _assume(ctx, statement.where, lambda n, s: size_name(ctx, n, s, scope))
+
+
+def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool) -> Value:
+    ctx = run.ctx
+    value = ctx.expression(ctx, statement.value, scope)
+    name = statement.target.name
+    if is_poisoned(value):
+        scope.bind(name, value)
+        return value
+    if not (isinstance(statement.value, tree.Name) and statement.value.name == name):
+        expressions.bind_target(ctx, statement.target, value, scope)
+    if not main:
+        return value
+    if any(output.name == name for output in run.outputs):
+        ctx.error("E010", f"`{name}` is an output already", statement.span)
+        return value
+    shown = leaves(numbers(ctx, value, statement.span))
+    if len(shown) > 1:
+        ctx.error(
+            "E305",
+            "an output is one array, but this is a tuple",
+            statement.value.span,
+            notes=("write one `output` for each item",),
+        )
+        return value
+    run.outputs.append(CoreOutput(name, shown[0].value, statement.span))
+    return value
