@@ -25,7 +25,8 @@ from .common import (
     require_numbers,
     require_rank,
     reshaped,
-    size_arguments, to_vector,
+    size_arguments,
+    to_vector,
 )  # fmt: skip
 from .join import join_along
 
