@@ -94,7 +94,8 @@ class _Runner:
             return []
         if report.exit is Exit.OK:
             return self.failure(step.line, f"{code} is expected, but the program is accepted")
-        return self.failure(step.line, f"{step.expected[0]} is expected, but it gives\n" + _rendered(report.diagnostics, report.sources))
+        given = _rendered(report.diagnostics, report.sources)
+        return self.failure(step.line, f"{step.expected[0]} is expected, but it gives\n{given}")
 
     def _outcome(self, text: str) -> Report:
         """Checked, and run only if it is accepted (some codes appear only then)."""

@@ -8,8 +8,8 @@ import tempfile
 import traceback as tracebacks
 from collections.abc import Sequence
 
-from .console import Console
 from .. import __version__
+from .console import Console
 
 
 def report(error: BaseException, words: Sequence[str], console: Console, *, traceback: bool) -> None:

@@ -85,10 +85,9 @@ def require_memory(core: Core, plan: Plan, limit: int | None, source: Source) ->
     sizes = ", ".join(f"{name}={value}" for name, value in plan.sizes)
     if sizes:
         notes.append(f"with {sizes}; smaller sizes need less")
-    raise Refused([Diagnostic(
-        "E702", f"this program needs {peak:,} bytes at once, and the limit is {limit:,}", spans[0] if spans else Span(source.name, 0, 0),
-        notes=tuple(notes),
-    )])  # fmt: skip
+    span = spans[0] if spans else Span(source.name, 0, 0)
+    message = f"this program needs {peak:,} bytes at once, and the limit is {limit:,}"
+    raise Refused([Diagnostic("E702", message, span, notes=tuple(notes))])
 
 
 def _name(plan: Plan, value: int) -> str:

@@ -86,14 +86,16 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     if "--help" in words or (name != "eval" and "-h" in words):
         return _help([name], console)
     for word in words:
-        if word.partition("=")[0] in verb.later:
-            raise UsageError(f"rho {name}: {word.partition('=')[0]} comes with the scheduler, which this version does not have yet")
+        option = word.partition("=")[0]
+        if option in verb.later:
+            raise UsageError(f"rho {name}: {option} comes with the scheduler, which this version does not have yet")
     arguments = command_line.read(name, words, (*verb.options, *registry.COMMON))
     count = len(arguments.positional)
     if count < verb.least:
         raise UsageError(f"rho {name}: needs {verb.usage}", f"for example: {verb.examples[0][0]}")
     if verb.most is not None and count > verb.most:
-        raise UsageError(f"rho {name}: one thing too many: `{arguments.positional[verb.most]}`", f"usage: rho {name} {verb.usage}")
+        surplus = arguments.positional[verb.most]
+        raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
     module = importlib.import_module(f".verbs.{name}", __package__)
     run = cast("Callable[[Arguments, Console], Exit]", module.run)
     return run(arguments, console)

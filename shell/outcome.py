@@ -81,7 +81,8 @@ class Outcome:
     def json(self, diagnostics: list[dict[str, Any]]) -> dict[str, Any]:
         """The object of `eval --json` and `run --json`."""
         values = [shown.json() for shown in (*self.printed, *self.outputs.values())]
-        return {"values": values, "printed": [shown.text() for shown in self.printed], "diagnostics": diagnostics, "plan": dict(self.plan)}
+        printed = [shown.text() for shown in self.printed]
+        return {"values": values, "printed": printed, "diagnostics": diagnostics, "plan": dict(self.plan)}
 
 
 def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> Outcome:

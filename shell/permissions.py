@@ -23,11 +23,6 @@ class Permissions:
     unrestricted: bool = False
 
     @classmethod
-    def everything(cls) -> Permissions:
-        """For checking, which reads program texts only."""
-        return cls(unrestricted=True)
-
-    @classmethod
     def of(cls, folders: Iterable[str], files: Iterable[str], write_folders: Iterable[str] | None = None) -> Permissions:
         return cls(
             tuple(os.path.realpath(folder) for folder in folders),
@@ -55,6 +50,10 @@ class Permissions:
 
     def write_refusal(self, path: str | os.PathLike[str], span: Span) -> Diagnostic:
         return Diagnostic("E707", f"`{os.fspath(path)}` is outside the folders of --allow-write", span)
+
+
+EVERYTHING = Permissions(unrestricted=True)
+"""For checking, which reads program texts only."""
 
 
 def _inside(path: str, folder: str) -> bool:

@@ -67,7 +67,8 @@ def check_names(core: Core, request: Request) -> None:
     missing = [entry.name for entry in core.inputs if entry.path is None and entry.name not in request.inputs]
     if missing:
         needed = " ".join(f"--in {name}=PATH" for name in missing)
-        raise UsageError(f"input{'s' if len(missing) > 1 else ''} {_listed(missing)} of this program names no file", f"give {needed}")
+        which = "input" if len(missing) == 1 else "inputs"
+        raise UsageError(f"no file is named for the {which} {_listed(missing)} of this program", f"give {needed}")
 
 
 def _known(option: str, given: Mapping[str, str] | Mapping[str, int], known: Sequence[str], what: str) -> None:
@@ -75,7 +76,8 @@ def _known(option: str, given: Mapping[str, str] | Mapping[str, int], known: Seq
         if name not in known:
             guess = nearest(name, known)
             meant = f"; did you mean `{guess}`?" if guess else ""
-            raise UsageError(f"{option} {name}={given[name]}: this program has no {what} `{name}`{meant}", _inventory(what, known))
+            message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{meant}"
+            raise UsageError(message, _inventory(what, known))
 
 
 def _inventory(what: str, known: Sequence[str]) -> str:

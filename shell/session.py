@@ -19,7 +19,7 @@ from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.source import Source
 from ..typechecker.check import check as check_program
 from .modules import ModuleLoader
-from .permissions import Permissions
+from .permissions import EVERYTHING, Permissions
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
@@ -39,7 +39,8 @@ class Strictness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` of its last value."""
+    """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` that of its
+    last value."""
 
     source: Source
     core: Core | None
@@ -84,7 +85,7 @@ class Session:
     """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it)."""
 
     folder: str = ""
-    permissions: Permissions = Permissions.everything()
+    permissions: Permissions = EVERYTHING
     strictness: Strictness = Strictness.GUARDED
 
     def check(self, source: Source) -> Checked:

@@ -48,7 +48,8 @@ def _report(
     milliseconds: float,
 ) -> None:  # fmt: skip
     """Diagnostics are what this verb is asked for, so they go to standard output in every format."""
-    from ...lang.render import to_github, to_json as diagnostics_json, to_sarif
+    from ...lang.render import to_github, to_sarif
+    from ...lang.render import to_json as diagnostics_json
 
     match "json" if arguments.has("--json") else arguments.value("--format") or "text":
         case "json":

@@ -30,4 +30,5 @@ def run(arguments: Arguments, console: Console) -> Exit:
         return Exit.OK
     guess = primitives.suggest(word) or nearest(word, [entry.name for entry in every])
     meant = f"; did you mean `{guess}`?" if guess else ""
-    raise UsageError(f"no primitive or library function is called `{word}`{meant}", f"rho search {word} looks in the descriptions")
+    hint = f"rho search {word} looks in the descriptions"
+    raise UsageError(f"no primitive or library function is called `{word}`{meant}", hint)

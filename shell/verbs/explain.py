@@ -15,7 +15,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if text is None:
         guess = did_you_mean(word)
         meant = f"; did you mean `{guess}`?" if guess else ""
-        raise UsageError(f"`{word}` is neither a code nor a glyph of the language{meant}", "for example: rho explain E101, rho explain ⌸")
+        message = f"`{word}` is neither a code nor a glyph of the language{meant}"
+        raise UsageError(message, "for example: rho explain E101, rho explain ⌸")
     if wants_json(arguments):
         print_json(console, {"word": word, "text": text})
     else:

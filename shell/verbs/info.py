@@ -16,7 +16,10 @@ PACKAGES = ("numpy", "parsimonious", "z3-solver", "prompt_toolkit", "pygls", "cu
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    facts = {"rho": __version__, "python": platform.python_version(), "platform": platform.platform(), "encoding": sys.getfilesystemencoding()}
+    facts = {
+        "rho": __version__, "python": platform.python_version(), "platform": platform.platform(),
+        "encoding": sys.getfilesystemencoding(),
+    }  # fmt: skip
     packages = {name: _version(name) for name in PACKAGES}
     if wants_json(arguments):
         print_json(console, {**facts, "packages": packages})

@@ -1,4 +1,4 @@
-"""`rho plan FILE`: the schedule of a script for its data's sizes, as text or as `plan/1` JSON.  Reads headers, computes nothing."""
+"""`rho plan FILE`: the schedule of a script for its data's sizes, as text or JSON (`plan/1`).  Computes nothing."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...lang.source import Source
-from ...lang.splitter import split_statements
 from ...lang.spelling import spell
+from ...lang.splitter import split_statements
 from .. import messages
 from ..arguments import Arguments
 from ..claims import definitions

@@ -1,4 +1,4 @@
-"""`rho run FILE`: check, load, plan and run a script; print what it prints; save its outputs, all after the whole run succeeded."""
+"""`rho run FILE`: check, load, plan and run a script; print and save, both only after the whole run has succeeded."""
 
 from __future__ import annotations
 

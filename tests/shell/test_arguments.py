@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from rho.shell import registry
 from rho.shell.arguments import Arguments, UsageError, read
 

@@ -25,7 +25,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # ------------------------------------------------------------------------------- eval
 
 
-@pytest.mark.parametrize("words", [("eval", "+/⍳10"), ("-c", "+/⍳10"), ("eval", "+/`iota 10"), ("eval", "+/", "⍳10"), ("eval", "--", "+/⍳10")])
+@pytest.mark.parametrize(
+    "words", [("eval", "+/⍳10"), ("-c", "+/⍳10"), ("eval", "+/`iota 10"), ("eval", "+/", "⍳10"), ("eval", "--", "+/⍳10")]
+)
 def test_eval_prints_the_value(rho: Rho, words: tuple[str, ...]) -> None:
     ran = rho(*words)
     assert (ran.code, ran.out, ran.err) == (0, "45\n", "")
