@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeAlias
 
+from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
-from ...typechecker.sizes import Size
+from ...typechecker.sizes import Size, SizeVariable
+from ...typechecker.types import ArrayType
 from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
@@ -17,7 +19,14 @@ Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
 
 class Types(Protocol):
-    """The values of a graph, with sizes as numbers at the time of asking."""
+    """The values of a graph, with sizes as numbers at the time of asking; `sizes` grows while the program runs."""
+
+    @property
+    def types(self) -> Mapping[ValueId, ArrayType]: ...
+    @property
+    def sizes(self) -> dict[SizeVariable, int]: ...
+    @property
+    def guards(self) -> tuple[CoreGuard, ...]: ...
 
     def kind(self, value: ValueId) -> Kind: ...
     def shape(self, value: ValueId) -> tuple[int, ...]: ...

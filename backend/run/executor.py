@@ -18,8 +18,10 @@ from typing import Any, TypeAlias
 
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Span
+from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable, capacity
+from ...typechecker.types import ArrayType
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, Structured, ValueId
@@ -67,11 +69,12 @@ Action: TypeAlias = "Callable[[Memory], None]"
 class Machine:
     """The state of one run.  Also what kernels ask for kinds, shapes and sizes (`device.Types`)."""
 
-    bound: BoundGraph
     backends: Mapping[DeviceId, Backend]
     inputs: Mapping[str, Any]
     memories: dict[DeviceId, Memory]
     sizes: dict[SizeVariable, int]
+    types: Mapping[ValueId, ArrayType]
+    guards: tuple[CoreGuard, ...]
     phases: Mapping[PhaseId, Phase]
     printed: list[Shown] = field(default_factory=list)
     outputs: dict[str, Shown] = field(default_factory=dict)
@@ -79,13 +82,13 @@ class Machine:
     current: Phase | None = None
 
     def kind(self, value: ValueId) -> Kind:
-        return self.bound.graph.types[value].element.kind
+        return self.types[value].element.kind
 
     def shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple(map(self.number, self.bound.graph.types[value].shape))
+        return tuple(map(self.number, self.types[value].shape))
 
     def cap_shape(self, value: ValueId) -> tuple[int, ...]:
-        return tuple(capacity(size).evaluate({}) for size in self.bound.graph.types[value].shape)
+        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
 
     def number(self, size: Size) -> int:
         constant = size.constant
@@ -97,7 +100,7 @@ class Machine:
         if value < 0 or (cap is not None and value > cap):
             raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
-        for guard in self.bound.graph.guards:
+        for guard in self.guards:
             needed = guard_variables(guard)
             if variable in needed and all(v in self.sizes for v in needed) and not guard.fact.holds(self.sizes):
                 raise RunFailed([broken_guard(guard, self.sizes)])
@@ -105,9 +108,10 @@ class Machine:
 
 def execute_plan(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend]) -> Results:
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
-    phases = {phase.id: phase for phase in traverse.all_phases(bound.graph)}
+    graph = bound.graph
+    phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
-    machine = Machine(bound, backends, inputs, memories, dict(bound.sizes), phases)
+    machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases)
     home = backends[plan.home]
     with home.quiet():
         try:
@@ -295,7 +299,7 @@ def _kernel_action(
 
 def _runtime_sizes(machine: Machine, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:
     """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
-    types = machine.bound.graph.types
+    types = machine.types
     found: dict[SizeVariable, None] = {}
     for size in traverse.sizes(phase):
         if size.constant is None:

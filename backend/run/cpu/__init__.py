@@ -5,12 +5,13 @@ Neighbours: `structured`, `library`, `kinds`; `executor` drives it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...graph.phases import Constant, LibraryPhase, Structured
+from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ..device import Kernel, Types
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
@@ -27,9 +28,15 @@ class CpuBackend:
         return compile_structured(phase, types.kind, types.number, self.threads)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
-        from .library import library_kernel
+        from .library import IMPLEMENTATIONS, Context
 
-        return library_kernel(phase, types)
+        context = Context(types.types, types.sizes, types.guards)
+        implementation, operands = IMPLEMENTATIONS[phase.op], phase.args
+
+        def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            return implementation(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
+
+        return run
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))

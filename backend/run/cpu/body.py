@@ -19,7 +19,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, AxisNode, ConstantNode, Node, ReadNode, SizeNode
 from .kinds import DTYPES, constant
-from .scalars import Implementation, implementation
+from .scalars import FIXED_POWERS, Implementation, implementation
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,13 @@ def compile_body(
     inner: list[Instruction] = []
     for slot, node in applied:
         compute = kinds[node.args[1 if node.function == "select" else 0]]
-        made = Instruction(implementation(node.function, compute, node.kind, node.parameter), node.args, slot, DTYPES[node.kind])
+        function = implementation(node.function, compute, node.kind, node.parameter)
+        args = node.args
+        if node.function == "pow" and compute.is_float and isinstance(exponent := nodes[args[1]], ConstantNode):
+            fixed = FIXED_POWERS.get(exponent.value)
+            if fixed is not None:
+                function, args = fixed, args[:1]
+        made = Instruction(function, args, slot, DTYPES[node.kind])
         (inner if varying[slot] == full else hoisted).append(made)
     assigned, registers = _assign(inner, results)
     return Body(

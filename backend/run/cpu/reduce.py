@@ -8,7 +8,7 @@ Neighbours: `structured` (the reduce axis is the last), `library` (sequential re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,17 @@ from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
 from .kinds import DTYPES, NumArray
 from .scalars import PLAIN, implementation
+
+
+def _in_layout(value: Any, reduce: Callable[[Any, int], Any]) -> Any:
+    """Reduce the last axis of `value` with its axes in the order they lie in memory."""
+    last = value.ndim - 1
+    order = sorted(range(value.ndim), key=lambda axis: -abs(value.strides[axis]))
+    if order[last] == last:
+        return reduce(value, last)
+    made = reduce(value.transpose(order), order.index(last))
+    rest = [axis for axis in order if axis != last]
+    return made.transpose(sorted(range(last), key=rest.__getitem__)) if rest != sorted(rest) else made
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +51,7 @@ class Reduction:
     def whole(self, value: Any) -> Any:
         """The last axis in one go."""
         if self.ordered:
-            return ordered_reduce(PLAIN[self.function], value, value.ndim - 1)
+            return _in_layout(value, lambda moved, axis: ordered_reduce(PLAIN[self.function], moved, axis))
         if self.counts and value.ndim == 1:
             return np.int64(np.count_nonzero(value))
         return reduce_axis(self.function, self.kind, value, value.ndim - 1)
@@ -73,8 +84,9 @@ class Reduction:
         from ..team import run_boxes
 
         length = value.shape[-1]
-        lead = max(range(value.ndim), key=lambda axis: (value.shape[axis] >= 2 * threads, abs(value.strides[axis])))
-        if lead < value.ndim - 1 and value.shape[lead] >= 2 * threads:
+        cells = range(value.ndim - 1)
+        lead = max(cells, key=lambda axis: (value.shape[axis] >= 4 * threads, abs(value.strides[axis])), default=-1)
+        if lead >= 0 and value.shape[lead] >= 4 * threads:
             result = np.empty(value.shape[:-1], DTYPES[self.kind])
             step = -(-value.shape[lead] // (4 * threads))
             cuts = [(*(slice(None),) * lead, slice(i, i + step)) for i in range(0, value.shape[lead], step)]

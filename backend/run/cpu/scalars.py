@@ -102,6 +102,17 @@ def _power(x: Any, y: Any, out: NumArray | None = None) -> Any:
     return np.power(x, y, out)
 
 
+def _square_root_power(x: Any, out: NumArray | None = None) -> Any:
+    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
+    lowest = x.size and np.isneginf(x)
+    result = np.add(np.sqrt(x, out), np.array(0, x.dtype), out)
+    return place(np.where(lowest, np.array(np.inf, x.dtype), result), out) if np.any(lowest) else result
+
+
+FIXED_POWERS: Final[dict[Any, Implementation]] = {2.0: np.square, 0.5: _square_root_power}
+"""x to a constant power by a faster function that gives the same value to 1 ulp."""
+
+
 def _log(x: Any, y: Any, out: NumArray | None = None) -> Any:
     """Base 2 and 10 by their own functions."""
     if x.ndim == 0:

@@ -98,6 +98,7 @@ class _Compiled:
             full |= body.varying[slot]
         self.points = tuple(size if axis in full else 1 for axis, size in enumerate(space))
         self.count = prod(self.points)
+        self.shown: frozenset[int] = frozenset()
 
     def slots(self, values: Mapping[ValueId, Any]) -> list[Any]:
         """Every slot that blocks read, over the whole space."""
@@ -109,7 +110,8 @@ class _Compiled:
             value_id, view = self.views[index]
             slots[slot] = view(values[value_id])
         for slot, axis in body.axes:
-            slots[slot] = self.coordinates(axis, 0, self.points[axis])
+            if body.hoisted or self.count <= WHOLE or slot in self.shown:
+                slots[slot] = self.coordinates(axis, 0, self.points[axis])
         for made in body.hoisted:
             slots[made.slot] = made.function(*[slots[a] for a in made.args], None)
         return slots
@@ -136,16 +138,20 @@ class _Compiled:
             if made.register < 0 and outputs[made.output] is None
         }
         own = list(slots)
+        axes = dict(body.axes)
         moving = [
-            (slot, slots[slot], body.varying[slot]) for slot in range(body.slots)
-            if slots[slot] is not None and body.varying[slot]
-        ]  # fmt: skip
+            (slot, slots[slot], body.varying[slot])
+            for slot in range(body.slots)
+            if slots[slot] is not None and body.varying[slot] and slot not in axes
+        ]
 
         def run(box: tuple[slice, ...]) -> list[Any]:
             shape = tuple(part.stop - part.start for part in box)
             count = prod(shape)
             for slot, whole, on in moving:
                 own[slot] = whole[tuple(part if axis in on else _ALL for axis, part in enumerate(box))]
+            for slot, axis in axes.items():
+                own[slot] = self.coordinates(axis, box[axis].start, box[axis].stop)
             for made in body.inner:
                 if made.register >= 0:
                     target = pools[made.register][:count].reshape(shape)
@@ -168,6 +174,7 @@ class _Mapping(_Compiled):
                  dtypes: Sequence[np.dtype[Any]], threads: int) -> None:  # fmt: skip
         super().__init__(body, views, space, threads)
         self.nodes, self.dtypes = nodes, dtypes
+        self.shown = frozenset(nodes)
         self.fresh = {made.slot for made in (*body.inner, *body.hoisted)}
         self.inner = {made.slot for made in body.inner}
         self.single = len(body.inner) == 1 and not body.hoisted and len(nodes) == 1
