@@ -43,6 +43,9 @@ def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
     """PROVED, NEVER or UNKNOWN, without looking for a counterexample."""
     if fact.left.constant is not None and fact.right.constant is not None:
         return Verdict.PROVED if fact.holds({}) else Verdict.NEVER
+    if fact in premises:
+        return Verdict.PROVED
+    premises = _connected(fact, premises)
     rewrites = _orient(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
     context = _Context([_rewrite(p, rewrites) for p in _inequalities(premises)])
@@ -83,6 +86,24 @@ def counterexample(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Mapping
 
 
 # ------------------------------------------------------------------------------------ premises
+
+
+def _connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
+    """The premises that share a variable with the fact, directly or through one another, in order."""
+    if not premises:
+        return []
+    mentioned = [premise.left.variables() | premise.right.variables() for premise in premises]
+    reached = fact.left.variables() | fact.right.variables()
+    chosen: set[int] = set()
+    grown = True
+    while grown:
+        grown = False
+        for index, variables in enumerate(mentioned):
+            if index not in chosen and variables & reached:
+                chosen.add(index)
+                reached |= variables
+                grown = True
+    return [premise for index, premise in enumerate(premises) if index in chosen]
 
 
 def _orient(premises: Sequence[SizeFact]) -> list[tuple[SizeVariable, Size]]:
