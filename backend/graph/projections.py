@@ -156,14 +156,15 @@ def in_bounds(space: Shape, stage: Affine) -> bool:
     return all(_index_in_bounds(inhabited, i, size) for i, size in zip(stage.indices, stage.shape, strict=True))
 
 
-def never_in_bounds(space: Sequence[int], stage: Affine) -> bool:
-    """On concrete sizes: does some point leave the box?  (For the verifier; False when the space is empty.)"""
+def leaves_bounds(space: Sequence[int], stage: Affine) -> bool:
+    """Does some point surely leave the box, as far as the sizes are numbers?  (For the verifier.)"""
     if any(n == 0 for n in space):
         return False
     for index, size in zip(stage.indices, stage.shape, strict=True):
+        if index.constant.constant is None or size.constant is None:
+            continue
         low, high = _interval([(0, n) for n in space], index)
-        extent = size.constant
-        if extent is not None and (low < 0 or high >= extent):
+        if low < 0 or high >= size.constant:
             return True
     return False
 
@@ -209,7 +210,7 @@ def reads_once(space: Shape, projection: Projection) -> bool:
 
 
 def _injective(space: Shape, stage: Affine) -> bool:
-    seen: set[int] = {a for a, size in enumerate(space) if size == ONE or size == ZERO}
+    seen: set[int] = {a for a, size in enumerate(space) if size in (ONE, ZERO)}
     for index in stage.indices:
         if len(index.terms) == 1:
             seen.add(index.terms[0].axis)

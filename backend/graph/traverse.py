@@ -157,17 +157,12 @@ def projection_sizes(projection: Projection) -> Iterator[Size]:
                 yield from stage.target
 
 
-def rename(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
-    """The phase reading `names[v]` for each v it names, also inside sub-graphs; results keep their ids."""
-    if not names:
-        return phase
+def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
+    """The phase itself reading `names[v]` for each v it names; its sub-graphs and results stay."""
 
     def new(values: tuple[ValueId, ...]) -> tuple[ValueId, ...]:
         return tuple(names.get(v, v) for v in values)
 
-    phase = with_subgraphs(phase, lambda graph: rename_graph(graph, names))
-    if not any(v in names for v in operands(phase)):
-        return phase
     match phase:
         case Structured():
             return replace(phase, reads=tuple(replace(r, value=names.get(r.value, r.value)) for r in phase.reads))
@@ -181,14 +176,6 @@ def rename(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
             return replace(phase, condition=names.get(phase.condition, phase.condition))
         case Input() | Constant():
             return phase
-
-
-def rename_graph(graph: SubGraph, names: Mapping[ValueId, ValueId]) -> SubGraph:
-    phases = tuple(rename(p, names) for p in graph.phases)
-    found = tuple(names.get(v, v) for v in graph.results)
-    if found == graph.results and all(a is b for a, b in zip(phases, graph.phases, strict=True)):
-        return graph
-    return replace(graph, phases=phases, results=found)
 
 
 def all_phases(graph: Graph | SubGraph) -> Iterator[Phase]:

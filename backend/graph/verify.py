@@ -46,7 +46,7 @@ from .phases import (
     SubGraph,
     ValueId,
 )
-from .projections import Shape, never_in_bounds, target_of
+from .projections import Shape, leaves_bounds, target_of
 from .registry import LIBRARY, framed_of, signature_of
 
 
@@ -175,7 +175,7 @@ class _Checker:
                     known = [s.constant for s in box]
                     numbers = [n for n in known if n is not None]
                     if not stage.fills and len(numbers) == len(known):
-                        _require(not never_in_bounds(numbers, stage), "an index leaves its box")
+                        _require(not leaves_bounds(numbers, stage), "an index leaves its box")
                 case Reshaped():
                     _require(agree(stage.source, box), "a reshape starts from another box")
             box = target_of(stage)

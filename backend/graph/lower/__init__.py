@@ -14,13 +14,14 @@ from collections.abc import Iterator
 from ....lang import tree
 from ....typechecker import core
 from ..phases import Graph, Input, Output
+from .blocks import Facts
 from .control import lower_ops
 from .state import State
 
 
 def lower(program: core.Core) -> Graph:
     """The phase graph of a checked program, before any pass."""
-    state = State(program, next_value=1 + max((int(v) for v in program.types), default=-1))
+    state = State(program, Facts(program), next_value=1 + max((int(v) for v in program.types), default=-1))
     for given in program.inputs:
         value = state.define(given.value)
         state.emit(Input(state.phase_id(), given.span, given.name, value))

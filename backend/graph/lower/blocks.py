@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
+from itertools import islice
 
 from ....typechecker import core
+from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
-from .elementwise import fails
-from .library import op_may_fail
 
 _FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
 _RESULT_FIELDS = frozenset({"result", "results"})
@@ -57,29 +57,71 @@ def all_ops(ops: Sequence[core.Op]) -> Iterator[core.Op]:
             pending.extend(reversed(block.ops))
 
 
-def free_values(ops: Sequence[core.Op], results: Sequence[core.ValueId] = ()) -> tuple[core.ValueId, ...]:
-    """Values that the ops (and `results`) mention and that are defined outside them, in order of first mention."""
-    inside: set[core.ValueId] = set()
-    mentioned: dict[core.ValueId, None] = {}
-    for op in all_ops(ops):
-        inside.update(op_results(op))
-        mentioned.update(dict.fromkeys(op_operands(op)))
-        for block in op_blocks(op):
-            inside.update(block.params)
-            mentioned.update(dict.fromkeys(block.results))
-    mentioned.update(dict.fromkeys(results))
-    return tuple(v for v in mentioned if v not in inside)
+def fails(function: str, kind: Kind) -> bool:
+    """May this scalar function, with a result of this kind, fail when run (E703)?"""
+    return function == "convert_checked" or (function in ("floor", "ceil") and kind is Kind.I64)
 
 
-def may_fail(ops: Sequence[core.Op], types: core.Core) -> bool:
-    """May any of the ops fail when run?"""
-    for op in all_ops(ops):
-        if isinstance(op, core.Scalar):
-            if fails(op.function, types.types[op.result].element.kind):
-                return True
-        elif op_may_fail(op):
+FAILING_LIBRARY = frozenset({"inverse", "solve", "cholesky"})
+
+
+def op_may_fail(op: core.Op) -> bool:
+    """May this op (not the blocks in it) fail when run?"""
+    match op:
+        case core.Gather() | core.Update() | core.Expand() | core.KeyReduce():
+            return op.checked
+        case core.MaskUpdate():
             return True
-    return False
+        case core.Library():
+            return op.name in FAILING_LIBRARY
+        case _:
+            return False
+
+
+class Facts:
+    """What ops capture and whether they may fail, each op looked at once (nesting costs no more than length).
+
+    Keyed by identity: the core outlives the lowering."""
+
+    def __init__(self, program: core.Core) -> None:
+        self.program = program
+        self._free: dict[int, tuple[core.ValueId, ...]] = {}
+        self._fails: dict[int, bool] = {}
+
+    def free_values(self, op: core.Op) -> tuple[core.ValueId, ...]:
+        """Values that the op mentions, also in its blocks, and that are defined outside it, in order of first mention."""
+        found = self._free.get(id(op))
+        if found is None:
+            mentioned = dict.fromkeys(op_operands(op))
+            for block in op_blocks(op):
+                mentioned.update(dict.fromkeys(self.captured(block)))
+            found = self._free[id(op)] = tuple(mentioned)
+        return found
+
+    def captured(self, block: core.Block) -> tuple[core.ValueId, ...]:
+        """Values that a block mentions and does not define."""
+        return self.free_of(block.ops, block.results, block.params)
+
+    def free_of(self, ops: Sequence[core.Op], results: Sequence[core.ValueId] = (), params: Sequence[core.ValueId] = ()
+                ) -> tuple[core.ValueId, ...]:  # fmt: skip
+        inside = set(params)
+        mentioned: dict[core.ValueId, None] = {}
+        for op in ops:
+            mentioned.update(dict.fromkeys(self.free_values(op)))
+            inside.update(op_results(op))
+        mentioned.update(dict.fromkeys(results))
+        return tuple(v for v in mentioned if v not in inside)
+
+    def may_fail(self, op: core.Op) -> bool:
+        """May the op, or one in its blocks, fail when run?"""
+        found = self._fails.get(id(op))
+        if found is None:
+            if isinstance(op, core.Scalar):
+                found = fails(op.function, self.program.types[op.result].element.kind)
+            else:
+                found = op_may_fail(op) or any(self.may_fail(o) for block in op_blocks(op) for o in block.ops)
+            self._fails[id(op)] = found
+        return found
 
 
 def defined_sizes(op: core.Op) -> tuple[SizeVariable, ...]:
@@ -125,14 +167,15 @@ _ELEMENTWISE = (core.Scalar, core.SizeVector, core.Literal, core.Branch)
 _CHEAP_ARM_OPS = 24
 
 
-def selectable(op: core.Branch, types: core.Core) -> bool:
+def selectable(op: core.Branch, facts: Facts) -> bool:
     """Are both arms total, pure and cheap, so that computing both and selecting is the same and costs little?"""
-    inner = list(all_ops([op]))
+    types = facts.program
+    inner = list(islice(all_ops([op]), _CHEAP_ARM_OPS + 1))
     return (
         len(inner) <= _CHEAP_ARM_OPS
         and all(isinstance(o, _ELEMENTWISE) for o in inner)
         and not any(isinstance(o, core.Branch) and o.sizes for o in inner)
-        and not may_fail(inner, types)
+        and not facts.may_fail(op)
         and all(
             types.types[a].shape == types.types[r].shape == types.types[b].shape
             for o in inner

@@ -25,15 +25,15 @@ from .state import Carried, FrameAxes, State
 
 def lower_ops(state: State, ops: Sequence[core.Op], results: Sequence[core.ValueId]) -> None:
     """Lower a block's ops in order, gathering what cannot be batched into maps."""
-    facts: _LastMentions | None = None
+    last: _LastMentions | None = None
     at = 0
     while at < len(ops):
         if not must_map(state, ops[at]):
             lower_op(state, ops[at])
             at += 1
             continue
-        facts = facts or _LastMentions.of(ops, results, state.core)
-        at = _lower_group(state, ops, at, facts)
+        last = last or _LastMentions.of(ops, results, state.facts)
+        at = _lower_group(state, ops, at, last)
 
 
 def lower_op(state: State, op: core.Op) -> None:
@@ -100,7 +100,7 @@ def lift(state: State, op: core.Lift) -> None:
 
 def loop(state: State, op: core.Loop) -> None:
     span = state.span(op.results[0])
-    frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
+    frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
     body = _subgraph(state, op.body, frame, span)
     until = None if op.until is None else _subgraph(state, op.until, frame, span)
@@ -117,7 +117,7 @@ def branch(state: State, op: core.Branch) -> None:
         for result, then, otherwise in zip(op.results, op.then.results, op.otherwise.results, strict=True):
             elementwise.scalar(state, core.Scalar(result, "select", (op.condition, then, otherwise)))
         return
-    frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
+    frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     arms = [_subgraph(state, arm, frame, span) for arm in (op.then, op.otherwise)]
     results = tuple(state.define(r, frame) for r in op.results)
     state.emit(Branch(state.phase_id(), span, state.get(op.condition).value, results, arms[0], arms[1], op.sizes))
@@ -127,7 +127,7 @@ def fold(state: State, op: core.Fold | core.FoldScan) -> None:
     """The folded axis is brought in front of the frame, so that the body's state carries the frame."""
     span = state.span(op.results[0])
     scan = isinstance(op, core.FoldScan)
-    frame = state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core))
+    frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     args = []
     for arg in op.args:
         value = state.carry(state.get(arg), frame, span)
@@ -200,13 +200,13 @@ def must_map(state: State, op: core.Op) -> bool:
         case core.Branch():
             if op.sizes:
                 return _depends(state, op)
-            return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.core)
+            return bool(state.get(op.condition).frame) and not blocks.selectable(op, state.facts)
         case _:
             return False
 
 
 def _depends(state: State, op: core.Op) -> bool:
-    return bool(state.union(blocks.free_values([op]), may_fail=blocks.may_fail([op], state.core)))
+    return bool(state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +217,13 @@ class _LastMentions:
     values: dict[core.ValueId, int] = field(default_factory=dict)
 
     @staticmethod
-    def of(ops: Sequence[core.Op], results: Sequence[core.ValueId], types: core.Core) -> _LastMentions:
-        facts = _LastMentions()
+    def of(ops: Sequence[core.Op], results: Sequence[core.ValueId], facts: blocks.Facts) -> _LastMentions:
+        last = _LastMentions()
         for at, op in enumerate(ops):
-            facts.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, types), at))
-            facts.values.update(dict.fromkeys(blocks.free_values([op]), at))
-        facts.values.update(dict.fromkeys(results, len(ops)))
-        return facts
+            last.sizes.update(dict.fromkeys(blocks.mentioned_sizes(op, facts.program), at))
+            last.values.update(dict.fromkeys(facts.free_values(op), at))
+        last.values.update(dict.fromkeys(results, len(ops)))
+        return last
 
 
 def _lower_group(state: State, ops: Sequence[core.Op], start: int, last: _LastMentions) -> int:
@@ -236,7 +236,7 @@ def _lower_group(state: State, ops: Sequence[core.Op], start: int, last: _LastMe
         op = ops[at]
         inside = (
             at == start
-            or any(v in values for v in blocks.free_values([op]))
+            or any(v in values for v in state.facts.free_values(op))
             or bool(sizes & blocks.mentioned_sizes(op, state.core))
             or must_map(state, op)
         )
@@ -255,8 +255,8 @@ def _lower_group(state: State, ops: Sequence[core.Op], start: int, last: _LastMe
 
 def _map(state: State, ops: Sequence[core.Op], live: Sequence[core.ValueId]) -> None:
     span = next((state.span(r) for op in ops for r in blocks.op_results(op)), None) or state.span(live[0])
-    captured = [v for v in blocks.free_values(ops) if state.get(v).frame]
-    frame = state.union(captured, may_fail=blocks.may_fail(ops, state.core))
+    captured = [v for v in state.facts.free_of(ops) if state.get(v).frame]
+    frame = state.union(captured, may_fail=any(state.facts.may_fail(op) for op in ops))
     args, frames, params = [], [], []
     for value in captured:
         carried = state.get(value)

@@ -11,12 +11,8 @@ from ....typechecker.scalars import FUNCTIONS
 from ....typechecker.sizes import number
 from ..phases import ApplyNode, AxisNode, ConstantNode, Node, Read, ReadNode, SizeNode
 from ..projections import axis_index
+from .blocks import fails
 from .state import State
-
-
-def fails(function: str, kind: Kind) -> bool:
-    """May this scalar function, with a result of this kind, fail when run (E703)?"""
-    return function == "convert_checked" or (function in ("floor", "ceil") and kind is Kind.I64)
 
 
 def literal(state: State, op: core.Literal) -> None:

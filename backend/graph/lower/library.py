@@ -16,6 +16,7 @@ from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..phases import Affine
 from ..projections import axis_index, simplify
+from .blocks import FAILING_LIBRARY
 from .state import State
 
 
@@ -135,22 +136,6 @@ def runtime_size(state: State, op: core.RuntimeSize) -> None:
     state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
 
 
-_FAILING_LIBRARY = frozenset({"inverse", "solve", "cholesky"})
-
-
-def op_may_fail(op: core.Op) -> bool:
-    """May this op (not the blocks in it) fail when run?"""
-    match op:
-        case core.Gather() | core.Update() | core.Expand() | core.KeyReduce():
-            return op.checked
-        case core.MaskUpdate():
-            return True
-        case core.Library():
-            return op.name in _FAILING_LIBRARY
-        case _:
-            return False
-
-
 def lower_library(state: State, op: core.Op) -> bool:
     """Lower an op of this module; says whether it was one."""
     match op:
@@ -204,7 +189,7 @@ def lower_library(state: State, op: core.Op) -> bool:
         case core.Random():
             framed(state, "random", [op.result], [op.key], {})
         case core.Library():
-            natural(state, op.name, op.results, op.args, {}, may_fail=op.name in _FAILING_LIBRARY)
+            natural(state, op.name, op.results, op.args, {}, may_fail=op.name in FAILING_LIBRARY)
         case core.Format():
             framed(state, "format", [op.result], [op.arg], {}, defines=(op.size,))
         case _:

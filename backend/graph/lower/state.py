@@ -38,6 +38,7 @@ from ..phases import (
 )
 from ..projections import Shape, affine, axis_index, simplify
 from ..registry import signature_of
+from .blocks import Facts
 
 FrameAxes = tuple[int, ...]
 
@@ -53,6 +54,7 @@ class Carried:
 @dataclass(slots=True)
 class State:
     core: c.Core
+    facts: Facts
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     bound: dict[c.ValueId, Carried] = field(default_factory=dict)
     literals: dict[c.ValueId, c.Literal] = field(default_factory=dict)

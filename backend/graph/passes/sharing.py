@@ -8,20 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
-from functools import partial
-from typing import TypeAlias
 
 from ..phases import Constant, Graph, LibraryPhase, Phase, Structured, SubGraph, ValueId
-from ..traverse import operands, rename, results, subgraphs, with_subgraphs
+from ..traverse import operands, rename_operands, results, with_subgraphs
 from .rewriting import node_key, payload_key
-
-Scopes: TypeAlias = tuple[dict[Hashable, Phase], ...]
 
 
 def share_common(graph: Graph) -> Graph:
     """See the module."""
     sharing = _Sharing(graph)
-    phases = sharing.block(graph.phases, ())
+    phases = sharing.block(graph.phases)
     names = dict(graph.names)
     for old, new in sharing.same.items():
         if old in names:
@@ -33,29 +29,30 @@ class _Sharing:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.same: dict[ValueId, ValueId] = {}
+        self.known: dict[Hashable, Phase] = {}  # what is visible here
 
-    def block(self, phases: tuple[Phase, ...], outer: Scopes) -> tuple[Phase, ...]:
-        known: dict[Hashable, Phase] = {}
+    def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         kept: list[Phase] = []
+        own: list[Hashable] = []
         for phase in phases:
-            if subgraphs(phase):
-                phase = with_subgraphs(phase, partial(self.subgraph, visible=(known, *outer)))
+            phase = with_subgraphs(phase, self.subgraph)
             if any(v in self.same for v in operands(phase)):
-                phase = rename(phase, self.same)
+                phase = rename_operands(phase, self.same)
             key = self.key(phase)
-            if key is None:
-                kept.append(phase)
-                continue
-            first = next((scope[key] for scope in (known, *outer) if key in scope), None)
-            if first is None:
-                known[key] = phase
-                kept.append(phase)
-            else:
+            first = None if key is None else self.known.get(key)
+            if first is not None:
                 self.same.update(zip(results(phase), results(first), strict=True))
+                continue
+            if key is not None:
+                self.known[key] = phase
+                own.append(key)
+            kept.append(phase)
+        for key in own:
+            del self.known[key]
         return tuple(kept)
 
-    def subgraph(self, graph: SubGraph, visible: Scopes) -> SubGraph:
-        phases = self.block(graph.phases, visible)
+    def subgraph(self, graph: SubGraph) -> SubGraph:
+        phases = self.block(graph.phases)
         return replace(graph, phases=phases, results=tuple(self.same.get(v, v) for v in graph.results))
 
     def key(self, phase: Phase) -> Hashable | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..phases import Graph, Phase, Projection, Read, Structured, SubGraph, ValueId
 from ..projections import LONGEST_CHAIN, Shape, compose, is_identity
-from ..traverse import axis_sizes, operands, rename, subgraphs, with_subgraphs
+from ..traverse import axis_sizes, operands, rename_operands, with_subgraphs
 from .rewriting import is_view
 
 
@@ -37,10 +37,9 @@ class _Folding:
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         kept: list[Phase] = []
         for phase in phases:
-            if subgraphs(phase):
-                phase = with_subgraphs(phase, self.subgraph)
+            phase = with_subgraphs(phase, self.subgraph)
             if any(v in self.same for v in operands(phase)):
-                phase = rename(phase, self.same)
+                phase = rename_operands(phase, self.same)
             if isinstance(phase, Structured):
                 phase = self.structured(phase)
                 if is_view(phase) and phase.results[0].value not in self.roots and self.view(phase):
