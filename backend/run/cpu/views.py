@@ -12,7 +12,7 @@ Neighbours: `graph.phases` (Note [Projections]), `structured` (uses one view a r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, Final, TypeAlias
@@ -43,16 +43,23 @@ def compile_view(
     projection: Projection, space: Numbers, fill: int, number: Callable[[Size], int]
 ) -> tuple[View, tuple[bool, ...]]:
     """The view of a read, and which axes of the space it varies on."""
-    if not projection.stages:
-        return _itself, tuple(size != 1 for size in space)
-    varying = _varying(projection.stages[0], space)
-    reduced = tuple(size if varies else 1 for size, varies in zip(space, varying, strict=True))
-    boxes = [reduced]
+    boxes = [space]
     for stage in projection.stages:
         boxes.append(tuple(map(number, stage.shape if isinstance(stage, Affine) else stage.target)))
-    steps = [_compile_stage(stage, boxes[place], boxes[place + 1], fill, number) for place, stage in enumerate(projection.stages)]
+    varying = [tuple(size != 1 for size in boxes[-1])]
+    for stage, box, target in zip(reversed(projection.stages), reversed(boxes[:-1]), reversed(boxes[1:]), strict=True):
+        varying.insert(0, _varying(stage, box, target, varying[0]))
+    if not projection.stages:
+        return _itself, varying[0]
+    reduced = [tuple(n if on else 1 for n, on in zip(box, which, strict=True)) for box, which in zip(boxes, varying, strict=True)]
+    steps = [
+        _compile_filling(stage, reduced[place], boxes[place + 1], reduced[place + 1], fill, number)
+        if isinstance(stage, Affine) and stage.fills
+        else _compile_stage(stage, reduced[place], reduced[place + 1], varying[place + 1], fill, number)
+        for place, stage in enumerate(projection.stages)
+    ]
     if len(steps) == 1:
-        return steps[0], varying
+        return steps[0], varying[0]
     steps.reverse()
 
     def view(operand: Any) -> Any:
@@ -60,7 +67,7 @@ def compile_view(
             operand = step(operand)
         return operand
 
-    return view, varying
+    return view, varying[0]
 
 
 def is_plain_view(projection: Projection) -> bool:
@@ -72,22 +79,78 @@ def _itself(operand: Any) -> Any:
     return operand
 
 
-def _varying(stage: Stage, space: Numbers) -> tuple[bool, ...]:
-    if isinstance(stage, Reshaped):
-        return tuple(size != 1 for size in space)
-    used = {term.axis for index in stage.indices for term in index.terms}
-    return tuple(size != 1 and axis in used for axis, size in enumerate(space))
+def _varying(stage: Stage, box: Numbers, target: Numbers, varies: tuple[bool, ...]) -> tuple[bool, ...]:
+    """On which axes of its box a stage's target depends, given which of the target's axes matter.
+
+    An axis on which nothing varies has length 1 from here on; a fill depends on every index."""
+    if isinstance(stage, Affine):
+        used = {t.axis for index, on in zip(stage.indices, varies, strict=True) if on or stage.fills for t in index.terms}
+        return tuple(size != 1 and axis in used for axis, size in enumerate(box))
+    if 0 in box:
+        return tuple(size != 1 for size in box)
+    found = [False] * len(box)
+    for sources, targets in _groups(box, target):
+        if any(varies[axis] for axis in targets):
+            for axis in sources:
+                found[axis] = box[axis] != 1
+    return tuple(found)
 
 
-def _compile_stage(stage: Stage, space: Numbers, shape: Numbers, fill: int, number: Callable[[Size], int]) -> View:
-    if isinstance(stage, Reshaped):
+def _groups(source: Numbers, target: Numbers) -> Iterator[tuple[range, range]]:
+    """The shortest runs of axes of equal products, from the front, of two boxes of equal size without zeros."""
+    i = j = 0
+    while i < len(source) or j < len(target):
+        start_i, start_j, left, right = i, j, 1, 1
+        while True:
+            if left < right or (left == right and i == start_i and i < len(source)):
+                left *= source[i]
+                i += 1
+            elif right < left or (left == right and j == start_j and j < len(target)):
+                right *= target[j]
+                j += 1
+            if left == right and (i > start_i or i == len(source)) and (j > start_j or j == len(target)):
+                break
+        yield range(start_i, i), range(start_j, j)
+
+
+def _compile_filling(
+    stage: Affine, space: Numbers, shape: Numbers, reduced: Numbers, fill: int, number: Callable[[Size], int]
+) -> View:
+    """A stage that may leave its box needs the box's whole extent, also on axes along which the operand repeats."""
+    inner = _compile_stage(stage, space, shape, (True,) * len(shape), fill, number)
+    return inner if shape == reduced else lambda operand: inner(np.broadcast_to(operand, shape))
+
+
+def _reshaped(stage: Reshaped, space: Numbers, shape: Numbers, matters: tuple[bool, ...], number: Callable[[Size], int]) -> View:
+    """Axes that are reinterpreted together are needed in full when one of them matters."""
+    source, target = tuple(map(number, stage.source)), tuple(map(number, stage.target))
+    wanted = list(shape)
+    if 0 not in source:
+        for _, axes in _groups(source, target):
+            if any(matters[axis] for axis in axes):
+                for axis in axes:
+                    wanted[axis] = target[axis]
+    needed = tuple(wanted)
+    if needed == shape:
         return lambda operand: operand.reshape(space)
+    return lambda operand: np.broadcast_to(operand, needed).reshape(space)
+
+
+def _compile_stage(
+    stage: Stage, space: Numbers, shape: Numbers, matters: tuple[bool, ...], fill: int, number: Callable[[Size], int]
+) -> View:
+    if isinstance(stage, Reshaped):
+        return _reshaped(stage, space, shape, matters, number)
     coefficients = [[0] * len(space) for _ in shape]
-    for row, index in zip(coefficients, stage.indices, strict=True):
+    constants = [0] * len(shape)
+    for place, (row, index) in enumerate(zip(coefficients, stage.indices, strict=True)):
+        if not matters[place]:
+            continue
+        constants[place] = number(index.constant)
         for term in index.terms:
             if space[term.axis] != 1:
                 row[term.axis] += term.coefficient
-    known = KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(number(i.constant) for i in stage.indices))
+    known = KnownAffine(space, shape, tuple(map(tuple, coefficients)), tuple(constants))
     if 0 in space:
         return lambda operand: np.empty(space, operand.dtype)
     low, high = _bounds(known)
