@@ -126,10 +126,10 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     sizes = [f for f in function.signature.where if f.relation not in CLASSES]
     found = type_expressions.facts(ctx, sizes, lambda name, at: known_size(ctx, bindings, name, at))
     good = True
-    for fact, place in found:
+    for fact, _ in found:
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
-        assert place
+
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, tree.SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good

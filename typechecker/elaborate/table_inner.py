@@ -8,6 +8,7 @@ from ..core import Contract, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
+from ..sizes import Size
 from ..types import ArrayType
 from .axes import from_front
 from .compose import as_function
@@ -43,7 +44,7 @@ def table(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
     return lift(ctx, [columns, rows], [0, 0], lambda pair: ctx.call(function, pair[1], pair[0], span), span)
 
 
-def _along(ctx: Context, y: Operand, offset: int, shape: tuple, span: Span) -> Operand:  # type: ignore[type-arg]
+def _along(ctx: Context, y: Operand, offset: int, shape: tuple[Size, ...], span: Span) -> Operand:
     axes = tuple(range(offset, offset + y.type.rank))
     return ctx.builder.emit(lambda result: Spread(result, y.value, axes), ArrayType(y.type.element, shape), span)
 
