@@ -1,0 +1,83 @@
+"""`+.×` by matrix multiplication: BLAS for floats and complex numbers, exact for integers.
+
+Note [Exact integer products].  BLAS knows no integers, and NumPy's own loop is some twenty times slower.  Where every sum of
+products stays below 2⁵³ the product in binary64 is exact.  Larger integers are cut into limbs small enough for that; the
+products of limbs are added with two's complement wrapping, which is what the language asks for.
+
+Neighbours: `radix` (decodes integers with this); `run.reference.reductions.contract` (the definition).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from .....typechecker.elements import Kind
+from ..kinds import NumArray
+from .frames import Arrays, Call, Implementation, whole
+
+_EXACT_BITS: Final = 53
+_WORTH_BLAS: Final = 8
+
+
+def contract(call: Call, arrays: Arrays) -> Arrays:
+    """Sums of products over left's last and right's first axis."""
+    left, right = call.batched(arrays)
+    count = math.prod(call.frame)
+    rows, columns, shared = left.shape[1:-1], right.shape[2:], left.shape[-1]
+    a = left.reshape(len(left), math.prod(rows), shared)
+    b = right.reshape(len(right), shared, math.prod(columns))
+    result = product(call.kind(), a[0], b[0])[np.newaxis] if len(a) == len(b) == 1 else product(call.kind(), a, b)
+    if len(result) != count:
+        result = np.broadcast_to(result, (count, *result.shape[1:])).copy()
+    return call.unbatched(result.reshape(count, *rows, *columns))
+
+
+def product(kind: Kind, a: NumArray, b: NumArray) -> NumArray:
+    """Matrix product over any batch axes, in `kind`."""
+    if kind.is_integer:
+        return _exact_product(a, b)
+    return np.asarray(np.matmul(a, b))
+
+
+def _exact_product(a: NumArray, b: NumArray) -> NumArray:
+    """See Note [Exact integer products]."""
+    if min(a.shape[-2], b.shape[-1]) < _WORTH_BLAS or not a.size or not b.size:
+        return np.asarray(np.matmul(a, b))
+    left, right = _bits(a), _bits(b)
+    room = _EXACT_BITS - a.shape[-1].bit_length()
+    if left + right <= room:
+        return _by_blas(a, b).astype(a.dtype)
+    width = room // 2
+    if width < 8:
+        return np.asarray(np.matmul(a, b))
+    wide = 8 * a.dtype.itemsize
+    total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), np.int64)
+    right_limbs = list(_limbs(b, right, width))
+    for i, left_limb in enumerate(_limbs(a, left, width)):
+        for j, right_limb in enumerate(right_limbs):
+            if (i + j) * width < wide:
+                total += _by_blas(left_limb, right_limb) << ((i + j) * width)
+    return total.astype(a.dtype)
+
+
+def _by_blas(a: NumArray, b: NumArray) -> NumArray:
+    return np.asarray(np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64))
+
+
+def _bits(items: NumArray) -> int:
+    """Every magnitude is at most 2 to this."""
+    return max(abs(int(items.min())), abs(int(items.max()))).bit_length()
+
+
+def _limbs(items: NumArray, bits: int, width: int) -> list[NumArray]:
+    """Least significant first; the last one carries the sign."""
+    count = max(1, -(-bits // width))
+    wide = items.astype(np.int64)
+    mask = (1 << width) - 1
+    return [*((wide >> (i * width)) & mask for i in range(count - 1)), wide >> ((count - 1) * width)]
+
+
+CONTRACTING: Final[dict[str, Implementation]] = {"contract": whole(contract)}

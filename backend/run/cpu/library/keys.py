@@ -1,0 +1,226 @@
+"""Items as integer keys, on which everything that sorts or compares cells works.
+
+A key column is an integer array whose order is the order of the items (or the reverse): `¯0.0` equals `0.0`, NaN comes last
+in either sense and equals NaN, a complex number is two columns.  Several columns (the items of a cell) are packed into as few
+63-bit words as their ranges allow.  So one stable sort of integers serves grades of every kind, and equality of cells is
+equality of words.
+
+Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  If a key and a position
+fit one word together, the words are sorted and the positions read off; else an unstable argsort is repaired where
+neighbours tie, by the same trick on (rank, position).
+
+Neighbours: `grading`, `searching`; `run.reference.searching` (the order and the equality defined).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ..kinds import NumArray
+
+WORD: Final = 63
+_SMALL: Final = 512
+_MULTIPLIERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
+
+
+def order_columns(items: NumArray, *, descending: bool = False) -> list[NumArray]:
+    """The key arrays (of the shape of `items`) of items of any kind: two of complex items, else one."""
+    if items.dtype.kind != "c":
+        return [_keys(items, np.isnan(items) if items.dtype.kind == "f" else None, descending)]
+    missing = np.isnan(items)
+    return [_keys(items.real, missing, descending), _keys(items.imag, missing, descending)]
+
+
+def missing_items(items: NumArray) -> NumArray | None:
+    """Where items are NaN; None where none can be."""
+    if items.dtype.kind not in "fc":
+        return None
+    missing: NumArray = np.isnan(items)
+    return missing if missing.any() else None
+
+
+def _keys(items: NumArray, missing: NumArray | None, descending: bool) -> NumArray:
+    if items.dtype.kind == "b":
+        items = items.view(np.uint8)
+    if missing is None:
+        return np.invert(items) if descending else items
+    signed = np.int64 if items.dtype.itemsize == 8 else np.int32
+    bits: NumArray = np.asarray(items + items.dtype.type(0), order="C").view(signed)
+    top = signed(np.iinfo(signed).max)
+    keys: NumArray = np.bitwise_xor(bits, np.bitwise_and(bits >> signed(8 * items.dtype.itemsize - 1), top))
+    if descending:
+        np.invert(keys, keys)
+    keys[missing] = top
+    return keys
+
+
+def row_columns(rows: NumArray, *, descending: bool = False) -> list[NumArray]:
+    """The key columns of cells, given as the rows of a matrix, most significant first."""
+    parts = [key.T for key in order_columns(rows, descending=descending)]
+    return [part[j] for j in range(rows.shape[1]) for part in parts]
+
+
+def packed(columns: Sequence[NumArray]) -> list[NumArray]:
+    """Columns of one length with the same order and equality, joined into words; constant columns vanish."""
+    words: list[NumArray] = []
+    room = 0
+    for column in columns:
+        if not column.size:
+            return []
+        low, high = int(column.min()), int(column.max())
+        width = (high - low).bit_length()
+        if not width:
+            continue
+        if width > WORD:
+            words.append(column)
+            room = 0
+            continue
+        part = column.astype(np.int64) - low
+        if width <= room:
+            words[-1] = (words[-1] << width) | part
+            room -= width
+        else:
+            words.append(part)
+            room = WORD - width
+    return words
+
+
+# ------------------------------------------------------------------------------------------ order
+
+
+def stable_order(keys: NumArray) -> NumArray:
+    """Positions in ascending order of integer keys, equal ones in their order (i64)."""
+    count = len(keys)
+    if count < _SMALL:
+        return np.argsort(keys, kind="stable")
+    low, high = int(keys.min()), int(keys.max())
+    width, places = (high - low).bit_length(), (count - 1).bit_length()
+    if width + places <= WORD:
+        return _positions(keys.astype(np.int64) - low, places)
+    if width <= 16:
+        return np.argsort((keys.astype(np.int64) - low).astype(np.uint16), kind="stable")
+    order: NumArray = np.argsort(keys)
+    steps = _steps(keys, order)
+    if steps.all():
+        return order
+    if 2 * places > WORD:
+        return np.argsort(keys, kind="stable")
+    ranks = np.zeros(count, np.int64)
+    np.cumsum(steps, out=ranks[1:])
+    ranks <<= places
+    ranks |= order
+    ranks.sort()
+    ranks &= (1 << places) - 1
+    return ranks
+
+
+def _positions(words: NumArray, places: int) -> NumArray:
+    """See Note [Stable order]; `words` is overwritten."""
+    words <<= places
+    words |= np.arange(len(words))
+    words.sort()
+    words &= (1 << places) - 1
+    return words
+
+
+def _steps(keys: NumArray, order: NumArray) -> NumArray:
+    """Where neighbours in the sorted order differ."""
+    ordered = keys[order]
+    steps: NumArray = ordered[1:] != ordered[:-1]
+    return steps
+
+
+def dense_ranks(keys: NumArray) -> NumArray:
+    """For each key the number of distinct smaller ones."""
+    ranks = np.zeros(len(keys), np.int64)
+    if len(keys):
+        order = np.argsort(keys)
+        ordered = np.zeros(len(keys), np.int64)
+        np.cumsum(_steps(keys, order), out=ordered[1:])
+        ranks[order] = ordered
+    return ranks
+
+
+def lexicographic_keys(columns: Sequence[NumArray], count: int) -> NumArray:
+    """One key column with the order and equality of several of length `count`."""
+    words = packed(columns)
+    if not words:
+        return np.zeros(count, np.int64)
+    keys = words[0]
+    for word in words[1:]:
+        keys = dense_ranks(keys)
+        if int(keys.max()) + 1 == count:
+            return keys
+        keys = keys * count + dense_ranks(word)
+    return keys
+
+
+# --------------------------------------------------------------------------------------- equality
+
+
+def row_words(rows: NumArray) -> tuple[NumArray, NumArray | None]:
+    """Integers that are equal exactly where rows are, and which rows hold a NaN (they equal nothing)."""
+    missing = missing_items(rows)
+    words = packed(row_columns(rows))
+    lost = None if missing is None else np.asarray(missing.any(axis=1))
+    if not words:
+        return np.zeros(len(rows), np.int64), lost
+    if len(words) == 1:
+        return words[0], lost
+    hashed = _hashed(words)
+    return (hashed if _is_faithful(hashed, words) else lexicographic_keys(words, len(rows))), lost
+
+
+def _hashed(words: Sequence[NumArray]) -> NumArray:
+    first, second = _MULTIPLIERS
+    mixed = np.zeros(len(words[0]), np.uint64)
+    for word in words:
+        mixed ^= word.astype(np.int64).view(np.uint64)
+        mixed *= first
+        mixed ^= mixed >> np.uint64(29)
+        mixed *= second
+        mixed ^= mixed >> np.uint64(32)
+    return mixed.view(np.int64)
+
+
+def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
+    """Do equal hashes mean equal rows?"""
+    order = np.argsort(hashed)
+    alike = ~_steps(hashed, order)
+    before, after = order[:-1][alike], order[1:][alike]
+    return all(bool(np.array_equal(word[before], word[after])) for word in words)
+
+
+def first_positions(table: NumArray, words: NumArray) -> NumArray:
+    """For each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
+    count = len(table)
+    if not count or not words.size:
+        return np.full(words.shape, count, np.int64)
+    low, high = int(table.min()), int(table.max())
+    if high - low <= 4 * (count + words.size) + 1024:
+        return _looked_up(table, words, low, high)
+    order = stable_order(table)
+    ordered = table[order]
+    flat = words.reshape(-1)
+    if min(count, len(flat)) > 1 << 15:  # ordered queries walk the table instead of jumping in it
+        queue = np.argsort(flat)
+        places = np.empty(len(flat), np.int64)
+        places[queue] = np.searchsorted(ordered, flat[queue])
+    else:
+        places = np.searchsorted(ordered, flat)
+    np.minimum(places, count - 1, out=places)
+    found: Any = np.where(ordered[places] == flat, order[places], count)
+    return np.asarray(found.reshape(words.shape))
+
+
+def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArray:
+    count = len(table)
+    first = np.full(high - low + 2, count, np.int64)
+    first[(table.astype(np.int64) - low)[::-1].copy()] = np.arange(count - 1, -1, -1)
+    wide = words.astype(np.int64, copy=False)
+    outside = (wide < low) | (wide > high)
+    places = np.where(outside, high - low + 1, wide - low)
+    return np.asarray(first[places])

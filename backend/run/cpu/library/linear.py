@@ -1,0 +1,176 @@
+"""Linear algebra on the matrices behind any leading axes, by `numpy.linalg`.
+
+Everything is computed in binary64 or complex128 and rounded once to the result's kind.  Signs follow the conventions of
+`run.reference.matrices`: R's diagonal is not negative; in each column of U and of eigenvectors the first of the items of largest
+magnitude (within 1e-9) is real and positive.  A matrix without an answer is E703, as there; one with an item that is
+not finite gives NaN from the iterative factorisations, which would not converge.
+
+Neighbours: `transforms`; `run.reference.linear` (definitions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ...failures import CheckFailed
+from ..kinds import DTYPES, NumArray
+from .frames import Arrays, Call, Implementation, whole
+
+_EPSILON: Final = 2.0**-52
+_NEAR: Final = 1 - 1e-9
+
+Work = Callable[..., tuple[Any, ...]]
+
+
+def _library(work: Work) -> Implementation:
+    """`work` of matrices (the operands, widened) as a library phase."""
+
+    def run(call: Call, arrays: Arrays) -> Arrays:
+        depth = max(0, arrays[-1].ndim - 2)
+        shapes = [call.context.shape(result) for result in call.phase.results]
+        dtypes = [DTYPES[call.context.kind(result)] for result in call.phase.results]
+        results = work(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
+        return tuple(
+            np.asarray(result).astype(dtype).reshape(shape) for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
+        )
+
+    return whole(run)
+
+
+def _matrices(arg: NumArray, depth: int) -> NumArray:
+    """Cells as matrices of binary64 or complex128: a vector is one column, a scalar 1 by 1."""
+    shape = (*arg.shape, *[1] * (2 - (arg.ndim - depth)))
+    return arg.reshape(shape).astype(np.complex128 if arg.dtype.kind == "c" else np.float64)
+
+
+def _adjoint(a: NumArray) -> NumArray:
+    return np.conjugate(np.swapaxes(a, -1, -2))
+
+
+# -------------------------------------------------------------------------------- linear equations
+
+
+def _inverse(a: NumArray) -> tuple[NumArray]:
+    rows = a.shape[-2]
+    return (_solution(a, np.broadcast_to(np.eye(rows), (*a.shape[:-2], rows, rows))),)
+
+
+def _solve(b: NumArray, a: NumArray) -> tuple[NumArray]:
+    return (_solution(a, b),)
+
+
+def _solution(a: NumArray, b: NumArray) -> NumArray:
+    """x with a +.× x = b: exact for a square a, least squares for a tall one, least norm for a wide one."""
+    rows, columns = a.shape[-2:]
+    if not min(rows, columns) or not a.size:
+        frame = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        return np.zeros((*frame, columns, b.shape[-1]), np.result_type(a, b))
+    if rows == columns:
+        return _square_solution(a, b, "the matrix is singular")
+    if rows > columns:
+        q, r = np.linalg.qr(a)
+        _check_rank(r, a)
+        return _square_solution(r, _adjoint(q) @ b, "the matrix has not full rank")
+    q, r = np.linalg.qr(_adjoint(a))
+    _check_rank(r, a)
+    return np.asarray(q @ _square_solution(_adjoint(r), b, "the matrix has not full rank"))
+
+
+def _square_solution(a: NumArray, b: NumArray, trouble: str) -> NumArray:
+    try:
+        return np.linalg.solve(a, b)
+    except np.linalg.LinAlgError:
+        raise CheckFailed("E703", trouble) from None
+
+
+def _check_rank(r: NumArray, a: NumArray) -> None:
+    scale = np.abs(a).max(axis=(-2, -1), initial=0.0)[..., np.newaxis]
+    diagonal = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    if np.any(diagonal <= scale * _EPSILON * a.shape[-2]):
+        raise CheckFailed("E703", "the matrix has not full rank")
+
+
+def _determinant(a: NumArray) -> tuple[NumArray]:
+    return (np.asarray(np.linalg.det(a)),)
+
+
+# ---------------------------------------------------------------------------------- factorisations
+
+
+def _cholesky(a: NumArray) -> tuple[NumArray]:
+    trouble = CheckFailed("E703", "the matrix is not positive definite")
+    if not a.size:
+        return (a,)
+    try:
+        lower = np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        raise trouble from None
+    if not np.all(np.diagonal(lower, axis1=-2, axis2=-1).real > 0):
+        raise trouble
+    return (lower,)
+
+
+def _qr(a: NumArray) -> tuple[NumArray, NumArray]:
+    q, r = np.linalg.qr(a)
+    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
+    units = _units(diagonal)
+    r = np.conjugate(units)[..., np.newaxis] * r
+    places = np.arange(diagonal.shape[-1])
+    r[..., places, places] = np.abs(diagonal)
+    return q * units[..., np.newaxis, :], r
+
+
+def _units(values: NumArray) -> NumArray:
+    """Each value's unit of magnitude 1; of 0 it is 1."""
+    sizes = np.abs(values)
+    return np.where(sizes == 0, 1.0, values / np.where(sizes == 0, 1.0, sizes))
+
+
+def _leading_units(columns: NumArray) -> NumArray:
+    """For each column of matrices the unit of its first item of largest magnitude."""
+    if not columns.shape[-2]:
+        return np.ones((*columns.shape[:-2], columns.shape[-1]), columns.dtype)
+    sizes = np.abs(columns)
+    places = np.argmax(sizes >= sizes.max(axis=-2, keepdims=True) * _NEAR, axis=-2)
+    return _units(np.take_along_axis(columns, places[..., np.newaxis, :], -2)[..., 0, :])
+
+
+def _svd(a: NumArray) -> tuple[NumArray, NumArray, NumArray]:
+    rows, columns = a.shape[-2:]
+    inner = min(rows, columns)
+    frame = a.shape[:-2]
+    if not a.size:
+        return np.zeros((*frame, rows, inner)), np.zeros((*frame, inner)), np.zeros((*frame, inner, columns))
+    u, s, v = _iterated(lambda m: np.linalg.svd(m, full_matrices=False), a)
+    units = _leading_units(u)
+    return u * np.conjugate(units)[..., np.newaxis, :], s, v * units[..., np.newaxis]
+
+
+def _eigh(a: NumArray) -> tuple[NumArray, NumArray]:
+    if not a.size:
+        return np.zeros(a.shape[:-1]), a
+    values, vectors = _iterated(lambda m: np.linalg.eigh(m, "L"), a)
+    return values, vectors * np.conjugate(_leading_units(vectors))[..., np.newaxis, :]
+
+
+def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> list[NumArray]:
+    """The factors, NaN where a matrix has an item that is not finite (or the iteration does not end)."""
+    bad = np.asarray(~np.isfinite(a).all(axis=(-2, -1)))
+    safe = np.where(bad[..., np.newaxis, np.newaxis], 0.0, a) if bad.any() else a
+    try:
+        factors = [np.asarray(part) for part in factor(safe)]
+    except np.linalg.LinAlgError:
+        factors = [np.asarray(part) for part in factor(np.zeros_like(a))]
+        bad = np.ones_like(bad)
+    for part in factors if bad.any() else ():
+        part[bad] = np.nan
+    return factors
+
+
+LINEAR: Final[dict[str, Implementation]] = {
+    "inverse": _library(_inverse), "solve": _library(_solve), "det": _library(_determinant), "cholesky": _library(_cholesky),
+    "qr": _library(_qr), "svd": _library(_svd), "eigh": _library(_eigh),
+}  # fmt: skip

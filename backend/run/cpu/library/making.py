@@ -1,0 +1,40 @@
+"""Random numbers and text.
+
+Neighbours: `run.philox_numpy` (the generator), `run.text` (how values read).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from .....typechecker.elements import Kind
+from ...philox_numpy import fill_uniform
+from ...text import format_items
+from ..kinds import NumArray
+from .frames import Arrays, Call, Implementation, cell_by_cell, whole
+from .masking import define
+
+
+def random(call: Call, key: NumArray) -> NumArray:
+    """Uniform f64 from an integer key or a pair."""
+    words = [*key.reshape(-1).tolist(), 0]
+    result = np.empty(call.shape())
+    fill_uniform(result.reshape(-1), int(words[0]), int(words[1]))
+    return result
+
+
+def format(call: Call, arrays: Arrays) -> NumArray:
+    """The text of a value as it would print; defines the length of its rows."""
+    arg, kind = arrays[0], call.operand_kind(0)
+    if kind is Kind.CHAR:
+        result = arg.reshape(arg.shape or (1,)).copy()
+    else:
+        characters, shape = format_items(kind, arg.reshape(-1).tolist(), arg.shape)
+        result = np.frombuffer(characters.encode("utf-32-le"), np.dtype("<u4")).astype(np.uint32).reshape(shape)
+    define(call, result.shape[-1])
+    return result
+
+
+MAKING: Final[dict[str, Implementation]] = {"random": cell_by_cell(random), "format": whole(format)}

@@ -1,0 +1,188 @@
+"""Scans, and reductions by functions that are not associative, along one axis.
+
+Order is that of `run.reference.reductions`: running left to right for the associative functions, alternating for `sub` and
+`div`, right to left for each prefix of the rest.  Where NumPy has no loop that keeps the order and the other axes are few,
+items go through Python one by one, which is faster than a NumPy call an item and gives the same bits.
+
+Neighbours: `truths` (comparisons and Boolean functions in linear time), `keyed` (reduces groups with this).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .....typechecker.elements import Kind
+from .....typechecker.scalars import FUNCTIONS
+from ...failures import CheckFailed
+from ...reference.reals import divide
+from ...reference.reductions import ALTERNATING, combiner
+from ..kinds import DTYPES, NumArray
+from ..scalars import implementation
+from .frames import Call, Implementation, cell_by_cell
+from .truths import is_truth_function, truth_reduce, truth_scan
+
+Step = Callable[[Any, Any], Any]
+
+_FEW_COLUMNS: Final = 8
+
+_IN_BINARY64: Final[dict[str, Step]] = {
+    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": divide,
+}  # fmt: skip
+
+
+def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
+    """The ufunc whose `accumulate` and `at` are the function, if there is one."""
+    if kind is Kind.BOOL:
+        return {"and": np.logical_and, "or": np.logical_or}.get(function)
+    if function == "gcd":
+        return np.gcd if kind.is_integer else None
+    return {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}.get(function)
+
+
+def item_step(function: str, kind: Kind) -> Step:
+    """The function on Python values of `kind`."""
+    if kind is Kind.F64 and function in _IN_BINARY64:
+        return _IN_BINARY64[function]
+    return combiner(function, kind)
+
+
+def identity(function: str, kind: Kind) -> NumArray:
+    """What no items give; E204 where there is no such value."""
+    value = FUNCTIONS[function].identity
+    if value is None:
+        raise CheckFailed("E204", f"{function} of no items has no value")
+    return np.array(value, DTYPES[kind])
+
+
+# ------------------------------------------------------------------------------------- reductions
+
+
+def reduce_sequential(call: Call, arg: NumArray) -> NumArray:
+    items = np.moveaxis(arg, call.axis(), 0)
+    shape = items.shape[1:]
+    if not math.prod(shape):
+        return np.empty(shape, arg.dtype)
+    if not len(items):
+        return np.full(shape, identity(call.function(), call.kind()))
+    return from_the_right(call.function(), call.kind(), items)
+
+
+def from_the_right(function: str, kind: Kind, items: NumArray) -> NumArray:
+    """Reduce the leading axis (length ≥ 1), right to left."""
+    if is_truth_function(function, kind):
+        return truth_reduce(function, kind, items)
+    if function == "sub" and not kind.is_complex:
+        return _alternating_sum(kind, items)
+    columns = math.prod(items.shape[1:])
+    if columns <= _FEW_COLUMNS:
+        step = item_step(function, kind)
+        return np.asarray(_by_columns(items, lambda column: [_fold_right(column, step)])[0])
+    apply = implementation(function, kind, kind)
+    result = np.array(items[-1])
+    for i in range(len(items) - 2, -1, -1):
+        result = apply(items[i], result)
+    return np.asarray(result)
+
+
+def _fold_right(items: Sequence[Any], step: Step) -> Any:
+    accumulated = items[-1]
+    for i in range(len(items) - 2, -1, -1):
+        accumulated = step(items[i], accumulated)
+    return accumulated
+
+
+def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
+    """x₀-(x₁-(x₂-…)).  With every second item negated it is a running sum from the right: the same roundings, as these are
+    symmetric; only the sign of an inner zero may differ, which shows at most in the sign of a result that is zero."""
+    signed = _alternately_negated(items)
+    if kind.is_integer:
+        return np.asarray(np.add.reduce(signed, axis=0, dtype=items.dtype))
+    result = np.asarray(np.add.accumulate(signed[::-1], axis=0)[-1])
+    if np.all(result):
+        return result
+    exact: NumArray = np.array(items[-1])
+    if exact.size <= _FEW_COLUMNS:
+        step = item_step("sub", kind)
+        return np.asarray(_by_columns(items, lambda column: [_fold_right(column, step)])[0])
+    for i in range(len(items) - 2, -1, -1):
+        np.subtract(items[i], exact, out=exact)
+    return exact
+
+
+def _alternately_negated(items: NumArray) -> NumArray:
+    """Not with `out`: NumPy 2.4.6 negates 32-bit items wrongly where operand (by 4) and result (by 2 or more) are strided."""
+    signed: NumArray = items.copy()
+    signed[1::2] = -items[1::2]
+    return signed
+
+
+def _by_columns(items: NumArray, work: Callable[[Sequence[Any]], Sequence[Any]]) -> NumArray:
+    """`work` on each column as Python values; the results are columns of one length."""
+    shape = items.shape[1:]
+    flat = items.reshape(len(items), math.prod(shape))
+    columns = [work(flat[:, j].tolist()) for j in range(flat.shape[1])]
+    made = np.array(columns, items.dtype).T
+    return np.ascontiguousarray(made).reshape(made.shape[0], *shape)
+
+
+# ------------------------------------------------------------------------------------------ scans
+
+
+def scan(call: Call, arg: NumArray) -> NumArray:
+    function, kind, axis = call.function(), call.kind(), call.axis()
+    if not arg.size:
+        return arg.copy()
+    ufunc = running_ufunc(function, kind)
+    if ufunc is not None:
+        return np.asarray(ufunc.accumulate(arg, axis, arg.dtype))
+    items = np.moveaxis(arg, axis, 0)
+    return np.ascontiguousarray(np.moveaxis(scanned(function, kind, items), 0, axis))
+
+
+def scanned(function: str, kind: Kind, items: NumArray) -> NumArray:
+    """Scan the leading axis, which is not empty."""
+    if is_truth_function(function, kind):
+        return truth_scan(function, kind, items)
+    if function == "sub":
+        return np.asarray(np.add.accumulate(_alternately_negated(items), axis=0, dtype=items.dtype))
+    if function in ALTERNATING:
+        return _running((ALTERNATING[function], function), kind, items)
+    if FUNCTIONS[function].associative:
+        return _running((function, function), kind, items)
+    result = items.copy()
+    if math.prod(items.shape[1:]) == 1 and len(items) <= _FEW_COLUMNS:
+        step = item_step(function, kind)
+        return _by_columns(items, lambda column: [_fold_right(column[: i + 1], step) for i in range(len(column))])
+    apply = implementation(function, kind, kind)
+    for i in range(len(items) - 2, -1, -1):  # every prefix that reaches beyond item i takes one step
+        result[i + 1 :] = apply(np.broadcast_to(items[i], result[i + 1 :].shape), result[i + 1 :])
+    return result
+
+
+def _running(functions: tuple[str, str], kind: Kind, items: NumArray) -> NumArray:
+    """State i is functions[i mod 2] of state i-1 and item i."""
+    if math.prod(items.shape[1:]) <= _FEW_COLUMNS:
+        steps = [item_step(function, kind) for function in functions]
+        return _by_columns(items, lambda column: _run(column, steps))
+    applied = [implementation(function, kind, kind) for function in functions]
+    result = np.empty_like(items)
+    result[0] = items[0]
+    for i in range(1, len(items)):
+        result[i] = applied[i % 2](result[i - 1], items[i])
+    return result
+
+
+def _run(items: Sequence[Any], steps: Sequence[Step]) -> list[Any]:
+    states = [items[0]]
+    for i in range(1, len(items)):
+        states.append(steps[i % 2](states[-1], items[i]))
+    return states
+
+
+SEQUENTIAL: Final[dict[str, Implementation]] = {
+    "reduce_sequential": cell_by_cell(reduce_sequential), "scan": cell_by_cell(scan),
+}  # fmt: skip
