@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.source import Source
 from ..typechecker.check import check as check_program
+from .machine import cores
 from .modules import ModuleLoader
 from .permissions import EVERYTHING, Permissions
 
@@ -103,7 +104,8 @@ class Session:
         """Find the files, bind the sizes from their headers, check the guards and the bound on memory, plan.
 
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
-        from ..backend import Detail, bind_shapes, plan
+        from ..backend import Detail, Device, bind_shapes, plan
+        from ..backend.schedule.one_device import HOME
         from .loading import find_inputs, require_memory
 
         core = checked.core
@@ -111,7 +113,7 @@ class Session:
         files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
         bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
         full = detail is PlanDetail.FULL or request.limits.memory is not None
-        made = plan(bound, detail=Detail.FULL if full else Detail.STEPS)
+        made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.FULL if full else Detail.STEPS)
         require_memory(core, made, request.limits.memory, checked.source)
         return Loaded(checked, core, request, files, bound, made)
 
@@ -129,6 +131,11 @@ class Session:
             arrays = {name: from_numpy(value) for name, value in values.items()}
             exact = interpret(core, arrays, loaded.request.params)
             return outcome_of(core, exact.printed, exact.outputs)
+        from .folded import folded_results
+
+        folded = folded_results(loaded.bound)
+        if folded is not None:
+            return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan))
         from ..backend import execute
 
         results = execute(loaded.plan, loaded.bound, values)

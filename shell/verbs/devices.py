@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from pathlib import Path
 from typing import Any
 
+from .. import machine
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
@@ -29,33 +28,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def processor() -> dict[str, Any]:
     """The one CPU device: cores this process may use, memory in bytes (the control group's limit if it is lower)."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return {"name": "cpu0", "kind": "cpu", "model": _model(), "cores": cores, "memory_bytes": _memory()}
-
-
-def _model() -> str:
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine() or "processor"
-
-
-def _memory() -> int:
-    total = 0
-    if hasattr(os, "sysconf"):
-        try:
-            total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        except (ValueError, OSError):
-            total = 0
-    try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
-    except OSError:
-        return total
-    return min(total, int(limit)) if limit.isdigit() and total else total
+    return {"name": "cpu0", "kind": "cpu", "model": machine.model(), "cores": machine.cores(), "memory_bytes": machine.memory()}
 
 
 def _readable(count: int) -> str:

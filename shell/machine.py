@@ -1,0 +1,39 @@
+"""What this machine grants the process: cores, memory, the processor's name.  Loads no back end."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def memory() -> int:
+    """Bytes of memory, the control group's limit if that is lower; 0 if the system does not say."""
+    total = 0
+    if hasattr(os, "sysconf"):
+        try:
+            total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        except (ValueError, OSError):
+            total = 0
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+    except OSError:
+        return total
+    return min(total, int(limit)) if limit.isdigit() and total else total
+
+
+def model() -> str:
+    """The processor as the system calls it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine() or "processor"
