@@ -65,7 +65,7 @@ def dyadic_programs(glyph: str) -> Iterator[tuple[str, bool]]:
         for left in lefts:
             yield f"({value(kind, left)}) {glyph} {value(kind, shape)}", kind in DYADIC_KINDS.get(glyph, ())
     for kind, shape in product(KINDS, SHAPES):  # small counts, as the structural functions take them
-        for count in ("1", "2", "¯1", "0", "1 1", "2 ¯1", "1 0 1", "⍬"):
+        for count in ("1", "2", "¯1", "0", "1 1", "2 ¯1", "1 0 1", "⍬", "'lo'"):
             yield f"{count} {glyph} {value(kind, shape)}", False
 
 
