@@ -6,7 +6,8 @@ the one before and ```` ```rho skip ```` is not read.  A `.rho` file is one prog
     +/⍳10
     ⍝ → 45                       what the lines above print since the last claim, one `⍝ →` a printed line
     1 2 + 1 2 3
-    ⍝ error: E101                the statement above is rejected with this code (and is then left out);
+    ⍝ error: E101                with the lines above, the program is rejected with this code; the last statement
+                                 is then left out (all of these lines, if the others are wrong without it)
     ⍝ error: E101 line up        more words must occur in the message
     ⍝ warning: W201              the program so far gives this warning
     m ← 2 3⍴1
@@ -171,14 +172,7 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
             printed_line = number if not printed else printed_line
             printed.append(claim[2])
         elif claim is not None:
-            kind = Claim(claim[1].removesuffix(":"))
-            if kind is Claim.ERROR:
-                kept, broken = _last_statement(pending)
-                if any(text.strip() for text in kept):
-                    steps.append(Step(number, "\n".join(kept), None))
-                steps.append(Step(number, "\n".join(broken), kind, (claim[2].strip(),)))
-            else:
-                steps.append(Step(number, "\n".join(pending), kind, (claim[2].strip(),)))
+            steps.append(Step(number, "\n".join(pending), Claim(claim[1].removesuffix(":")), (claim[2].strip(),)))
             pending = []
         elif "⇐" in line and not line.lstrip().startswith("⍝"):
             expected, _, expression = line.partition("⇐")
@@ -194,15 +188,16 @@ def program_cases(lines: list[str], first: int) -> Iterator[Case]:
         yield ProgramCase(first, tuple(steps))
 
 
-def _last_statement(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Lines before the last statement, and its lines: back to a line at the margin that closes no bracket."""
+def without_last_statement(text: str) -> str:
+    """The lines before the last statement, which goes back to a line at the margin that closes no bracket."""
+    lines = text.split("\n")
     end = len(lines)
     while end and (not lines[end - 1].strip() or lines[end - 1].lstrip().startswith("⍝")):
         end -= 1
     start = max(0, end - 1)
     while start > 0 and (lines[start][:1] in " \t)]}" or not lines[start].strip()):
         start -= 1
-    return lines[:start], lines[start:end]
+    return "\n".join(lines[:start])
 
 
 def _session_steps(lines: list[str], first: int) -> Iterator[Step]:

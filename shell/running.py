@@ -37,8 +37,8 @@ Save = Callable[[Loaded, Outcome], None]
 
 
 def run_program(
-    source: Source, session: Session, request: Request, *, verify: bool = False, save: Save | None = None,
-    ready: Callable[[Loaded], None] | None = None,
+    source: Source, session: Session, request: Request, *, verify: bool = False, analyze: bool = False,
+    save: Save | None = None, ready: Callable[[Loaded], None] | None = None,
 ) -> Report:  # fmt: skip
     """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded."""
     checked = session.check(source)
@@ -52,7 +52,7 @@ def run_program(
         if ready is not None:
             ready(loaded)
         with time_limit(request.limits.seconds, source):
-            outcome = session.run(loaded)
+            outcome = _measured(session, loaded) if analyze else session.run(loaded)
         if verify:
             from .verifying import compare
 
@@ -62,6 +62,12 @@ def run_program(
     except RhoError as error:
         return Report(exit_of(error), nothing(), (*checked.diagnostics, *error.diagnostics), checked.sources)
     return Report(Exit.OK, outcome, checked.diagnostics, checked.sources)
+
+
+def _measured(session: Session, loaded: Loaded) -> Outcome:
+    from .costs import measured
+
+    return measured(loaded, lambda: session.run(loaded))
 
 
 def _rejection(checked: Checked) -> Exit:

@@ -34,11 +34,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions, strictness)
     report = run_program(
-        source, session, request, verify=arguments.has("--verify"),
+        source, session, request, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
         ready=lambda loaded: _check_outputs(loaded, request, permissions),
         save=lambda loaded, outcome: _save(loaded, request, outcome),
     )  # fmt: skip
-    return show_report(report, console, json=wants_json(arguments))
+    code = show_report(report, console, json=wants_json(arguments))
+    plan = report.outcome.plan
+    if "measured" in plan:
+        peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
+        console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
+    return code
 
 
 def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:

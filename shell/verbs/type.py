@@ -23,9 +23,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
             print_json(console, {"type": None, "diagnostics": [diagnostic_json(d, checked.sources) for d in checked.diagnostics]})
         return Exit.REJECTED
-    shown = checked.last or "nothing (a definition)"
+    assert checked.core is not None
+    cost = None
+    if arguments.has("--cost"):
+        from ..costs import cost_of_program
+
+        cost = cost_of_program(checked.core)
     if wants_json(arguments):
-        print_json(console, {"type": checked.last, "diagnostics": []})
-    else:
-        console.print(shown)
+        print_json(console, {"type": checked.last, "diagnostics": [], **({"cost": cost.json()} if cost else {})})
+        return Exit.OK
+    console.print(checked.last or "nothing (a definition)")
+    for line in cost.lines() if cost else ():
+        console.print(line)
     return Exit.OK

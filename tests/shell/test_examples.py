@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rho.shell.examples import Claim, EqualCase, ExpressionCase, ProgramCase, Step, markdown_cases, rho_cases
+from rho.shell.examples import Claim, EqualCase, ExpressionCase, ProgramCase, Step, markdown_cases, rho_cases, without_last_statement
 
 
 def test_a_block_is_cut_at_its_claims() -> None:
@@ -23,7 +23,8 @@ def test_only_the_last_statement_is_expected_to_fail() -> None:
     text = "```rho\nf ← {\n  ⍵+1\n}\nf {\n  ⍵\n}\n⍝ error: E134\n```\n"
     (case,) = markdown_cases(text)
     assert isinstance(case, ProgramCase)
-    assert [step.text for step in case.steps] == ["f ← {\n  ⍵+1\n}", "f {\n  ⍵\n}"]
+    assert [step.text for step in case.steps] == ["f ← {\n  ⍵+1\n}\nf {\n  ⍵\n}"]
+    assert without_last_statement(case.steps[0].text) == "f ← {\n  ⍵+1\n}"
     assert not case.runs
 
 
