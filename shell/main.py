@@ -27,10 +27,19 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         console.out.flush()
     except BrokenPipeError:
         # The reader went away (`rho … | head`): that is its right, and no failure of the program.
-        if from_process:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return Exit.OK
+        code = Exit.OK
+        _discard_output(from_process)
+    except OSError as error:
+        console.note(f"rho: standard output cannot be written: {error.strerror or error}")
+        code = Exit.FAILED
+        _discard_output(from_process)
     return code
+
+
+def _discard_output(from_process: bool) -> None:
+    """What is still buffered goes nowhere, so that the interpreter's own flush at exit cannot fail."""
+    if from_process:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _guarded(words: list[str], console: Console) -> Exit:
@@ -45,8 +54,8 @@ def _guarded(words: list[str], console: Console) -> Exit:
     except KeyboardInterrupt:
         console.note("interrupted")
         return Exit.INTERRUPTED
-    except BrokenPipeError:
-        raise
+    except OSError:
+        raise  # of a stream: files are handled where they are used
     except RecursionError:
         console.note("error[E610]: the program is too deeply nested for Rho to check or run; name its parts to make it flatter")
         return Exit.REJECTED

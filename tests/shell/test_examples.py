@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from rho.shell.examples import Claim, EqualCase, ExpressionCase, ProgramCase, Step, markdown_cases, rho_cases, without_last_statement
+from rho.shell.examples import (
+    Claim,
+    EqualCase,
+    ExpressionCase,
+    ProgramCase,
+    Step,
+    markdown_cases,
+    rho_cases,
+    without_last_statement,
+)
 
 
 def test_a_block_is_cut_at_its_claims() -> None:
