@@ -67,13 +67,17 @@ def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
 
 
 def _known(fact: SizeFact, sizes: Mapping[SizeVariable, int]) -> bool:
-    return all(v in sizes for v in fact.left.variables() | fact.right.variables())
+    return all(v in sizes for v in _variables(fact))
+
+
+def _variables(fact: SizeFact) -> frozenset[SizeVariable]:
+    return fact.left.variables() | fact.right.variables()
 
 
 def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     fact, need = guard.fact, guard.obligation
     left, right = fact.left.evaluate(sizes), fact.right.evaluate(sizes)
-    mentioned = sorted(fact.left.variables() | fact.right.variables(), key=lambda v: v.key)
+    mentioned = sorted(_variables(fact), key=lambda v: v.key)
     values = {v.name: sizes[v] for v in mentioned}
     shown = ", ".join(f"{name}={value}" for name, value in values.items())
     return Diagnostic(
@@ -91,7 +95,7 @@ class _Binder:
 
     def graph(self) -> Graph:
         self.types = {v: self.type(t) for v, t in self.source.types.items()}
-        guards = tuple(g for g in self.source.guards if not all(v in self.known for v in g.fact.left.variables() | g.fact.right.variables()))
+        guards = tuple(g for g in self.source.guards if any(v not in self.known for v in _variables(g.fact)))
         phases = tuple(self.phase(p) for p in self.source.phases)
         return replace(self.source, phases=phases, types=self.types, guards=guards)
 
@@ -191,10 +195,11 @@ def _inside(graph: Graph, phase: Phase) -> int:
         return _rounded(_known_size(cost_of(phase, graph.types).scratch))
     if isinstance(phase, Constant):
         return 0
-    return max(
-        (_block_peak(graph, s.phases, s.results) + 2 * sum(_buffer(graph, p) for p in s.params) for s in traverse.subgraphs(phase)),
-        default=0,
-    )
+    most = 0
+    for inner in traverse.subgraphs(phase):
+        states = 2 * sum(_buffer(graph, p) for p in inner.params)
+        most = max(most, states + _block_peak(graph, inner.phases, inner.results))
+    return most
 
 
 def _buffer(graph: Graph, value: ValueId) -> int:

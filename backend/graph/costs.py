@@ -4,7 +4,8 @@ Classes are those of a device profile (scheduling.md 4.1): one per scalar functi
 library op otherwise; the device's table turns counts into time.  Run-time sizes count at their caps, because buffers have the
 cap.  Bytes read count each element as often as it is read (the quantity); `touched` counts an operand once.
 
-A loop costs trip × body, a map frame × body, a fold (length - 1) × body, a branch the larger arm in each class (sizes have a maximum).
+A loop costs trip × body, a map frame × body, a fold (length - 1) × body, a branch the larger arm
+in each class (sizes have a maximum).
 
 Neighbours: `registry` (work of library ops), `bind` (numbers), `backend.schedule` (modes and their durations).
 """
@@ -17,7 +18,6 @@ from typing import Final
 
 from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, product
 from ...typechecker.types import ArrayType
-from . import traverse
 from .phases import (
     ApplyNode,
     AxisKind,
@@ -64,7 +64,8 @@ class Cost:
 FREE: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
 
 _TRANSCENDENTAL = frozenset({
-    "exp", "ln", "sqrt", "factorial", "circular", "erf", "erfc", "lgamma", "digamma", "expm1", "log1p", "pow", "log", "root", "binomial",
+    "exp", "ln", "sqrt", "factorial", "circular", "erf", "erfc", "lgamma", "digamma", "expm1", "log1p", "pow", "log", "root",
+    "binomial",
 })  # fmt: skip
 _CLASSES = {
     "convert": "cast", "convert_checked": "cast", "select": "select", "mul": "multiply", "div": "divide", "reciprocal": "divide",

@@ -283,7 +283,8 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A lifted body that could not be batched: runs once per point of `frame`; argument i supplies its leading `frames[i]` axes."""
+    """A lifted body that could not be batched: runs once per point of `frame`; argument i supplies its leading
+    `frames[i]` axes, a prefix of the frame."""
 
     id: PhaseId
     span: Span

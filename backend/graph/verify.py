@@ -1,10 +1,10 @@
 """The verifier: what every graph must satisfy, checked after lowering and, in tests and under `--verify`, after every pass.
 
 Checked: each value is defined once and before its use, within its block or an enclosing one; types cover every value; a
-structured phase's result shape is its parallel axes, its projections end in the operand's shape, every index lies in its box where
-sizes are numbers, node kinds fit the scalar functions; library phases are rows of the registry with the right number of operands
-and their stated axis signature; sub-graph params and results match the operands and results of their phase; ids of phases are
-unique; effects occur only outside maps and folds; run-time sizes are defined before they are mentioned.
+structured phase's result shape is its parallel axes, its projections end in the operand's shape, every index lies in its box
+where sizes are numbers, node kinds fit the scalar functions; library phases are rows of the registry with the right number of
+operands and their stated axis signature; sub-graph params and results match the operands and results of their phase; ids of
+phases are unique; effects occur only outside maps and folds; run-time sizes are defined before they are mentioned.
 
 Sizes that are equal only by a guard (two names, one number) cannot be told apart symbolically; shapes are therefore
 compared as numbers where both are known and by rank otherwise, and exactly once the graph is bound.
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ...typechecker.elements import Kind
+from ...typechecker.elements import Element, Kind
 from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes import Size, SizeOrigin, SizeVariable
 from ...typechecker.types import ArrayType
@@ -211,7 +211,8 @@ class _Checker:
         first = Kind.BOOL if node.function == "select" else compute
         _require(list(kinds) == [first, *[compute] * (len(kinds) - 1)] and compute in row.kinds,
                  f"node {at}: {node.function} of {', '.join(k.value for k in kinds)}")  # fmt: skip
-        _require(row.result_kind(compute, node.parameter) in (None, node.kind), f"node {at}: {node.function} gives {node.kind.value}")
+        gives = row.result_kind(compute, node.parameter)
+        _require(gives in (None, node.kind), f"node {at}: {node.function} gives {node.kind.value}")
 
     # -- the others
 
@@ -242,12 +243,12 @@ class _Checker:
                 self.same(made, state, "the new state")
                 if phase.until is not None:
                     found = self.subgraph(phase.until, [*state, *state], effects=False)
-                    _require(len(found) == 1 and found[0].element.kind is Kind.BOOL and not found[0].shape, "`until` is no scalar bool")
+                    self.same(found, [ArrayType(Element(Kind.BOOL), ())], "`until`")
                 kept = [ArrayType(t.element, (phase.trip + 1, *t.shape)) for t in state] if phase.keep else state
                 self.same(results, kept, "a result")
             case Branch():
                 condition = self.type(phase.condition)
-                _require(condition.element.kind is Kind.BOOL and not condition.shape, "the condition is no scalar bool")
+                self.same([condition], [ArrayType(Element(Kind.BOOL), ())], "the condition")
                 for arm in (phase.then, phase.otherwise):
                     made = self.subgraph(arm, [], effects=effects)
                     if not phase.defines:

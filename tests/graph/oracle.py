@@ -29,6 +29,7 @@ from rho.backend.graph.phases import (
     Print,
     Projection,
     ReadNode,
+    Result,
     SizeNode,
     Structured,
     SubGraph,
@@ -79,7 +80,7 @@ class Machine:
         return self.graph.types[value].element.kind
 
     def store(self, value: ValueId, data: Array) -> None:
-        assert data.kind is self.kind(value) and data.shape == self.shape(value), (value, data.kind, data.shape, self.graph.types[value])
+        assert (data.kind, data.shape) == (self.kind(value), self.shape(value)), self.graph.types[value]
         self.values[value] = data
 
     def run(self, phases: tuple[Phase, ...]) -> None:
@@ -133,11 +134,11 @@ class Machine:
         for result in phase.results:
             kind = self.kind(result.value)
 
-            def item(p: tuple[int, ...], node: int = result.node, reduction: str | None = result.reduction, kind: Kind = kind) -> object:
-                if reduction is None:
-                    return self.node(phase, p, node)
-                line = build(kind, reduced, lambda r: self.node(phase, (*p, *r), node))  # type: ignore[arg-type,return-value]
-                return reductions.reduce(reduction, line, 0).item
+            def item(p: tuple[int, ...], result: Result = result, kind: Kind = kind) -> object:
+                if result.reduction is None:
+                    return self.node(phase, p, result.node)
+                line = build(kind, reduced, lambda r: self.node(phase, (*p, *r), result.node))  # type: ignore[arg-type,return-value]
+                return reductions.reduce(result.reduction, line, 0).item
 
             made.append(build(kind, parallel, item))  # type: ignore[arg-type]
         return made

@@ -1,3 +1,4 @@
+# ruff: noqa: B008  (defaults of lambdas make operands first)
 """Lowering keeps what a program computes: each op, alone and lifted over frames, against the reference interpreter."""
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ BODIES = {
         b.scalar("gt", b.reduce("add", r), b.literal(F64, [], [3.0])), lambda b: b.scalar("neg", r), lambda b: r
     ),
     "branch apart": lambda b, r: b.branch(
-        b.scalar("gt", b.reduce("add", r), b.literal(F64, [], [3.0])), lambda b: b.same(lambda o: c.Scan(o, "add", r, 0), r), lambda b: r
+        b.scalar("gt", b.reduce("add", r), b.literal(F64, [], [3.0])),
+        lambda b: b.same(lambda o: c.Scan(o, "add", r, 0), r),
+        lambda b: r,
     ),
     "floor of outside": lambda b, r: b.scalar("floor", b.literal(F64, [], [2.5]), kind=I64),
     "fails outside": lambda b, r: b.op(
@@ -179,8 +182,11 @@ def test_gather_of_a_common_table_has_no_frame() -> None:
     table = b.op(lambda r: c.Reshape(r, v), F64, [2, b.shape(v)[0]])
     for axis in (0, 1):
         cell = [b.shape(x)[1], b.shape(v)[0]] if axis == 0 else [2, b.shape(x)[1]]
-        picked = b.lift([places], [1], lambda b, i, axis=axis, cell=cell: b.op(lambda r: c.Gather(r, table, i, axis, True), F64, cell))
-        b.output(f"axis{axis}", picked[0])
+
+        def pick(b: Build, i: c.ValueId, axis: int = axis, cell: object = cell) -> c.ValueId:
+            return b.op(lambda r: c.Gather(r, table, i, axis, True), F64, cell)
+
+        b.output(f"axis{axis}", b.lift([places], [1], pick)[0])
     graph = agree(b)
     assert all("frame" not in p.attributes for p in graph.phases if isinstance(p, LibraryPhase))
 
@@ -207,7 +213,7 @@ def test_folds() -> None:
 
 
 def test_top_level_control_keeps_effects_in_order() -> None:
-    b, x, v = start()
+    b, _, v = start()
     b.print(v)
     total = b.reduce("add", v)
     then = b.branch(b.scalar("gt", total, b.literal(F64, [], [3.0])), lambda b: b.scalar("neg", v), lambda b: v)

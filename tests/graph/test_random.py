@@ -1,4 +1,4 @@
-"""Random well-typed cores, with lifts in lifts, loops, branches and run-time sizes: lowering, each pass off, and binding keep results."""
+"""Random well-typed cores with nested lifts, loops, branches and run-time sizes: lowering, passes and binding keep results."""
 
 from __future__ import annotations
 
@@ -126,8 +126,8 @@ class Maker:
     def kept(self, x: c.ValueId, rank: int, kind: Kind) -> c.ValueId:
         """A run-time size, used twice and reduced away."""
         b = self.b
-        mask = b.scalar("gt", b.reduce("add", b.op(lambda o: c.Slice(o, x, ()), kind, [*b.shape(x)[:-1], b.shape(x)[-1] + 1]), rank - 1)
-                        if rank > 1 else x, self.literal(kind, []))  # fmt: skip
+        measure = b.reduce("add", x, rank - 1) if rank > 1 else x
+        mask = b.scalar("gt", measure, self.literal(kind, []))
         while len(b.shape(mask)) > 1:
             mask = b.reduce("or", mask, 1)
         kept = b.compress(mask, x)

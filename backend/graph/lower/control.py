@@ -1,9 +1,10 @@
 """Lowering of blocks: lifts become batched ops; loops, folds and branches become phases with sub-graphs.
 
 Note [Maps].  What cannot be batched runs cell by cell in a `Map` phase, which holds as little as possible: an op whose result
-sizes or control depend on a cell (compress by a mask of the cell, a loop that stops when a cell says so, a branch on a cell that is
-not a cheap selection) and, where it defines a size, the later ops of the block that cannot do without it.  Ops in between that
-do not depend on the group are lowered before it; ops are pure wherever a frame is in force (E602), so order is free.
+sizes or control depend on a cell (compress by a mask of the cell, a loop that stops when a cell says so, a branch on a cell
+that is not a cheap selection) and, where it defines a size, the later ops of the block that cannot do without it.  Ops in
+between that do not depend on the group are lowered before it; ops are pure wherever a frame is in force (E602), so order is
+free.
 
 Neighbours: `state` (Note [Batching]), `blocks` (facts about core blocks), `elementwise`, `views`, `library`.
 """

@@ -20,8 +20,9 @@ from .blocks import FAILING_LIBRARY
 from .state import State
 
 
-def framed(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId], attributes: Mapping[str, object],
-           *, may_fail: bool = False, defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
+def framed(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId],
+           attributes: Mapping[str, object], *, may_fail: bool = False,
+           defines: tuple[SizeVariable, ...] = ()) -> None:  # fmt: skip
     """A library phase over the union of the operands' frames; an operand carries all of it or none."""
     span = state.span(results[0])
     frame = state.union(args, may_fail=may_fail)
@@ -32,8 +33,8 @@ def framed(state: State, name: str, results: Sequence[core.ValueId], args: Seque
     state.library(name, span, values, made, {**attributes, "frame": len(frame), "framed": flags}, defines)
 
 
-def natural(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId], attributes: Mapping[str, object],
-            *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
+def natural(state: State, name: str, results: Sequence[core.ValueId], args: Sequence[core.ValueId],
+            attributes: Mapping[str, object], *, axis: int | None = None, may_fail: bool = False) -> None:  # fmt: skip
     """A library phase whose operands all carry one frame in front, which the op treats as any leading axes."""
     span = state.span(results[0])
     frame = state.union(args, may_fail=may_fail)

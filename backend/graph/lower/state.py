@@ -155,7 +155,8 @@ class State:
 
     # -- frames
 
-    def operand(self, carried: Carried, frame: FrameAxes, space: Shape, cell: Sequence[AffineIndex], *, fills: bool = False) -> Read:
+    def operand(self, carried: Carried, frame: FrameAxes, space: Shape, cell: Sequence[AffineIndex], *, fills: bool = False
+                ) -> Read:  # fmt: skip
         """A read of a carried value in an iteration space that starts with the axes of `frame` (a superset of its own);
         `cell` indexes its own axes by axes of the whole space."""
         leading = [axis_index(frame.index(a)) for a in carried.frame]

@@ -78,13 +78,14 @@ def _flat(new: Shape, length: Size) -> tuple[Stage, ...]:
     return (Affine((AffineIndex(tuple(t for t in reversed(terms) if t.coefficient), ZERO),), (length,)),)
 
 
-def _affine(state: State, result: core.ValueId, arg: core.ValueId, indices: Sequence[AffineIndex], *, fills: bool = False) -> None:
+def _affine(state: State, result: core.ValueId, arg: core.ValueId, indices: Sequence[AffineIndex], *, fills: bool = False
+            ) -> None:  # fmt: skip
     """`indices` speak of the cell's axes; the frame goes in front unchanged."""
     carried = state.get(arg)
     made = state.define(result, carried.frame)
     space = state.types[made].shape
     shift = len(carried.frame)
-    cell = [AffineIndex(tuple(Term(t.axis + shift, t.coefficient) for t in i.terms), i.constant) for i in indices]
+    cell = [_shifted(i, shift) for i in indices]
     read = state.operand(carried, carried.frame, space, cell, fills=fills)
     state.view(made, state.span(result), carried.value, read.projection)
 
@@ -100,13 +101,17 @@ def _reshaped(state: State, result: core.ValueId, arg: core.ValueId, flatten: tu
     if flatten:
         stage = flatten[0]
         assert isinstance(stage, Affine)
-        shifted = [AffineIndex(tuple(Term(t.axis + len(frame), t.coefficient) for t in i.terms), i.constant) for i in stage.indices]
-        stages.append(Affine((*(axis_index(a) for a in range(len(frame))), *shifted), frame + stage.shape))
+        cell = [_shifted(i, len(frame)) for i in stage.indices]
+        stages.append(Affine((*(axis_index(a) for a in range(len(frame))), *cell), frame + stage.shape))
         source = stage.shape
     stages.append(Reshaped(frame + source, frame + old))
     if state.types[carried.value].shape != frame + old:  # frames of equal size under two names
         stages.append(_renamed(frame + old, carried, state))
     state.view(made, state.span(result), carried.value, Projection(simplify(space, stages).stages))
+
+
+def _shifted(index: AffineIndex, by: int) -> AffineIndex:
+    return AffineIndex(tuple(Term(t.axis + by, t.coefficient) for t in index.terms), index.constant)
 
 
 def _renamed(box: Shape, carried: Carried, state: State) -> Affine:

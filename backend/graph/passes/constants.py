@@ -1,9 +1,9 @@
 """Constant folding: what is known when the program is loaded or written is computed once, here.
 
-Bodies: applications to constants, sizes that are numbers, reads of constant scalars, of constants whose items are all equal and of
-single known items become constant nodes.  Small phases that read constants only become constants.  Only functions that give the same
-bits on every back end are computed (`typechecker.folding`), so switching the pass off changes no result; a result has at most
-`MOST_ITEMS` items, so folding never costs memory.
+Bodies: applications to constants, sizes that are numbers, reads of constant scalars, of constants whose items are all equal and
+of single known items become constant nodes.  Small phases that read constants only become constants.  Only functions that
+give the same bits on every back end are computed (`typechecker.folding`), so switching the pass off changes no result; a
+result has at most `MOST_ITEMS` items, so folding never costs memory.
 """
 
 from __future__ import annotations

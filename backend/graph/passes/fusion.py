@@ -1,9 +1,9 @@
 """Element-wise fusion: a producer whose elements are each read at most once, by one phase, becomes part of that phase's body.
 
-The reader may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute than to
-read: conversions of one read, and bodies that read nothing (`⍳n`, fills).  A producer is kept where that would change a result or a
-failure: under a fill (outside the box the *fill* is read), when it may fail and the reader might skip elements, when it is
-a root, or when the body would outgrow `MOST_NODES`.
+The reader may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute
+than to read: conversions of one read, and bodies that read nothing (`⍳n`, fills).  A producer is kept where that would
+change a result or a failure: under a fill (outside the box the *fill* is read), when it may fail and the reader might skip
+elements, when it is a root, or when the body would outgrow `MOST_NODES` or read more than `MOST_SOURCES` values.
 
 Note [Clusters].  First every read that can be fused is marked, in order, with the size of the merged body known so far; then
 each phase that was not absorbed is rebuilt once from its tree of marked producers.  So a chain of 5,000 phases costs one
@@ -40,7 +40,7 @@ from .constants import settled
 from .rewriting import BodyBuilder, body_may_fail, has_reduction
 
 MOST_NODES: Final = 160
-MOST_READS: Final = 24
+MOST_SOURCES: Final = 24
 
 
 def fuse(graph: Graph) -> Graph:
@@ -55,7 +55,7 @@ class _Cluster:
     phase: Structured
     fused: dict[int, _Cluster]
     nodes: int
-    reads: int
+    sources: set[ValueId]  # what the merged body reads
     stages: int  # of the longest projection after merging
     has_axes: bool  # the merged body mentions coordinates
     fails: bool
@@ -106,8 +106,10 @@ class _Fusion:
     def mark(self, phase: Structured, here: dict[ValueId, _Cluster], absorbed: set[ValueId]) -> _Cluster:
         """Decide which of the phase's producers become part of it."""
         space = axis_sizes(phase.axes)
-        cluster = _Cluster(phase, {}, len(phase.body), len(phase.reads), 0, any(isinstance(n, AxisNode) for n in phase.body),
-                           body_may_fail(phase.body), _is_cheap(phase))  # fmt: skip
+        cluster = _Cluster(
+            phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
+            has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=_is_cheap(phase),
+        )  # fmt: skip
         for index, read in enumerate(phase.reads):
             producer = here.get(read.value)
             if producer is None or not self.fits(cluster, producer, read, space):
@@ -117,7 +119,8 @@ class _Fusion:
                 absorbed.add(read.value)
             cluster.fused[index] = producer
             cluster.nodes += producer.nodes
-            cluster.reads += producer.reads - 1
+            cluster.sources.discard(read.value)
+            cluster.sources |= producer.sources
             cluster.stages = max(cluster.stages, len(read.projection.stages) + producer.stages)
             cluster.has_axes |= producer.has_axes
             cluster.fails |= producer.fails
@@ -131,7 +134,7 @@ class _Fusion:
             (alone or producer.cheap)
             and not may_fill(projection)
             and cluster.nodes + producer.nodes <= MOST_NODES
-            and cluster.reads + producer.reads <= MOST_READS
+            and len(cluster.sources | producer.sources) <= MOST_SOURCES + 1
             and len(projection.stages) + producer.stages <= LONGEST_CHAIN
             and (not producer.has_axes or all(isinstance(s, Affine) for s in projection.stages))
             and (not producer.fails or (alone and covers(space, projection)))

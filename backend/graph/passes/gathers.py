@@ -52,6 +52,10 @@ class _Steps:
     def times(self, factor: int) -> _Steps:
         return _Steps(tuple(a * factor for a in self.coefficients), self.constant * factor)
 
+    def index(self, first: int) -> AffineIndex:
+        """The index over an iteration space whose axes from `first` are the array's."""
+        return AffineIndex(tuple(Term(first + a, c) for a, c in enumerate(self.coefficients) if c), self.constant)
+
     @property
     def alone(self) -> int | None:
         """The number this is, if it is one."""
@@ -99,15 +103,12 @@ class _Rewriting:
         shape = self.graph.types[arg].shape
         space = self.graph.types[phase.results[0]].shape
         rank = len(steps.coefficients)
-        terms = tuple(Term(axis + a, c) for a, c in enumerate(steps.coefficients) if c)
-        picked = [
-            axis_index(a) if a < axis else AffineIndex(terms, steps.constant) if a == axis else axis_index(a - 1 + rank)
-            for a in range(len(shape))
-        ]
         indexed: Shape = space[axis : axis + rank]  # checks are made even where other axes are empty
-        here = Affine((AffineIndex(tuple(Term(a, c) for a, c in enumerate(steps.coefficients) if c), steps.constant),), (shape[axis],))
-        if phase.attributes["checked"] and not in_bounds(indexed, here):
+        if phase.attributes["checked"] and not in_bounds(indexed, Affine((steps.index(0),), (shape[axis],))):
             return phase
+        picked = [
+            axis_index(a) if a < axis else steps.index(axis) if a == axis else axis_index(a - 1 + rank) for a in range(len(shape))
+        ]
         read = Read(arg, affine(space, picked, shape))
         axes = tuple(Axis(s, AxisKind.PARALLEL) for s in space)
         kind = self.graph.types[arg].element.kind

@@ -87,7 +87,9 @@ class BodyBuilder:
         return replace(phase, reads=tuple(reads), body=tuple(nodes), results=kept)
 
 
-def _without_unused(reads: Sequence[Read], nodes: Sequence[Node], roots: Iterable[int]) -> tuple[list[Read], list[Node], dict[int, int]]:
+def _without_unused(
+    reads: Sequence[Read], nodes: Sequence[Node], roots: Iterable[int]
+) -> tuple[list[Read], list[Node], dict[int, int]]:
     needed = set(roots)
     for at in range(len(nodes) - 1, -1, -1):
         node = nodes[at]
@@ -111,6 +113,23 @@ def _without_unused(reads: Sequence[Read], nodes: Sequence[Node], roots: Iterabl
         places[at] = len(kept)
         kept.append(node)
     return kept_reads, kept, places
+
+
+def tidied(phase: Structured) -> Structured:
+    """The phase with equal reads and equal nodes merged."""
+    if len({(r.value, r.projection) for r in phase.reads}) == len(phase.reads):
+        return phase
+    builder = BodyBuilder()
+    places: list[int] = []
+    for node in phase.body:
+        match node:
+            case ReadNode():
+                places.append(builder.read(phase.reads[node.index], node))
+            case ApplyNode():
+                places.append(builder.add(replace(node, args=tuple(places[a] for a in node.args))))
+            case _:
+                places.append(builder.add(node))
+    return builder.finish(phase, [replace(r, node=places[r.node]) for r in phase.results])
 
 
 def is_view(phase: Phase) -> bool:

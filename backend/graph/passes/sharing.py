@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ..phases import Constant, Graph, LibraryPhase, Phase, Structured, SubGraph, ValueId
 from ..traverse import operands, rename_operands, results, with_subgraphs
-from .rewriting import node_key, payload_key
+from .rewriting import node_key, payload_key, tidied
 
 
 def share_common(graph: Graph) -> Graph:
@@ -38,6 +38,8 @@ class _Sharing:
             phase = with_subgraphs(phase, self.subgraph)
             if any(v in self.same for v in operands(phase)):
                 phase = rename_operands(phase, self.same)
+            if isinstance(phase, Structured) and len(phase.reads) > 1:
+                phase = tidied(phase)
             key = self.key(phase)
             first = None if key is None else self.known.get(key)
             if first is not None:

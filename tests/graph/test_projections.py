@@ -1,0 +1,145 @@
+"""Projections: composing and simplifying never changes where a point leads; boxes hold every point that is read."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
+from rho.backend.graph.projections import (
+    Shape,
+    affine,
+    axis_index,
+    box_needed,
+    compose,
+    constant_index,
+    covers,
+    is_identity,
+    may_fill,
+    reads_once,
+    simplify,
+    sizes_of,
+    target,
+)
+from rho.typechecker.sizes import ONE, ZERO, SizeOrigin, SizeVariable, maximum, number, variable
+
+N = variable(SizeVariable("n", 1, SizeOrigin.INPUT))
+M = variable(SizeVariable("m", 2, SizeOrigin.INPUT))
+
+
+def apply(stages: tuple[Stage, ...], point: tuple[int, ...]) -> tuple[int, ...] | None:
+    for stage in stages:
+        if isinstance(stage, Affine):
+            point = tuple((i.constant.constant or 0) + sum(t.coefficient * point[t.axis] for t in i.terms) for i in stage.indices)
+            if not all(0 <= p < (s.constant or 0) for p, s in zip(point, stage.shape, strict=True)):
+                assert stage.fills
+                return None
+        else:
+            flat = 0
+            for p, s in zip(point, stage.source, strict=True):
+                flat = flat * (s.constant or 0) + p
+            found = []
+            for s in reversed(stage.target):
+                found.append(flat % (s.constant or 1))
+                flat //= s.constant or 1
+            point = tuple(reversed(found))
+    return point
+
+
+def random_chain(r: random.Random) -> tuple[Shape, tuple[Stage, ...]]:
+    """A chain on numbers: reversals, permutations, slices with fills, broadcasts, windows, reshapes."""
+    space = tuple(r.choice([1, 2, 3, 4]) for _ in range(r.randint(1, 3)))
+    box = space
+    stages: list[Stage] = []
+    for _ in range(r.randint(1, 5)):
+        rank = len(box)
+        kind = r.randrange(5)
+        if kind == 0:
+            order = r.sample(range(rank), rank)
+            stage: Stage = Affine(tuple(axis_index(a) for a in order), sizes_of([box[a] for a in order]))
+        elif kind == 1:
+            stage = Affine(tuple(AffineIndex((Term(a, -1),), number(box[a] - 1)) for a in range(rank)), sizes_of(box))
+        elif kind == 2:
+            starts = [r.randint(-1, 2) for _ in box]
+            shape = [r.randint(1, n + 2) for n in box]
+            stage = Affine(tuple(AffineIndex((Term(a, 1),), number(s)) for a, s in enumerate(starts)), sizes_of(shape), True)
+        elif kind == 3 and rank > 1:
+            joined = AffineIndex((Term(0, 1), Term(1, 1)), ZERO)
+            rest = [axis_index(a) for a in range(2, rank)]
+            stage = Affine((joined, *rest, constant_index(ONE)), sizes_of([box[0] + box[1] - 1, *box[2:], 2]))
+        else:
+            total = 1
+            for n in box:
+                total *= n
+            divisor = r.choice([d for d in range(1, total + 1) if total % d == 0])
+            stage = Reshaped(sizes_of(box), sizes_of(r.choice([[divisor, total // divisor], [total], [1, total, 1]])))
+        stages.append(stage)
+        shape_now = stage.shape if isinstance(stage, Affine) else stage.target
+        box = tuple(s.constant or 0 for s in shape_now)
+    return sizes_of(space), tuple(stages)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_simplified_chains_lead_to_the_same_elements(seed: int) -> None:
+    space, stages = random_chain(random.Random(seed))
+    numbers = [s.constant or 0 for s in space]
+    cut = seed % (len(stages) + 1)
+    once = simplify(space, stages)
+    middle = target(space, simplify(space, stages[:cut]))
+    split = compose(space, simplify(space, stages[:cut]), simplify(middle, stages[cut:]))
+    points = list(itertools.product(*map(range, numbers)))
+    where = [apply(stages, p) for p in points]
+    assert [apply(once.stages, p) for p in points] == where
+    assert [apply(split.stages, p) for p in points] == where
+    read = [w for w in where if w is not None]
+    if reads_once(space, once) and not may_fill(once):
+        assert len(set(read)) == len(read)
+    if covers(space, once) and not may_fill(once):
+        whole = itertools.product(*(range(s.constant or 0) for s in target(space, once)))
+        assert set(whole) <= set(read)
+    r = random.Random(seed)
+    box = tuple((a, r.randint(a, n)) for n in numbers for a in [r.randint(0, n - 1)])
+    needed = box_needed(numbers, once, box)
+    for p in itertools.product(*(range(*b) for b in box)):
+        w = apply(once.stages, p)
+        assert w is None or all(lo <= x < hi for x, (lo, hi) in zip(w, needed, strict=True))
+
+
+def test_transposing_twice_and_reversing_twice_is_the_identity() -> None:
+    space = (N, M)
+    flip = affine(space, [axis_index(1), axis_index(0)], (M, N))
+    assert is_identity(space, compose(space, flip, affine((M, N), [axis_index(1), axis_index(0)], space)), space)
+    back = affine((N,), [AffineIndex((Term(0, -1),), N - 1)], (N,))
+    assert is_identity((N,), compose((N,), back, back), (N,))
+
+
+def test_reshapes_compose_and_unit_axes_are_affine() -> None:
+    ravel = Projection((Reshaped((N * M,), (N, M)),))
+    unravel = Projection((Reshaped((N, M), (N * M,)),))
+    assert is_identity((N, M), compose((N, M), unravel, ravel), (N, M))
+    unit = simplify((N, ONE, M), (Reshaped((N, ONE, M), (N, M)),))
+    assert all(isinstance(s, Affine) for s in unit.stages)
+
+
+def test_fills_go_where_bounds_are_evident() -> None:
+    drop = affine((N - 1,), [AffineIndex((Term(0, 1),), ONE)], (N,), fills=True)
+    total_drop = affine((maximum(ZERO, N - 1),), [AffineIndex((Term(0, 1),), ONE)], (N,), fills=True)
+    over = affine((N + 1,), [AffineIndex((Term(0, 1),), ZERO)], (N,), fills=True)
+    assert not may_fill(drop)
+    assert not may_fill(total_drop)
+    assert may_fill(over)
+
+
+def test_a_fill_is_kept_when_a_later_step_would_hide_it() -> None:
+    over = affine((N + 1,), [AffineIndex((Term(0, 1),), ZERO)], (N,), fills=True)
+    back = affine((N,), [AffineIndex((Term(0, -1),), N - 1)], (N,))
+    assert len(compose((N + 1,), over, back).stages) == 2
+
+
+def test_windows_and_broadcasts_read_more_than_once() -> None:
+    windows = affine((N - 1, number(2)), [AffineIndex((Term(0, 1), Term(1, 1)), ZERO)], (N,))
+    assert not reads_once((N - 1, number(2)), windows)
+    assert not reads_once((N, M), affine((N, M), [axis_index(0)], (N,)))
+    assert reads_once((N, M), affine((N, M), [axis_index(1), axis_index(0)], (M, N)))
+    assert not covers((N, M), affine((N, M), [axis_index(0)], (N,)))
