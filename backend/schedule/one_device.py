@@ -155,6 +155,7 @@ class _Planner:
             root[value] = value
         steps: list[Step] = []
         inner: list[int] = []
+        copied = [0] * end
         for place, phase in enumerate(phases):
             overwrite = None
             made = traverse.results(phase)
@@ -179,12 +180,19 @@ class _Planner:
             step, needed = self.step(phase, overwrite)
             steps.append(step)
             inner.append(needed)
+            if isinstance(phase, Print | Output) and self.is_input(phase.arg, storages, root):
+                copied[place] = _rounded(self.bytes(phase.arg))
             dead = self.dead(phase, place, last, root)
             if dead:
                 steps.append(FreeStep(dead))
-        peak = _peak(storages.values(), inner, end)
+        peak = _peak(storages.values(), inner, copied, end)
         buffers = _place(storages, root, self.device.id) if self.detail is Detail.FULL else ()
         return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
+
+    def is_input(self, value: ValueId, storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId]) -> bool:
+        """Does a value lie in an input's buffer?  The caller owns that, so what leaves the run is a copy."""
+        home = storages.get(root.get(value, value))
+        return home is not None and home.role is Role.INPUT
 
     def dead(self, phase: Phase, place: int, last: dict[ValueId, int], root: dict[ValueId, ValueId]) -> tuple[ValueId, ...]:
         """The values of this block that no later phase needs."""
@@ -273,8 +281,9 @@ def _bytes(plan: SubPlan) -> int:
     return max((size for _, size in plan.peak), default=0)
 
 
-def _peak(storages: Iterable[_Storage], inner: Sequence[int], end: int) -> int:
-    """The most bytes alive at once: buffers of a step's operands and results, and what the step needs itself."""
+def _peak(storages: Iterable[_Storage], inner: Sequence[int], copied: Sequence[int], end: int) -> int:
+    """The most bytes alive at once: buffers of a step's operands and results, what the step needs itself, and copies that
+    the run's results keep."""
     change = [0] * (end + 2)
     for storage in storages:
         size = _rounded(storage.bytes)
@@ -283,7 +292,7 @@ def _peak(storages: Iterable[_Storage], inner: Sequence[int], end: int) -> int:
         change[storage.last + 1] -= size
     live = peak = 0
     for place in range(end + 1):
-        live += change[place]
+        live += change[place] + (copied[place] if place < end else 0)
         peak = max(peak, live + (inner[place] if place < end else 0))
     return peak
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.run.cpu.context import Context
@@ -79,8 +78,13 @@ def bits(kind: Kind, value: Any) -> str:
     return repr(complex(value)) if kind.is_complex else repr(float(value)) if kind.is_float else repr(int(value))
 
 
-def run(op: str, args: Sequence[Array], results: Sequence[tuple[Kind, Sequence[int]]], attributes: dict[str, object],
-        strided: bool = False) -> tuple[Any, ...]:  # fmt: skip
+def run(
+    op: str,
+    args: Sequence[Array],
+    results: Sequence[tuple[Kind, Sequence[int]]],
+    attributes: dict[str, object],
+    strided: bool = False,
+) -> tuple[Any, ...]:
     """One execution of the phase; checks dtypes, shapes, and that operands are neither changed nor shared."""
     size = SizeVariable("k", 900, SizeOrigin.RUNTIME, number(10**6))
     defines = (size,) if LIBRARY[op].defines else ()
@@ -98,7 +102,11 @@ def run(op: str, args: Sequence[Array], results: Sequence[tuple[Kind, Sequence[i
         found = IMPLEMENTATIONS[op](phase, tuple(arrays), context)
     assert len(found) == len(results)
     for made, (kind, shape) in zip(found, results, strict=True):
-        assert isinstance(made, np.ndarray) and made.dtype == DTYPES[kind] and made.shape == tuple(shape), (op, made.dtype, made.shape)
+        assert isinstance(made, np.ndarray) and made.dtype == DTYPES[kind] and made.shape == tuple(shape), (
+            op,
+            made.dtype,
+            made.shape,
+        )
         assert not any(np.shares_memory(made, a) for a in arrays)
     for now, then in zip(arrays, before, strict=True):
         assert np.array_equal(now, then, equal_nan=now.dtype.kind in "fc")
@@ -137,8 +145,16 @@ def compare(op: str, args: Sequence[Array], reference: Reference, tolerance: flo
             assert agree(made, w, tolerance), f"{op} {attributes} {args}: {made!r}, not {w}"
 
 
-def lifted(op: str, args: Sequence[Array], framed: Sequence[bool], frame: Sequence[int], reference: Reference,
-           tolerance: float = 0.0, cell: tuple[Kind, Sequence[int]] | None = None, **attributes: object) -> None:  # fmt: skip
+def lifted(
+    op: str,
+    args: Sequence[Array],
+    framed: Sequence[bool],
+    frame: Sequence[int],
+    reference: Reference,
+    tolerance: float = 0.0,
+    cell: tuple[Kind, Sequence[int]] | None = None,
+    **attributes: object,
+) -> None:
     """The op over a frame against `reference` of each cell; `cell` is the result's cell where the frame is empty."""
     rank = len(frame)
     parts = [cells(a, rank) if carries else [a] * math.prod(frame) for a, carries in zip(args, framed, strict=True)]
@@ -181,8 +197,13 @@ def test_rotate() -> None:
         value = fresh(Kind.F64, shape)
         for axis in range(len(shape)):
             rest = shape[:axis] + shape[axis + 1 :]
-            for amount in (scalar(Kind.I64, 0), scalar(Kind.I64, -2), scalar(Kind.I64, 2**63 - 1), indices(rest, 9, 3, -9),
-                           array(Kind.I64, rest, [-(2**63)] * math.prod(rest))):  # fmt: skip
+            for amount in (
+                scalar(Kind.I64, 0),
+                scalar(Kind.I64, -2),
+                scalar(Kind.I64, 2**63 - 1),
+                indices(rest, 9, 3, -9),
+                array(Kind.I64, rest, [-(2**63)] * math.prod(rest)),
+            ):
                 compare("rotate", [value, amount], lambda v, a, axis=axis: structure.rotate(v, a, axis), axis=axis)
 
 
@@ -208,39 +229,78 @@ def test_gather(kind: Kind) -> None:
                 continue
             chosen = indices(own, length, 5, -1 if fills else 0)
             value = fresh(kind, shape)
-            compare("gather", [value, chosen], lambda v, i, axis=axis, fills=fills: selection.gather(v, i, axis, True, fills),
-                    axis=axis, checked=True, fills=fills)  # fmt: skip
+            compare(
+                "gather",
+                [value, chosen],
+                lambda v, i, axis=axis, fills=fills: selection.gather(v, i, axis, True, fills),
+                axis=axis,
+                checked=True,
+                fills=fills,
+            )
 
 
 def test_gather_checks_every_index() -> None:
     value = fresh(Kind.F64, (3, 2))
     for bad, fills in (([0, 3], False), ([1, -1, 5], False), ([-2], True), ([2**62], False)):
-        compare("gather", [value, array(Kind.I64, (len(bad),), bad)], lambda v, i, fills=fills: selection.gather(v, i, 0, True, fills),
-                axis=0, checked=True, fills=fills)  # fmt: skip
+        compare(
+            "gather",
+            [value, array(Kind.I64, (len(bad),), bad)],
+            lambda v, i, fills=fills: selection.gather(v, i, 0, True, fills),
+            axis=0,
+            checked=True,
+            fills=fills,
+        )
     with pytest.raises(AssertionError):
         run("gather", [value, array(Kind.I64, (1,), [-1])], [(Kind.F64, (1, 2))], {"axis": 0, "checked": False, "fills": False})
-    compare("gather", [fresh(Kind.F64, (0, 2)), array(Kind.I64, (1,), [0])], lambda v, i: selection.gather(v, i, 0, True, False),
-            axis=0, checked=True, fills=False)  # fmt: skip
+    compare(
+        "gather",
+        [fresh(Kind.F64, (0, 2)), array(Kind.I64, (1,), [0])],
+        lambda v, i: selection.gather(v, i, 0, True, False),
+        axis=0,
+        checked=True,
+        fills=False,
+    )
 
 
 @pytest.mark.parametrize("framed", [(True, True), (True, False), (False, True)])
 def test_gather_over_frames(framed: tuple[bool, bool]) -> None:
-    for frame, cell, own, fills in itertools.product([(2,), (2, 3)], [(4,), (3, 4), (2, 3, 4)], [(), (2,), (2, 2)], (False, True)):
+    for frame, cell, own, fills in itertools.product(
+        [(2,), (2, 3)], [(4,), (3, 4), (2, 3, 4)], [(), (2,), (2, 2)], (False, True)
+    ):
         for axis, length in enumerate(cell):
             value = fresh(Kind.I64, (*frame, *cell) if framed[0] else cell)
             chosen = indices((*frame, *own) if framed[1] else own, length, 1, -1 if fills else 0)
-            lifted("gather", [value, chosen], framed, frame, lambda v, i, axis=axis, fills=fills: selection.gather(v, i, axis, True, fills),
-                   axis=axis, checked=True, fills=fills)  # fmt: skip
+            lifted(
+                "gather",
+                [value, chosen],
+                framed,
+                frame,
+                lambda v, i, axis=axis, fills=fills: selection.gather(v, i, axis, True, fills),
+                axis=axis,
+                checked=True,
+                fills=fills,
+            )
     nothing = [fresh(Kind.I64, (0, 4) if framed[0] else (4,)), indices((0, 2), 3) if framed[1] else array(Kind.I64, (2,), [9, 9])]
     lifted("gather", nothing, framed, (0,), lambda v, i: v, cell=(Kind.I64, (2,)), axis=0, checked=True, fills=False)
 
 
 def test_update() -> None:
     cases: list[tuple[tuple[int, ...], tuple[tuple[int, ...] | None, ...]]] = [
-        ((5,), ((),)), ((5,), ((4,),)), ((5,), ((2, 3),)), ((5,), ((0,),)), ((3, 4), ((2,), None)), ((3, 4), (None, (6,))),
-        ((3, 4), ((4,), (3,))), ((3, 4), ((), ())), ((3, 4), (None, None)), ((2, 3, 4), ((3,), None, (2,))), ((), ()), ((0, 3), (None, (2,))),
-        ((3, 0), ((2,), None)), ((2, 3, 2), (None, (5,), None)),
-    ]  # fmt: skip
+        ((5,), ((),)),
+        ((5,), ((4,),)),
+        ((5,), ((2, 3),)),
+        ((5,), ((0,),)),
+        ((3, 4), ((2,), None)),
+        ((3, 4), (None, (6,))),
+        ((3, 4), ((4,), (3,))),
+        ((3, 4), ((), ())),
+        ((3, 4), (None, None)),
+        ((2, 3, 4), ((3,), None, (2,))),
+        ((), ()),
+        ((0, 3), (None, (2,))),
+        ((3, 0), ((2,), None)),
+        ((2, 3, 2), (None, (5,), None)),
+    ]
     for shape, choice in cases:
         value = fresh(Kind.I64, shape)
         present = [indices(own, shape[axis], axis) for axis, own in enumerate(choice) if own is not None]
@@ -257,11 +317,19 @@ def test_update() -> None:
             for flags in itertools.product((False, True), repeat=2 + len(present)):
                 if any(flags):
                     own = [fresh(Kind.I64, (2, *shape), 4) if flags[0] else value]
-                    own += [array(Kind.I64, (2, *p.shape), p.data + p.data[::-1]) if f else p for p, f in zip(present, flags[1:-1], strict=True)]
+                    own += [
+                        array(Kind.I64, (2, *p.shape), p.data + p.data[::-1]) if f else p
+                        for p, f in zip(present, flags[1:-1], strict=True)
+                    ]
                     own += [fresh(Kind.I64, (2, *new.shape), 6) if flags[-1] else new]
                     lifted("update", own, flags, frame, reference, **attributes)
-    compare("update", [fresh(Kind.I64, (3,)), array(Kind.I64, (2,), [0, 3]), scalar(Kind.I64, 1)],
-            lambda v, i, r: selection.update(v, [i], r, True), indexed=(True,), checked=True)  # fmt: skip
+    compare(
+        "update",
+        [fresh(Kind.I64, (3,)), array(Kind.I64, (2,), [0, 3]), scalar(Kind.I64, 1)],
+        lambda v, i, r: selection.update(v, [i], r, True),
+        indexed=(True,),
+        checked=True,
+    )
 
 
 def test_the_last_of_many_duplicates_wins() -> None:
@@ -271,7 +339,11 @@ def test_the_last_of_many_duplicates_wins() -> None:
     want = np.zeros(9, np.int64)
     for i, v in zip(chosen.tolist(), new.tolist(), strict=True):
         want[i] = v
-    vectors = [array(Kind.I64, (9,), [0] * 9), array(Kind.I64, (count,), chosen.tolist()), array(Kind.I64, (count,), new.tolist())]
+    vectors = [
+        array(Kind.I64, (9,), [0] * 9),
+        array(Kind.I64, (count,), chosen.tolist()),
+        array(Kind.I64, (count,), new.tolist()),
+    ]
     assert run("update", vectors, [(Kind.I64, (9,))], {"indexed": (True,), "checked": True}, True)[0].tolist() == want.tolist()
     rows = [array(Kind.I64, (9, 2), [0] * 18), vectors[1], array(Kind.I64, (count, 2), np.repeat(new, 2).tolist())]
     found = run("update", rows, [(Kind.I64, (9, 2))], {"indexed": (True, False), "checked": True}, True)[0]
@@ -301,11 +373,35 @@ def test_masks() -> None:
 
 def test_masks_over_frames() -> None:
     mask = array(Kind.BOOL, (2, 3), [1, 0, 1, 1, 1, 0])
-    lifted("mask_update", [fresh(Kind.I64, (2, 3)), mask, fresh(Kind.I64, (2, 2), 5)], (True, True, True), (2,), selection.mask_update)
-    lifted("expand", [mask, fresh(Kind.F64, (2, 2, 2))], (True, True), (2,), lambda m, v: selection.expand(m, v, 0), axis=0, checked=True)
+    lifted(
+        "mask_update",
+        [fresh(Kind.I64, (2, 3)), mask, fresh(Kind.I64, (2, 2), 5)],
+        (True, True, True),
+        (2,),
+        selection.mask_update,
+    )
+    lifted(
+        "expand",
+        [mask, fresh(Kind.F64, (2, 2, 2))],
+        (True, True),
+        (2,),
+        lambda m, v: selection.expand(m, v, 0),
+        axis=0,
+        checked=True,
+    )
     one = array(Kind.BOOL, (3,), [1, 0, 1])
-    lifted("expand", [one, fresh(Kind.F64, (2, 3, 2))], (False, True), (2, 3), lambda m, v: selection.expand(m, v, 0), axis=0, checked=True)
-    lifted("expand", [one, fresh(Kind.F64, (0, 3))], (False, True), (0,), lambda m, v: v, cell=(Kind.F64, (3,)), axis=0, checked=True)
+    lifted(
+        "expand",
+        [one, fresh(Kind.F64, (2, 3, 2))],
+        (False, True),
+        (2, 3),
+        lambda m, v: selection.expand(m, v, 0),
+        axis=0,
+        checked=True,
+    )
+    lifted(
+        "expand", [one, fresh(Kind.F64, (0, 3))], (False, True), (0,), lambda m, v: v, cell=(Kind.F64, (3,)), axis=0, checked=True
+    )
 
 
 def test_where_and_sizes() -> None:
@@ -324,14 +420,27 @@ def test_where_and_sizes() -> None:
 
 # ------------------------------------------------------------------------------- reductions, scans
 
-DYADIC = [(row.name, kind) for row in FUNCTIONS.values() if row.arity == 2 for kind in ALL
-          if kind in row.kinds and not (kind is Kind.CHAR)]  # fmt: skip
+DYADIC = [
+    (row.name, kind)
+    for row in FUNCTIONS.values()
+    if row.arity == 2
+    for kind in ALL
+    if kind in row.kinds and kind is not Kind.CHAR
+]
 ROUNDED = {"pow", "log", "root", "binomial", "residue", "gcd", "lcm", "div", "mul"}
 
 
+CHAOTIC = {"pow", "log", "root", "binomial", "residue"}
+"""Of complex numbers: at a pole the result is not fixed, and repeated application magnifies rounding."""
+
+
 def operands(function: str, kind: Kind, shape: Sequence[int]) -> Array:
-    if function == "ipow":
-        return array(kind, shape, [random.Random(i).randint(0, 3) for i in range(math.prod(shape))])
+    if function == "ipow":  # a greater base overflows into negative exponents
+        return array(kind, shape, [random.Random(i).randint(0, 2) for i in range(math.prod(shape))])
+    if function in ("min", "max") and kind.is_float:  # which of 0.0 and ¯0.0 is smaller is not fixed
+        return array(kind, shape, [v + 0.0 for v in fresh(kind, shape, 11).data])  # type: ignore[operator]
+    if function in CHAOTIC and kind.is_complex:
+        return array(kind, shape, [v or 1.5 for v in fresh(kind, shape, 11, plain=True).data])
     if function in ("gcd", "lcm") and (kind.is_float or kind.is_complex):
         return array(kind, shape, [random.Random(i).randint(1, 12) for i in range(math.prod(shape))])
     return fresh(kind, shape, 11, plain=function in ROUNDED)
@@ -345,12 +454,20 @@ def test_reductions_and_scans(function: str, kind: Kind) -> None:
     for shape in [(0,), (1,), (2,), (3,), (9,), (4, 3), (3, 11), (0, 2), (2, 0), (2, 5, 2), (0, 0)]:
         value = operands(function, kind, shape)
         for axis in range(len(shape)):
-            if kind.is_complex and tolerance and shape[axis] > 3 and function in ("pow", "log", "root", "binomial", "residue", "div"):
-                continue  # far from the principal values: rounding decides
-            compare("scan", [value], lambda v, axis=axis: reductions.scan(function, v, axis), tolerance, function=function, axis=axis)
+            if kind.is_complex and function in CHAOTIC and shape[axis] > 2:
+                continue
+            compare(
+                "scan", [value], lambda v, axis=axis: reductions.scan(function, v, axis), tolerance, function=function, axis=axis
+            )
             if function not in ("add", "mul") and not (shape == (0, 0) or shape == (2, 0)):
-                compare("reduce_sequential", [value], lambda v, axis=axis: reductions.reduce(function, v, axis), tolerance,
-                        function=function, axis=axis)  # fmt: skip
+                compare(
+                    "reduce_sequential",
+                    [value],
+                    lambda v, axis=axis: reductions.reduce(function, v, axis),
+                    tolerance,
+                    function=function,
+                    axis=axis,
+                )
 
 
 @pytest.mark.parametrize("function", ["nand", "nor", "eq", "ne", "lt", "le", "ge", "gt"])
@@ -362,7 +479,9 @@ def test_truth_functions_on_every_short_vector(function: str) -> None:
         compare("reduce_sequential", [value], lambda v: reductions.reduce(function, v, 1), function=function, axis=1)
 
 
-@pytest.mark.parametrize(("function", "kind"), [row for row in DYADIC if row[1] in (Kind.BOOL, Kind.I64, Kind.U8, Kind.F32, Kind.F64)])
+@pytest.mark.parametrize(
+    ("function", "kind"), [row for row in DYADIC if row[1] in (Kind.BOOL, Kind.I64, Kind.U8, Kind.F32, Kind.F64)]
+)
 def test_keyed_reductions(function: str, kind: Kind) -> None:
     tolerance = 64.0 if function in ROUNDED - {"mul"} and kind.is_float else 0.0
     has_identity = FUNCTIONS[function].identity is not None
@@ -389,8 +508,16 @@ def test_keyed_reductions(function: str, kind: Kind) -> None:
     for framed in ((True, True), (False, True), (True, False)):
         chosen = array(Kind.I64, (2, 4), [0, 1, 1, 0, 1, 0, 1, 1]) if framed[0] else array(Kind.I64, (4,), [1, 0, 1, 1])
         value = operands(function, kind, (2, 4, 2) if framed[1] else (4, 2))
-        lifted("key_reduce", [chosen, value], framed, (2,), lambda i, v: reductions.key_reduce(function, i, v, 2, True), tolerance,
-               function=function, checked=True)  # fmt: skip
+        lifted(
+            "key_reduce",
+            [chosen, value],
+            framed,
+            (2,),
+            lambda i, v: reductions.key_reduce(function, i, v, 2, True),
+            tolerance,
+            function=function,
+            checked=True,
+        )
 
 
 def test_keyed_sums_keep_order_and_signs() -> None:
@@ -398,10 +525,17 @@ def test_keyed_sums_keep_order_and_signs() -> None:
     for kind in (Kind.F32, Kind.F64):
         value = array(kind, (300,), [draw.choice([1e8, -1e8, 1.0, 0.1, 1e-9]) for _ in range(300)])
         chosen = indices((300,), 4, 2)
-        compare("key_reduce", [chosen, value], lambda i, v: reductions.key_reduce("add", i, v, 4, True), function="add", checked=True)  # type: ignore[arg-type]
+        compare(
+            "key_reduce", [chosen, value], lambda i, v: reductions.key_reduce("add", i, v, 4, True), function="add", checked=True
+        )  # type: ignore[arg-type]
     value = array(Kind.F64, (5,), [-0.0, -0.0, 0.0, -0.0, 1.0])
-    compare("key_reduce", [array(Kind.I64, (5,), [0, 1, 1, 2, 2]), value], lambda i, v: reductions.key_reduce("add", i, v, 4, True),
-            function="add", checked=True)  # fmt: skip
+    compare(
+        "key_reduce",
+        [array(Kind.I64, (5,), [0, 1, 1, 2, 2]), value],
+        lambda i, v: reductions.key_reduce("add", i, v, 4, True),
+        function="add",
+        checked=True,
+    )
 
 
 def test_keyed_reduction_of_large_groups() -> None:
@@ -424,8 +558,17 @@ def test_keys_are_checked() -> None:
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_contract(kind: Kind) -> None:
     tolerance = 0.0 if kind.is_integer else 32.0
-    for left, right in [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 2, 2)), ((0,), (0,)), ((2, 0), (0, 3)),
-                        ((0, 3), (3, 2)), ((9, 12), (12, 10))]:  # fmt: skip
+    for left, right in [
+        ((3,), (3,)),
+        ((2, 3), (3,)),
+        ((3,), (3, 2)),
+        ((2, 3), (3, 4)),
+        ((2, 2, 3), (3, 2, 2)),
+        ((0,), (0,)),
+        ((2, 0), (0, 3)),
+        ((0, 3), (3, 2)),
+        ((9, 12), (12, 10)),
+    ]:
         plain = not kind.is_integer
         compare("contract", [fresh(kind, left, plain=plain), fresh(kind, right, 1, plain=plain)], reductions.contract, tolerance)
     for framed in ((True, True), (False, True), (True, False)):
@@ -450,9 +593,22 @@ def test_large_integers_multiply_exactly(kind: Kind) -> None:
 def test_decode(kind: Kind) -> None:
     tolerance = 32.0 if kind.is_complex else 0.0
     pairs: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
-        ((), ()), ((), (4,)), ((3,), (3,)), ((1,), (3,)), ((3,), (1,)), ((3,), ()), ((2, 3), (3,)), ((2, 3), (3, 2)), ((2, 1), (3, 2)),
-        ((2, 3), (1, 2)), ((0,), (0,)), ((), (0,)), ((2, 0), (0, 3)), ((0, 3), (3, 2)), ((1,), (20,)),
-    ]  # fmt: skip
+        ((), ()),
+        ((), (4,)),
+        ((3,), (3,)),
+        ((1,), (3,)),
+        ((3,), (1,)),
+        ((3,), ()),
+        ((2, 3), (3,)),
+        ((2, 3), (3, 2)),
+        ((2, 1), (3, 2)),
+        ((2, 3), (1, 2)),
+        ((0,), (0,)),
+        ((), (0,)),
+        ((2, 0), (0, 3)),
+        ((0, 3), (3, 2)),
+        ((1,), (20,)),
+    ]
     for radix, value in pairs:
         args = [fresh(kind, radix, 3, plain=True), fresh(kind, value, 4, plain=True)]
         compare("decode", args, reductions.decode, tolerance)
@@ -467,7 +623,10 @@ def test_encode(kind: Kind) -> None:
     if kind.is_integer:
         signed = kind is not Kind.U8
         extreme = [int(np.iinfo(DTYPES[kind]).min), int(np.iinfo(DTYPES[kind]).max)]
-        bases, numbers = [0, 2, 8, 10, 3, 1, *([-3, -1, -8] if signed else [])], [0, 1, 7, 100, *([-1, -29] if signed else []), *extreme]
+        bases, numbers = (
+            [0, 2, 8, 10, 3, 1, *([-3, -1, -8] if signed else [])],
+            [0, 1, 7, 100, *([-1, -29] if signed else []), *extreme],
+        )
         values = array(kind, (len(numbers),), numbers)
         for base in bases:
             compare("encode", [array(kind, (3,), [base] * 3), values], reductions.encode)
@@ -487,6 +646,7 @@ def test_encode(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", ALL)
 def test_grades(kind: Kind) -> None:
     for descending in (False, True):
+
         def reference(v: Array, descending: bool = descending) -> Array:
             return searching.grade(v, descending)
 
@@ -505,14 +665,16 @@ def test_grades_of_many_integers_are_stable(width: int) -> None:
     value = array(Kind.I64, (3000,), keys.tolist())
     for descending in (False, True):
         found = run("grade", [value], [(Kind.I64, (3000,))], {"descending": descending})[0]
-        assert found.tolist() == sorted(range(3000), key=lambda i: -int(keys[i]) if descending else int(keys[i]))  # noqa: B023
+        assert found.tolist() == sorted(range(3000), key=lambda i: -int(keys[i]) if descending else int(keys[i]))
 
 
 def test_grade_by() -> None:
     for order in ("", "ba", "aab⍴", "⍴ "):
         for shape, descending in itertools.product([(0,), (7,), (4, 3), (2, 0)], (False, True)):
             args = [array(Kind.CHAR, (len(order),), order), fresh(Kind.CHAR, shape, 3)]
-            compare("grade_by", args, lambda o, v, descending=descending: searching.grade_by(o, v, descending), descending=descending)
+            compare(
+                "grade_by", args, lambda o, v, descending=descending: searching.grade_by(o, v, descending), descending=descending
+            )
 
 
 @pytest.mark.parametrize("kind", ALL)
@@ -526,7 +688,16 @@ def test_equality_of_cells(kind: Kind) -> None:
             assert_match(args[0], args[1])
             assert_match(args[0], args[0])
     args = [fresh(kind, (3, 4), 2), fresh(kind, (3, 2), 3)]
-    lifted("index_of", args, (True, True), (3,), searching.index_of)
+    for flags in ((True, True), (True, False), (False, True)):
+        pair = [fresh(kind, (3, 4) if flags[0] else (4,), 2), fresh(kind, (3, 2) if flags[1] else (2,), 3)]
+        lifted("index_of", pair, flags, (3,), searching.index_of)
+        lifted("member_of", pair[::-1], flags[::-1], (3,), searching.member_of)
+        rows = [fresh(kind, (3, 4, 2) if flags[0] else (4, 2), 2), fresh(kind, (3, 5, 2) if flags[1] else (5, 2), 3)]
+        lifted("index_of", rows, flags, (3,), searching.index_of)
+        empty = [fresh(kind, (3, 0) if flags[0] else (0,), 2), fresh(kind, (3, 2) if flags[1] else (2,), 3)]
+        lifted("index_of", empty, flags, (3,), searching.index_of)
+    lifted("index_of", [fresh(kind, (0, 4)), fresh(kind, (0, 2))], (True, True), (0,), searching.index_of, cell=(Kind.I64, (2,)))
+    lifted("first_occurrence", [fresh(kind, (2, 2, 6, 2), 2)], (True,), (2, 2), searching.first_occurrence)
     lifted("member_of", [args[1], args[0]], (True, True), (3,), searching.member_of)
     lifted("first_occurrence", [args[0]], (True,), (3,), searching.first_occurrence)
     for framed in ((True, True), (False, True), (True, False)):
@@ -576,8 +747,23 @@ def test_text_never_equals_numbers() -> None:
 
 @pytest.mark.parametrize("kind", ALL)
 def test_find(kind: Kind) -> None:
-    shapes = [((), (5,)), ((1,), (5,)), ((2,), (30,)), ((0,), (3,)), ((0,), (0,)), ((2,), (1,)), ((2,), (3, 4)), ((2, 2), (4, 5)), ((2, 2), (5,)),
-              ((3, 0), (4, 2)), ((0, 3), (4, 2)), ((), ()), ((2, 1, 2), (3, 2, 4)), ((1,), (0, 2)), ((3,), (40,))]  # fmt: skip
+    shapes = [
+        ((), (5,)),
+        ((1,), (5,)),
+        ((2,), (30,)),
+        ((0,), (3,)),
+        ((0,), (0,)),
+        ((2,), (1,)),
+        ((2,), (3, 4)),
+        ((2, 2), (4, 5)),
+        ((2, 2), (5,)),
+        ((3, 0), (4, 2)),
+        ((0, 3), (4, 2)),
+        ((), ()),
+        ((2, 1, 2), (3, 2, 4)),
+        ((1,), (0, 2)),
+        ((3,), (40,)),
+    ]
     for pattern, shape in shapes:
         compare("find", [fresh(kind, pattern, 3), fresh(kind, shape, 4)], searching.find)
     value = array(Kind.CHAR, (12,), "abracadabrab")
@@ -693,11 +879,18 @@ def test_matrices_of_lower_rank_and_without_items() -> None:
     library("eigh", [matrix(kind, (0, 0))], [(kind, (0,)), (kind, (0, 0))])
 
 
-@pytest.mark.parametrize(("name", "items", "shape", "count"), [
-    ("inverse", [1.0, 2.0, 2.0, 4.0], (2, 2), 1), ("inverse", [0.0] * 4, (2, 2), 1), ("inverse", [1.0, 1.0] * 3, (3, 2), 1),
-    ("inverse", [1.0, 1.0, 1.0] * 2, (2, 3), 1), ("cholesky", [1.0, 2.0, 2.0, 1.0], (2, 2), 1), ("cholesky", [0.0], (1, 1), 1),
-    ("cholesky", [math.nan], (1, 1), 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "items", "shape", "count"),
+    [
+        ("inverse", [1.0, 2.0, 2.0, 4.0], (2, 2), 1),
+        ("inverse", [0.0] * 4, (2, 2), 1),
+        ("inverse", [1.0, 1.0] * 3, (3, 2), 1),
+        ("inverse", [1.0, 1.0, 1.0] * 2, (2, 3), 1),
+        ("cholesky", [1.0, 2.0, 2.0, 1.0], (2, 2), 1),
+        ("cholesky", [0.0], (1, 1), 1),
+        ("cholesky", [math.nan], (1, 1), 1),
+    ],
+)
 def test_matrices_without_an_answer(name: str, items: list[float], shape: tuple[int, int], count: int) -> None:
     library(name, [array(Kind.F64, shape, items)], [(Kind.F64, shape[::-1])] * count)
 

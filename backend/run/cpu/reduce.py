@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from ...graph.phases import ApplyNode, Node, Result
 from ..failures import CheckFailed
 from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
+from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .scalars import PLAIN, implementation
+
+_IN_ANY_PIECES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
 def _in_layout(value: Any, reduce: Callable[[Any, int], Any]) -> Any:
@@ -56,37 +59,41 @@ class Reduction:
             return np.int64(np.count_nonzero(value))
         return reduce_axis(self.function, self.kind, value, value.ndim - 1)
 
-    def piece(self, length: int, points: int) -> int:
-        """How much of a reduce axis of `length` to reduce at once."""
-        if length <= points:
+    def piece(self, length: int, points: int, inner: bool) -> int:
+        """How much of a reduce axis of `length` to reduce at once; `inner`: its items lie next to each other."""
+        if (length <= points and inner) or self.function not in _IN_ANY_PIECES:
             return length
-        return max(BLOCK, points // BLOCK * BLOCK)
+        return max(BLOCK, points // BLOCK * BLOCK) if inner else min(length, BLOCK)
 
-    def partials(self, cells: tuple[int, ...], length: int, piece: int) -> tuple[NumArray, int]:
-        """Room for the partial results, and how many one whole piece gives."""
-        if self.ordered:
-            return np.empty((*cells, -(-length // BLOCK)), DTYPES[self.kind]), -(-piece // BLOCK)
-        return np.empty((*cells, -(-length // piece)), DTYPES[self.kind]), 1
+    def parts(self, piece: int) -> int:
+        """How many partial results a whole piece gives."""
+        return -(-piece // BLOCK) if self.ordered else 1
 
-    def partial(self, value: Any) -> Any:
-        """Partial results of a piece, on the last axis."""
-        if self.ordered:
-            return block_partials(PLAIN[self.function], value, value.ndim - 1)
-        return np.asarray(self.whole(value))[..., None]
+    def room(self, cells: tuple[int, ...], axis: int, length: int, piece: int) -> NumArray:
+        """Room for all partial results, on `axis`."""
+        count = -(-length // (BLOCK if self.ordered else piece))
+        return np.empty((*cells[:axis], count, *cells[axis:]), DTYPES[self.kind])
 
-    def combine(self, partials: NumArray) -> Any:
+    def partial(self, value: Any, axis: int) -> Any:
+        """Partial results of a piece, on the axis that is reduced."""
         if self.ordered:
-            return combine_tree(PLAIN[self.function], partials, partials.ndim - 1)
-        return reduce_axis(self.function, self.kind, partials, partials.ndim - 1)
+            return block_partials(PLAIN[self.function], value, axis)
+        if self.counts and value.ndim == 1:
+            return np.array([np.count_nonzero(value)])
+        return np.expand_dims(reduce_axis(self.function, self.kind, value, axis), axis)
+
+    def combine(self, partials: NumArray, axis: int) -> Any:
+        if self.ordered:
+            return combine_tree(PLAIN[self.function], partials, axis)
+        return reduce_axis(self.function, self.kind, partials, axis)
 
     def threaded(self, value: Any, threads: int) -> Any:
-        """`whole` with the work cut for a team: along the longest parallel axis, else the reduce axis."""
-        from ..team import run_boxes
-
-        length = value.shape[-1]
-        cells = range(value.ndim - 1)
-        lead = max(cells, key=lambda axis: (value.shape[axis] >= 4 * threads, abs(value.strides[axis])), default=-1)
+        """`whole` with the work cut for a team: along the outermost parallel axis, else in pieces of the reduce axis."""
+        length, last = value.shape[-1], value.ndim - 1
+        lead = max(range(last), key=lambda axis: (value.shape[axis] >= 4 * threads, abs(value.strides[axis])), default=-1)
         if lead >= 0 and value.shape[lead] >= 4 * threads:
+            if abs(value.strides[lead]) < abs(value.strides[last]):
+                return self.whole(value)  # runs of cells: cutting them makes short runs
             result = np.empty(value.shape[:-1], DTYPES[self.kind])
             step = -(-value.shape[lead] // (4 * threads))
             cuts = [(*(slice(None),) * lead, slice(i, i + step)) for i in range(0, value.shape[lead], step)]
@@ -96,16 +103,18 @@ class Reduction:
 
             run_boxes(cuts, lambda: reduce_cells, threads)
             return result
+        if self.function not in _IN_ANY_PIECES:
+            return self.whole(value)
         piece = max(BLOCK, -(-length // (8 * threads * BLOCK)) * BLOCK)
-        partials, per_piece = self.partials(value.shape[:-1], length, piece)
+        partials = self.room(value.shape[:-1], last, length, piece)
 
         def reduce_piece(start: int) -> None:
-            part = self.partial(value[..., start : start + piece])
-            first = start // piece * per_piece
+            part = self.partial(value[..., start : start + piece], last)
+            first = start // piece * self.parts(piece)
             partials[..., first : first + part.shape[-1]] = part
 
         run_boxes(range(0, length, piece), lambda: reduce_piece, threads)
-        return self.combine(partials)
+        return self.combine(partials, last)
 
 
 def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduction:
