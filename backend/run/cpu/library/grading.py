@@ -31,17 +31,20 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
     return stable_order(keys).astype(np.int64, copy=False)
 
 
-def grade(call: Call, arrays: Arrays) -> NumArray:
-    arg = arrays[0]
-    if call.rank and arg.ndim == call.rank + 1 and arg.dtype.kind != "c":
-        keys = order_columns(arg, descending=call.flag("descending"))[0]
-        return np.argsort(keys, axis=-1, kind="stable").astype(np.int64, copy=False)
-    if call.rank:
-        return _CELLS(call.phase, arrays, call.context)[0]
-    return _graded(arg, descending=call.flag("descending"))
-
-
-_CELLS: Final = cell_by_cell(lambda call, arg: _graded(arg, descending=call.flag("descending")))
+def grade(call: Call, arrays: Arrays) -> Arrays:
+    """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
+    descending = call.flag("descending")
+    if not call.rank:
+        return (_graded(arrays[0], descending=descending),)
+    arg = call.batched(arrays)[0]
+    if arg.ndim == 2 and arg.dtype.kind != "c":
+        keys = order_columns(arg, descending=descending)[0]
+        return call.unbatched(np.argsort(keys, axis=-1, kind="stable").astype(np.int64, copy=False))
+    count, height = arg.shape[0], arg.shape[1] if arg.ndim > 1 else 1
+    numbers = np.repeat(np.arange(count), height)
+    rows = arg.reshape(count * height, math.prod(arg.shape[2:]))
+    order = stable_order(lexicographic_keys([numbers, *row_columns(rows, descending=descending)], len(numbers)))
+    return call.unbatched(order.reshape(count, height) - np.arange(count)[:, np.newaxis] * height)
 
 
 def grade_by(call: Call, order: NumArray, arg: NumArray) -> NumArray:

@@ -37,49 +37,81 @@ def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, Num
 
 
 def _positions(table: NumArray, arg: NumArray) -> NumArray:
-    """The first row of `table` equal to each row of `arg`, the number of rows if none."""
-    count = len(table)
-    table_words, words, unusable, lost = _pair_words(table, arg)
+    """For each row of each cell of `arg` the first equal row of the cell's table, the number of rows if none.
+
+    Shapes: [1 or N, rows, width] and [N, queries, width] to [N, queries].  The cell's number leads the keys, so that one search
+    serves all tables."""
+    count, queries, width = arg.shape
+    height = table.shape[1]
+    table_rows, arg_rows = (a.reshape(a.shape[0] * a.shape[1], width) for a in (table, arg))
+    words, wanted, unusable, lost = _pair_words(table_rows, arg_rows)
+    many = len(table) > 1
+    if many:
+        numbers = np.concatenate((np.repeat(np.arange(count), height), np.repeat(np.arange(count), queries)))
+        keys = lexicographic_keys([numbers, np.concatenate((words, wanted))], len(numbers))
+        words, wanted = keys[: len(words)], keys[len(words) :]
+    total = len(words)
     if unusable is not None:
         kept = np.flatnonzero(~unusable)
-        found = np.append(kept, count)[first_positions(table_words[kept], words)]
+        found = np.append(kept, total)[first_positions(words[kept], wanted)]
     else:
-        found = first_positions(table_words, words)
+        found = first_positions(words, wanted)
     if lost is not None:
-        found[lost] = count
+        found[lost] = total
+    found = found.reshape(count, queries)
+    if many:
+        found = np.where(found == total, height, found - np.arange(count)[:, np.newaxis] * height)
     return found
 
 
 # -------------------------------------------------------------------------------- search in a table
 
 
-def index_of(call: Call, table: NumArray, arg: NumArray) -> NumArray:
+def _carried(call: Call, arg: NumArray) -> NumArray:
+    """An operand with a batch axis as long as the frame."""
+    return np.broadcast_to(arg, (math.prod(call.frame), *arg.shape[1:]))
+
+
+def index_of(call: Call, arrays: Arrays) -> Arrays:
     """The first major cell of `table` equal to each cell of `arg`, its length if none."""
-    cell = table.shape[1:]
-    rank = max(0, arg.ndim - len(cell))
-    count, frame = len(table) if table.ndim else 1, arg.shape[:rank]
-    if arg.shape[rank:] != cell or (math.prod(cell) and not comparable(call)):
-        return np.full(frame, count, np.int64)
-    rows = arg.reshape(math.prod(frame), math.prod(cell))
-    return _positions(rows_of(table), rows).reshape(frame)
+    table, arg = call.batched(arrays)
+    arg = _carried(call, arg)
+    if table.ndim == 1:
+        table = table[:, np.newaxis]
+    height, cell = table.shape[1], table.shape[2:]
+    rank = max(0, arg.ndim - 1 - len(cell))
+    own = arg.shape[1 : 1 + rank]
+    if arg.shape[1 + rank :] != cell or (math.prod(cell) and not comparable(call)):
+        return call.unbatched(np.full((len(arg), *own), height, np.int64))
+    rows = arg.reshape(len(arg), math.prod(own), math.prod(cell))
+    found = _positions(table.reshape(len(table), height, math.prod(cell)), rows)
+    return call.unbatched(found.reshape(len(arg), *own))
 
 
-def member_of(call: Call, arg: NumArray, table: NumArray) -> NumArray:
+def member_of(call: Call, arrays: Arrays) -> Arrays:
     """Does each item of `arg` occur anywhere in `table`?"""
+    arg, table = call.batched(arrays)
+    arg = _carried(call, arg)
     if not comparable(call):
-        return np.zeros(arg.shape, np.bool_)
-    items = table.reshape(-1, 1)
-    return np.asarray(_positions(items, arg.reshape(-1, 1)) < len(items)).reshape(arg.shape)
+        return call.unbatched(np.zeros(arg.shape, np.bool_))
+    size = math.prod(table.shape[1:])
+    found = _positions(table.reshape(len(table), size, 1), arg.reshape(len(arg), math.prod(arg.shape[1:]), 1))
+    return call.unbatched((found < size).reshape(arg.shape))
 
 
-def first_occurrence(call: Call, arg: NumArray) -> NumArray:
+def first_occurrence(call: Call, arrays: Arrays) -> Arrays:
     """Is each major cell the first equal to it?  One with a NaN is."""
-    rows = rows_of(arg)
-    words, lost = row_words(rows)
+    arg = call.batched(arrays)[0]
+    if arg.ndim == 1:
+        arg = arg[:, np.newaxis]
+    count, height = arg.shape[:2]
+    words, lost = row_words(arg.reshape(count * height, math.prod(arg.shape[2:])))
+    if count > 1:
+        words = lexicographic_keys([np.repeat(np.arange(count), height), words], len(words))
     result = _firsts(words)
     if lost is not None:
         result |= lost
-    return result
+    return call.unbatched(result.reshape(count, height))
 
 
 def _firsts(words: NumArray) -> NumArray:
@@ -136,6 +168,6 @@ def match(call: Call, arrays: Arrays) -> Arrays:
 
 
 SEARCHING: Final[dict[str, Implementation]] = {
-    "index_of": cell_by_cell(index_of), "member_of": cell_by_cell(member_of), "first_occurrence": cell_by_cell(first_occurrence),
+    "index_of": whole(index_of), "member_of": whole(member_of), "first_occurrence": whole(first_occurrence),
     "interval_index": cell_by_cell(interval_index), "match": whole(match),
 }  # fmt: skip
