@@ -263,6 +263,11 @@ def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _Context, dept
     dividend, divisor = atom.args
     value = divisor.constant
     if atom.node is Node.QUOTIENT:
+        exact = _per_unit(rest, abs(coefficient))
+        if exact is not None and _nonnegative(divisor - 1, context, depth + 1):
+            if coefficient > 0:  # ⌊a÷d⌋ ≥ -m exactly when a ≥ d·-m
+                return _nonnegative(dividend + divisor * exact, context, depth + 1)
+            return _nonnegative(divisor * (exact + 1) - dividend - 1, context, depth + 1)  # ⌊a÷d⌋ ≤ m exactly when a < d·(m+1)
         if value is not None and value > 0:  # (a-d+1)÷d ≤ ⌊a÷d⌋ ≤ a÷d
             bound = dividend - value + 1 if coefficient > 0 else dividend
             return _nonnegative(rest * value + bound * coefficient, context, depth + 1)
@@ -275,6 +280,13 @@ def _by_node(atom: Opaque, coefficient: int, rest: Size, context: _Context, dept
     if positive and _nonnegative(rest + (divisor - 1) * coefficient, context, depth + 1):
         return True
     return _nonnegative(dividend, context, depth + 1) and _nonnegative(rest + dividend * coefficient, context, depth + 1)
+
+
+def _per_unit(rest: Size, coefficient: int) -> Size | None:
+    """m such that c·x + rest ≥ 0 says x ≥ -m and -c·x + rest ≥ 0 says x ≤ m, for whole x; None if there is no such size."""
+    if coefficient == 1:
+        return rest
+    return None if rest.constant is None else number(rest.constant // coefficient)
 
 
 def _shifted_nonnegative(size: Size) -> bool:

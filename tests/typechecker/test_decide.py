@@ -119,3 +119,20 @@ def test_verdicts_are_sound(goal: SizeFact, premises: list[SizeFact]) -> None:
                 env = {N: a, M: b, K: e}
                 if all(p.holds(env) for p in premises):
                     assert goal.holds(env) is wanted, env
+
+
+@pytest.mark.parametrize(
+    ("goal", "premises", "verdict"),
+    [
+        (SizeFact(Relation.LESS, ZERO, quotient(n, number(20))), [SizeFact(Relation.AT_MOST, number(20), n)], Verdict.PROVED),
+        (SizeFact(Relation.LESS, ONE, quotient(n, number(20))), [SizeFact(Relation.AT_MOST, number(20), n)], Verdict.DEPENDS),
+        (SizeFact(Relation.LESS, ZERO, quotient(n, k)), [SizeFact(Relation.AT_MOST, k, n), SizeFact(Relation.LESS, ZERO, k)],
+         Verdict.PROVED),
+        (SizeFact(Relation.AT_MOST, quotient(n, number(2)), number(3)), [SizeFact(Relation.LESS, n, number(8))], Verdict.PROVED),
+        (SizeFact(Relation.LESS, quotient(n, number(2)), n), [SizeFact(Relation.LESS, ZERO, n)], Verdict.PROVED),
+        (SizeFact(Relation.LESS, quotient(n, number(2)), n), [], Verdict.DEPENDS),
+        (SizeFact(Relation.LESS, ZERO, quotient(n, number(2)) * 3 - 5), [SizeFact(Relation.LESS, number(3), n)], Verdict.PROVED),
+    ],
+)  # fmt: skip
+def test_quotients_are_bounded_exactly(goal: SizeFact, premises: list[SizeFact], verdict: Verdict) -> None:
+    assert decide(goal, premises).verdict is verdict
