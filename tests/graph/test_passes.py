@@ -72,7 +72,32 @@ def test_conversions_and_generators_are_computed_again() -> None:
     b.output("most", b.reduce("max", b.scalar("mul", count, steps)))
     b.output("weighted", b.reduce("add", b.scalar("add", steps, steps)))
     graph = agree(b)
-    assert [p.results[0].reduction for p in structured(graph)] == [None, "add", "max", "add"]
+    assert [[r.reduction for r in p.results] for p in structured(graph)] == [[None], ["add", "max"], ["add"]]
+
+
+def test_siblings_share_a_pass_and_what_only_they_read_is_not_stored() -> None:
+    b, x, _ = vector()
+    wave = b.scalar("exp", x)
+    b.output("sum", b.reduce("add", x))
+    b.output("product", b.reduce("mul", x))
+    b.output("a", b.scalar("neg", wave))
+    b.output("b", b.scalar("add", wave, wave))
+    graph = agree(b)
+    assert sorted(len(p.results) for p in structured(graph)) == [2, 2]
+    assert wave not in graph.types
+
+
+def test_siblings_wait_for_what_they_read() -> None:
+    b, x, n = vector()
+    first = b.scalar("neg", x)
+    order = b.op(lambda r: c.Grade(r, first, False), I64, [n])
+    b.output("a", b.scalar("exp", first))
+    b.output("b", b.scalar("mul", first, b.op(lambda r: c.Gather(r, x, order, 0, False), F64, [n])))
+    k = b.compress(b.scalar("gt", x, b.literal(F64, [], [0.0])), x)
+    count = b.value(I64, [])
+    b.emit(c.SizeVector(count, (b.shape(k)[0],), True))
+    b.output("c", b.scalar("mul", first, b.scalar("convert", count, kind=F64)))
+    agree(b)
 
 
 def test_a_fill_is_never_replaced_by_a_body() -> None:

@@ -52,6 +52,8 @@ def reshape(state: State, op: core.Reshape) -> None:
         _affine(state, op.result, op.arg, [axis_index(extra + a) for a in range(len(old))])
     elif all(s == ONE for s in old):
         _affine(state, op.result, op.arg, [constant_index(ZERO)] * len(old))
+    elif all(s == ONE for s in new):  # the first element, a fill if there is none
+        _affine(state, op.result, op.arg, [constant_index(ZERO)] * len(old), fills=True)
     elif equal_products(old, new):
         _reshaped(state, op.result, op.arg, ())
     elif _truncates(old, new):

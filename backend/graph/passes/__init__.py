@@ -18,6 +18,7 @@ from .dead import drop_dead
 from .fusion import fuse
 from .gathers import gathers_to_views
 from .sharing import share_common
+from .siblings import join_siblings
 from .views import fold_views
 
 
@@ -38,6 +39,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("sharing", "equal phases are computed once", share_common),
     Pass("dead", "what nothing needs is dropped", drop_dead),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
+    Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
 )
