@@ -12,6 +12,7 @@ Neighbours: `run.cpu.reduce` (whole arrays and partial sums of cut axes), `tests
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -82,24 +83,49 @@ def _settled(ufunc: np.ufunc, rows: NumArray, axis: int, partials: Any) -> Any:
 
 
 def _short_block(ufunc: np.ufunc, items: NumArray, axis: int) -> Any:
-    """The partial of the last block, which may lack rows and lanes."""
+    """The partial of the last block, which may lack rows and lanes: its first lanes have a row more than the others."""
     lead: tuple[Any, ...] = (slice(None),) * axis
     rows, rest = divmod(items.shape[axis], LANES)
     if rows == 0:
         return _halve(ufunc, items, axis)
-    block = _split(items[(*lead, slice(0, rows * LANES))], axis, (rows, LANES))
-    tail = items[(*lead, slice(rows * LANES, None))]
+    longer = _rows_of(items, axis, rows + 1, 0, rest)
+    shorter = _rows_of(items, axis, rows, rest, LANES - rest)
 
-    def finish(lanes: NumArray) -> Any:
+    def finish(down: Callable[..., None]) -> Any:
+        lanes = np.empty((*items.shape[:axis], LANES, *items.shape[axis + 1 :]), items.dtype)
         if rest:
-            head = lanes[(*lead, slice(0, rest))]
-            ufunc(head, tail, out=head)
+            down(ufunc, longer, axis, lanes[(*lead, slice(0, rest))])
+        down(ufunc, shorter, axis, lanes[(*lead, slice(rest, None))])
         return _halve(ufunc, lanes, axis)
 
-    partial = finish(_down_rows(ufunc, block, axis))
-    if _is_fast(ufunc, block, axis) and not np.all(partial):
-        return finish(_plainly_down_rows(ufunc, block, axis))
+    partial = finish(_into_lanes)
+    if not np.all(partial):
+        return finish(_plainly_into_lanes)
     return partial
+
+
+def _rows_of(items: NumArray, axis: int, rows: int, start: int, lanes: int) -> NumArray:
+    """Lanes `start` and on of the first rows, as (…, rows, lanes, …)."""
+    part = items[(*(slice(None),) * axis, slice(start, None))]
+    stride = items.strides[axis]
+    shape = (*items.shape[:axis], rows, lanes, *items.shape[axis + 1 :])
+    strides = (*items.strides[:axis], stride * LANES, stride, *items.strides[axis + 1 :])
+    return np.lib.stride_tricks.as_strided(part, shape, strides)
+
+
+def _into_lanes(ufunc: np.ufunc, rows: NumArray, axis: int, lanes: NumArray) -> None:
+    if not _is_fast(ufunc, rows, axis):
+        _plainly_into_lanes(ufunc, rows, axis, lanes)
+        return
+    axes = list(range(rows.ndim))
+    np.einsum(rows, axes, axes[:axis] + axes[axis + 1 :], out=lanes)
+
+
+def _plainly_into_lanes(ufunc: np.ufunc, rows: NumArray, axis: int, lanes: NumArray) -> None:
+    lead: tuple[Any, ...] = (slice(None),) * axis
+    lanes[...] = rows[(*lead, 0)]
+    for row in range(1, rows.shape[axis]):
+        ufunc(lanes, rows[(*lead, row)], out=lanes)
 
 
 def _split(data: NumArray, axis: int, sizes: tuple[int, ...]) -> NumArray:
@@ -116,6 +142,8 @@ def _split(data: NumArray, axis: int, sizes: tuple[int, ...]) -> NumArray:
 def _is_fast(ufunc: np.ufunc, rows: NumArray, axis: int) -> bool:
     """May `einsum` add these rows?  Floats whose lanes and what follows are contiguous."""
     if ufunc is not np.add or rows.dtype.kind != "f" or rows.shape[axis] < 3:
+        return False
+    if rows.shape[axis + 1] == 1 and rows.ndim == axis + 2:
         return False
     cell = rows.itemsize
     for size, stride in zip(reversed(rows.shape[axis + 1 :]), reversed(rows.strides[axis + 1 :]), strict=True):

@@ -24,6 +24,8 @@ from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .scalars import PLAIN, implementation
 
+_RUN: Final = 256
+"""Cells next to each other in memory that one thread takes at least."""
 _IN_ANY_PIECES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
@@ -92,10 +94,10 @@ class Reduction:
         length, last = value.shape[-1], value.ndim - 1
         lead = max(range(last), key=lambda axis: (value.shape[axis] >= 4 * threads, abs(value.strides[axis])), default=-1)
         if lead >= 0 and value.shape[lead] >= 4 * threads:
-            if abs(value.strides[lead]) < abs(value.strides[last]):
-                return self.whole(value)  # runs of cells: cutting them makes short runs
             result = np.empty(value.shape[:-1], DTYPES[self.kind])
             step = -(-value.shape[lead] // (4 * threads))
+            if abs(value.strides[lead]) < abs(value.strides[last]):  # runs of cells: cutting them makes short runs
+                step = max(_RUN, -(-value.shape[lead] // threads))
             cuts = [(*(slice(None),) * lead, slice(i, i + step)) for i in range(0, value.shape[lead], step)]
 
             def reduce_cells(cut: tuple[slice, ...]) -> None:

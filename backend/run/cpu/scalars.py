@@ -104,9 +104,9 @@ def _power(x: Any, y: Any, out: NumArray | None = None) -> Any:
 
 def _square_root_power(x: Any, out: NumArray | None = None) -> Any:
     """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
-    lowest = x.size and np.isneginf(x)
-    result = np.add(np.sqrt(x, out), np.array(0, x.dtype), out)
-    return place(np.where(lowest, np.array(np.inf, x.dtype), result), out) if np.any(lowest) else result
+    if x.size and not x.min() > -np.inf:
+        return np.power(x, np.array(0.5, x.dtype), out)
+    return np.add(np.sqrt(x, out), np.array(0, x.dtype), out)
 
 
 FIXED_POWERS: Final[dict[Any, Implementation]] = {2.0: np.square, 0.5: _square_root_power}
