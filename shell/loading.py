@@ -16,6 +16,7 @@ from ..backend.schedule.plan import Plan
 from ..lang.diagnostics import Diagnostic, Refused, RhoError
 from ..lang.source import Source, Span
 from ..typechecker.core import Core, CoreInput
+from . import machine
 from .permissions import Permissions
 
 
@@ -72,13 +73,19 @@ def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, 
     return values
 
 
-def require_memory(core: Core, plan: Plan, limit: int | None, source: Source) -> None:
-    """E702 where the plan's peak exceeds `--max-memory`, naming the largest buffers and their types."""
-    if limit is None:
-        return
-    peak = max((count for _, count in plan.main.peak), default=0)
-    if peak <= limit:
-        return
+def exceeds_memory(plan: Plan, limit: int | None) -> bool:
+    """Is the plan's peak above `--max-memory`, or above this machine's memory where that is not given?"""
+    allowed = machine.memory() if limit is None else limit
+    return _peak(plan) > allowed and not (limit is None and not allowed)
+
+
+def _peak(plan: Plan) -> int:
+    return max((count for _, count in plan.main.peak), default=0)
+
+
+def refuse_memory(core: Core, plan: Plan, limit: int | None, source: Source) -> Refused:
+    """E702 naming the largest buffers of a plan in full detail."""
+    allowed = f"this machine has {machine.memory():,}" if limit is None else f"the limit is {limit:,}"
     largest = sorted((b for b in plan.main.buffers if b.alias_of is None), key=lambda b: -b.bytes)[:3]
     spans = [core.spans[entry.value] for entry in core.inputs]
     notes = [f"{_name(plan, buffer.value)}: {buffer.bytes:,} bytes" for buffer in largest]
@@ -86,8 +93,8 @@ def require_memory(core: Core, plan: Plan, limit: int | None, source: Source) ->
     if sizes:
         notes.append(f"with {sizes}; smaller sizes need less")
     span = spans[0] if spans else Span(source.name, 0, 0)
-    message = f"this program needs {peak:,} bytes at once, and the limit is {limit:,}"
-    raise Refused([Diagnostic("E702", message, span, notes=tuple(notes))])
+    message = f"this program needs {_peak(plan):,} bytes at once, and {allowed}"
+    return Refused([Diagnostic("E702", message, span, notes=tuple(notes))])
 
 
 def _name(plan: Plan, value: int) -> str:

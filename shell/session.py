@@ -106,15 +106,16 @@ class Session:
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
         from ..backend import Detail, Device, bind_shapes, plan
         from ..backend.schedule.one_device import HOME
-        from .loading import find_inputs, require_memory
+        from .loading import exceeds_memory, find_inputs, refuse_memory
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
         bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
-        full = detail is PlanDetail.FULL or request.limits.memory is not None
-        made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.FULL if full else Detail.STEPS)
-        require_memory(core, made, request.limits.memory, checked.source)
+        device, limit = Device(HOME, "cpu", cores()), request.limits.memory
+        made = plan(bound, device, detail=Detail.FULL if detail is PlanDetail.FULL else Detail.STEPS)
+        if exceeds_memory(made, limit):
+            raise refuse_memory(core, plan(bound, device, detail=Detail.FULL), limit, checked.source)
         return Loaded(checked, core, request, files, bound, made)
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED) -> Outcome:
