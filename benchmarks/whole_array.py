@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from rho import backend
 from rho.backend.schedule.plan import Device
 from rho.lang.source import Source

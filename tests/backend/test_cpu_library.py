@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.run.cpu.context import Context

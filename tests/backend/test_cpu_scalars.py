@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.cpu.scalars import implementation
 from rho.backend.run.reference.failures import CheckFailed as ReferenceFailed

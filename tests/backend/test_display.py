@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+
 from rho.backend.run.text import format_items, number_text
 from rho.backend.run.values import Array, array, scalar, text
 from rho.shell.display import display

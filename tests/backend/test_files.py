@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from rho.backend.run import files
 from rho.backend.run.files import check_range, check_writable, read_shape, read_values, write_values
 from rho.backend.run.values import Array, array, from_numpy, text, to_numpy

@@ -7,6 +7,7 @@ import math
 import random
 
 import pytest
+
 from rho.backend.run import philox, sums
 from rho.backend.run.reference import linear, matrices, reductions
 from rho.backend.run.reference.failures import CheckFailed

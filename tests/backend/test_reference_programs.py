@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from rho.backend.run.reference import interpret
 from rho.backend.run.reference.failures import InternalError
 from rho.backend.run.values import Array, Results, array, text

@@ -6,6 +6,7 @@ import cmath
 import math
 
 import pytest
+
 from rho.backend.run.reference import special
 from rho.backend.run.reference.failures import CheckFailed, InternalError
 from rho.backend.run.reference.scalars import convert_checked, evaluate, integer_to_f32

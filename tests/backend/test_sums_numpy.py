@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from rho.backend.run import philox, sums
 from rho.backend.run.philox_numpy import fill_uniform
 from rho.backend.run.sums_numpy import ordered_reduce

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from rho.backend.graph import bind, lower, optimise, verify
 from rho.backend.graph.costs import cost_of, graph_cost
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured

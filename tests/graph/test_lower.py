@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+
 from rho.backend.graph.phases import LibraryPhase, Map, Structured
 from rho.backend.graph.traverse import all_phases
 from rho.tests.graph.build import BOOL, F64, I64, Build, agree

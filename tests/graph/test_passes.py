@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from rho.backend.graph import GraphError, lower, optimise, passes, verify
 from rho.backend.graph.phases import (
     Affine,

@@ -6,6 +6,7 @@ import itertools
 import random
 
 import pytest
+
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
 from rho.backend.graph.projections import (
     Shape,

@@ -6,6 +6,7 @@ import os
 import random
 
 import pytest
+
 from rho.backend.graph import PASS_NAMES, bind, lower, optimise, verify
 from rho.backend.run.binding import bind_sizes
 from rho.backend.run.reference import interpret

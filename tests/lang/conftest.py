@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 
 import pytest
+
 from rho.lang import tree
 from rho.lang.parser import Parsed, parse
 from rho.lang.source import Source

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from rho.lang import documents
 from rho.lang.codes import CODES, explain, page_of, pages, title_of
 from rho.lang.codes_record import ACTIVE, Page, Stage

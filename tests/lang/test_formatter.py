@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rho.lang.diagnostics import Rejected
 from rho.lang.formatter import format_source
 from rho.lang.parser import parse

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from rho.lang.parser import Parsed
 
 BROKEN: tuple[tuple[str, list[tuple[str, str]]], ...] = (

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rho.lang import tokens, tree
 from rho.lang.limits import MAXIMUM_CHARACTERS, MAXIMUM_DEPTH, MAXIMUM_NESTING
 from rho.lang.parser import Parsed, parse

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
 from rho.lang import tree
 from rho.lang.binder import bind_operator
 from rho.lang.parser import Parsed

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
 from rho.lang import documents
 from rho.lang.primitives import (
     ALIASES,

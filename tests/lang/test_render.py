@@ -9,6 +9,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from rho.lang.diagnostics import Diagnostic, Edit, Fix, Label, Severity, Verdict
 from rho.lang.render import Charset, Ink, render_text, to_github, to_json, to_sarif
 from rho.lang.render_columns import display_width, lay_out

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+
 from rho.shell.console import Console
 from rho.shell.main import main
 

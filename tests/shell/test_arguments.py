@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from rho.shell import registry
 from rho.shell.arguments import Arguments, UsageError, read
 

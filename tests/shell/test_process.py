@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from rho.shell import main as main_module
 
 from .conftest import Rho

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rho.lang.diagnostics import Verdict
 from rho.typechecker.decide import decide
 from rho.typechecker.obligations import Relation, SizeFact

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from rho.lang.source import Source
 from rho.typechecker.check import check
 

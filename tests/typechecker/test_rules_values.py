@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import Array
 from rho.lang.diagnostics import RhoError
