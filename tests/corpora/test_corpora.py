@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
 from rho.shell.requests import Request

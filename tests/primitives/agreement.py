@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from rho import backend
 from rho.backend.run.reference import interpret
 from rho.lang.diagnostics import RhoError

@@ -29,8 +29,8 @@ INTEGER = ("bool", "i64", "u8", "i32")
 EVERY = (*NUMERIC, "char")
 
 # On which kinds a scalar function must work (language.md, Primitives and Numbers); what is not named here may be refused.
-MONADIC_KINDS = {glyph: NUMERIC for glyph in "+-×÷*⍟√|○"} | {"⌊": REAL, "⌈": REAL, "!": REAL, "~": ("bool",)}
-DYADIC_KINDS = {glyph: NUMERIC for glyph in "+-×÷*⍟"} | {glyph: REAL for glyph in "⌊⌈|!<≤≥>"} | {
+MONADIC_KINDS = dict.fromkeys("+-×÷*⍟√|○", NUMERIC) | {"⌊": REAL, "⌈": REAL, "!": REAL, "~": ("bool",)}
+DYADIC_KINDS = dict.fromkeys("+-×÷*⍟", NUMERIC) | dict.fromkeys("⌊⌈|!<≤≥>", REAL) | {
     "=": EVERY, "≠": EVERY, "∧": INTEGER, "∨": INTEGER, "⍲": ("bool",), "⍱": ("bool",)}  # fmt: skip
 # Functions of structure: any kind.
 MONADIC_STRUCTURE = "≢⍴,⍪⌽⊖⍉↑↓⊣⊢"

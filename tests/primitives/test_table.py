@@ -1,6 +1,7 @@
 """Every glyph of the table on every kind, at ranks 0 to 4 and with empty axes, held to the reference interpreter.
 
-`programs.py` makes some 60,000 programs from the table; a run draws one in `SHARE` of each glyph's (`RHO_TABLE_SHARE=1` takes all).
+`programs.py` makes some 60,000 programs from the table; a run draws one in `SHARE` of each glyph's
+(`RHO_TABLE_SHARE=1` takes all).
 """
 
 from __future__ import annotations
@@ -43,16 +44,16 @@ def _hold(programs: Iterable[tuple[str, bool]]) -> None:
     assert accepted, "no program of this glyph was accepted"
 
 
-@pytest.mark.parametrize("glyph", functions(monadic=True))
+@pytest.mark.parametrize("glyph", [*functions(monadic=True)])
 def test_monadic(glyph: str) -> None:
     _hold(_sampled(glyph, monadic_programs(glyph)))
 
 
-@pytest.mark.parametrize("glyph", functions(monadic=False))
+@pytest.mark.parametrize("glyph", [*functions(monadic=False)])
 def test_dyadic(glyph: str) -> None:
     _hold(_sampled(glyph if glyph != "⍳" else "", dyadic_programs(glyph)))
 
 
-@pytest.mark.parametrize("glyph", scalar_functions())
+@pytest.mark.parametrize("glyph", [*scalar_functions()])
 def test_under_operators(glyph: str) -> None:
     _hold(_sampled(glyph, operator_programs(glyph)))
