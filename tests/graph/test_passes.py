@@ -207,6 +207,24 @@ def test_passes_enter_loops_and_branches() -> None:
     assert len(loop.body.phases) == len(branch.then.phases) == 1
 
 
+def test_invariants_leave_loops_but_not_branches_and_never_bring_failure() -> None:
+    b, x, _ = vector()
+
+    def body(b: Build, s: c.ValueId) -> c.ValueId:
+        wave = b.scalar("exp", x)
+        picked = b.op(lambda r: c.Gather(r, x, b.literal(I64, [], [9]), 0, True), F64, [])
+        return b.scalar("mul", b.scalar("add", s, b.same(lambda r: c.Scan(r, "add", wave, 0), x)), picked)
+
+    b.output("never", b.loop([x], 0, body)[0])
+    b.output("nested", b.loop([x], 2, lambda b, s: b.loop([s], 2, lambda b, t: b.scalar("add", t, b.scalar("exp", x)))[0])[0])
+    flag = b.input("t", BOOL, [], [], [True])
+    b.output("arm", b.loop([x], 2, lambda b, s: b.branch(flag, lambda b: b.scalar("ln", x), lambda b: s))[0])
+    graph = agree(b)
+    assert [p.op for p in graph.phases if isinstance(p, LibraryPhase)] == ["scan"]
+    assert sum(functions(p).count("exp") for p in structured(graph)) == 1
+    assert not any("ln" in functions(p) for p in structured(graph))
+
+
 def test_long_chains_are_cut_and_linear() -> None:
     b, x, _ = vector()
     value = x

@@ -17,6 +17,7 @@ from .constants import fold_constants
 from .dead import drop_dead
 from .fusion import fuse
 from .gathers import gathers_to_views
+from .invariants import hoist_invariants
 from .sharing import share_common
 from .siblings import join_siblings
 from .views import fold_views
@@ -36,6 +37,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("constants", "what is known already is computed once", fold_constants),
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
     Pass("views", "the views that the last step made are read through", fold_views),
+    Pass("invariants", "what each iteration repeats is computed before the loop", hoist_invariants),
     Pass("sharing", "equal phases are computed once", share_common),
     Pass("dead", "what nothing needs is dropped", drop_dead),
     Pass("fusion", "element-wise producers become part of their readers", fuse),

@@ -108,7 +108,7 @@ class _Fusion:
         space = axis_sizes(phase.axes)
         cluster = _Cluster(
             phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
-            has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=_is_cheap(phase),
+            has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=is_cheap(phase),
         )  # fmt: skip
         for index, read in enumerate(phase.reads):
             producer = here.get(read.value)
@@ -145,7 +145,7 @@ _CHEAP_FUNCTIONS = frozenset({"convert", "neg", "not"})
 _CHEAP_GENERATOR_NODES = 8
 
 
-def _is_cheap(phase: Structured) -> bool:
+def is_cheap(phase: Structured) -> bool:
     """Cheaper to compute again than to write and read back?"""
     if has_reduction(phase) or body_may_fail(phase.body):
         return False

@@ -1,0 +1,73 @@
+"""Loop invariants: what every iteration of a loop, fold or map would compute alike is computed once, before it.
+
+Moved are structured and library phases that read nothing made in the body, mention no size defined in it, and cannot fail (a loop
+that never runs must not fail either; its wasted work is bounded by one iteration).  What is cheaper to compute again than to
+read back, such as a conversion, stays, unless it is a single number.  Arms of branches keep their phases: they may not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ....typechecker.sizes import SizeVariable
+from ..phases import Branch, Constant, Graph, LibraryPhase, Phase, Structured, SubGraph, ValueId
+from ..traverse import defines, operands, results, sizes, with_subgraphs
+from .fusion import is_cheap
+from .rewriting import is_view, phase_may_fail
+
+
+def hoist_invariants(graph: Graph) -> Graph:
+    """See the module."""
+    return replace(graph, phases=_Hoisting(graph).block(graph.phases))
+
+
+class _Hoisting:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+
+    def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
+        done: list[Phase] = []
+        for phase in phases:
+            moved: list[Phase] = []
+            if isinstance(phase, Branch):
+                phase = with_subgraphs(phase, lambda g: replace(g, phases=self.block(g.phases)))
+            else:
+                phase = with_subgraphs(phase, lambda g, out=moved: self.body(g, out))  # type: ignore[misc]
+            done.extend(moved)
+            done.append(phase)
+        return tuple(done)
+
+    def body(self, graph: SubGraph, moved: list[Phase]) -> SubGraph:
+        """The body without its invariant phases, which go to `moved` in order."""
+        phases = self.block(graph.phases)
+        inside: set[ValueId | SizeVariable] = set(graph.params)
+        for phase in phases:
+            inside.update(results(phase))
+            inside.update(defines(phase))
+        kept: list[Phase] = []
+        for phase in phases:
+            if self.may_move(phase) and not self.mentions(phase, inside):
+                inside.difference_update(results(phase))
+                moved.append(phase)
+            else:
+                kept.append(phase)
+        return replace(graph, phases=tuple(kept))
+
+    def may_move(self, phase: Phase) -> bool:
+        match phase:
+            case Structured():
+                single = not phase.axes
+                return (single or not (is_cheap(phase) or is_view(phase))) and not phase_may_fail(phase)
+            case LibraryPhase():
+                return not phase.defines and not phase_may_fail(phase)
+            case Constant():
+                return True
+            case _:
+                return False
+
+    def mentions(self, phase: Phase, inside: set[ValueId | SizeVariable]) -> bool:
+        if any(v in inside for v in operands(phase)):
+            return True
+        types = (size for value in results(phase) for size in self.graph.types[value].shape)
+        return any(v in inside for size in (*sizes(phase), *types) for v in size.variables())
