@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from math import prod
+from typing import Any, Final, TypeAlias
 
-from ...lang.diagnostics import Diagnostic, RunFailed
+from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.source import Span
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
@@ -44,6 +45,9 @@ from .binding import broken_guard, guard_variables
 from .device import Backend, Kernel
 from .failures import CheckFailed
 from .memory import Memory, sole_owner
+
+ADDRESSABLE: Final = 1 << 47
+"""Bytes that no machine has in one address space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +117,38 @@ def execute_plan(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backe
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases)
     home = backends[plan.home]
+    _require_memory(plan, machine)
     with home.quiet():
         try:
             Block(machine, plan.main).run()
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, _span(machine))]) from None
         except MemoryError:
-            need = max((size for _, size in plan.main.peak), default=0)
-            message = f"memory ran out; the program needs at most {need:,} bytes at once"
-            raise RunFailed([Diagnostic("E702", message, _span(machine))]) from None
+            raise RunFailed([Diagnostic("E702", f"memory ran out; {_need(plan)}", _span(machine))]) from None
     return Results(tuple(machine.printed), machine.outputs)
+
+
+def _require_memory(plan: Plan, machine: Machine) -> None:
+    """Refuse what no machine holds, and what a device declares it does not."""
+    limits = {device.id: device.memory for device in plan.devices}
+    for device, peak in plan.main.peak:
+        limit = limits.get(device)
+        if peak >= ADDRESSABLE or (limit is not None and peak > limit):
+            first = next(iter(machine.phases.values()))
+            raise Refused([Diagnostic("E702", f"{_need(plan)}, more than there is", _largest(machine, first).span)])
+
+
+def _need(plan: Plan) -> str:
+    return f"the program needs at most {max((size for _, size in plan.main.peak), default=0):,} bytes at once"
+
+
+def _largest(machine: Machine, first: Phase) -> Phase:
+    """The phase that makes the largest value."""
+
+    def size(phase: Phase) -> int:
+        return sum(prod(machine.cap_shape(v)) * machine.kind(v).bytes for v in traverse.results(phase))
+
+    return max(machine.phases.values(), key=size, default=first)
 
 
 def _span(machine: Machine) -> Span:

@@ -37,7 +37,9 @@ def run_both(core: Core, inputs: Mapping[str, Any], params: Mapping[str, int] | 
         expected = interpret(core, {name: from_numpy(value) for name, value in inputs.items()}, params or {})
     except RhoError as error:
         return [
-            problem for without in (frozenset(), EVERY_PASS) for problem in _failure(core, inputs, params, without, error.diagnostics[0].code)
+            problem
+            for without in (frozenset(), EVERY_PASS)
+            for problem in _failure(core, inputs, params, without, error.diagnostics[0].code)
         ]
     problems = []
     for without in (frozenset[str](), EVERY_PASS):
@@ -63,7 +65,9 @@ def run_plan(core: Core, inputs: Mapping[str, Any], params: Mapping[str, int] | 
     return results
 
 
-def _failure(core: Core, inputs: Mapping[str, Any], params: Mapping[str, int] | None, without: frozenset[str], code: str) -> list[str]:
+def _failure(
+    core: Core, inputs: Mapping[str, Any], params: Mapping[str, int] | None, without: frozenset[str], code: str
+) -> list[str]:
     try:
         run_plan(core, inputs, params, without)
     except RhoError as error:
@@ -95,4 +99,6 @@ def close(kind: Kind, got: Any, want: Any) -> bool:
     tolerance = 1e-5 if kind in (Kind.F32, Kind.C64) else 1e-11
     finite = np.abs(want[np.isfinite(want)]) if want.size else np.zeros(0)
     scale = float(finite.max()) if finite.size else 0.0
-    return bool(np.allclose(got, want, rtol=tolerance, atol=tolerance * (scale if math.isfinite(scale) else 0.0) * 1e-2, equal_nan=True))
+    return bool(
+        np.allclose(got, want, rtol=tolerance, atol=tolerance * (scale if math.isfinite(scale) else 0.0) * 1e-2, equal_nan=True)
+    )

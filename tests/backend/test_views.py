@@ -52,7 +52,9 @@ def fetch(projection: Projection, point: Shape, operand: np.ndarray, fill: int) 
     for stage in projection.stages:
         if isinstance(stage, Affine):
             shape = [s.constant or 0 for s in stage.shape]
-            current = tuple((i.constant.constant or 0) + sum(t.coefficient * current[t.axis] for t in i.terms) for i in stage.indices)
+            current = tuple(
+                (i.constant.constant or 0) + sum(t.coefficient * current[t.axis] for t in i.terms) for i in stage.indices
+            )
             if not all(0 <= c < n for c, n in zip(current, shape, strict=True)):
                 return fill
         else:

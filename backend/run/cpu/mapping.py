@@ -26,7 +26,7 @@ class MappingRun(Compiled):
                  dtypes: Sequence[np.dtype[Any]], threads: int) -> None:  # fmt: skip
         super().__init__(body, views, points, nodes, threads)
         self.nodes, self.dtypes = nodes, dtypes
-        self.fresh = {made.slot for made in (*body.inner, *body.hoisted)}
+        self.fresh = {made.slot for made in (*body.inner, *body.hoisted)} | {slot for slot, _ in body.axes}
         self.inner = {made.slot for made in body.inner}
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:

@@ -39,10 +39,11 @@ class ReducingRun(Compiled):
     ) -> None:
         super().__init__(body, views, points, [r.node for r in reductions], threads)
         self.reductions = reductions
+        self.shown = frozenset()
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         slots = self.slots(values)
-        if not self.body.inner or self.count <= space.WHOLE:
+        if self.count <= space.WHOLE or not (self.body.inner or self.body.axes):
             self.whole(slots)
             return tuple(self.reduce_whole(r, slots[r.node]) for r in self.reductions)
         return self.reduce_in_boxes(self.layout(slots))
