@@ -302,7 +302,7 @@ def _place(storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], devi
     placed: list[tuple[int, int, int]] = []  # offset, end of range, last step
     offsets: dict[ValueId, int] = {}
     buffers: list[Buffer] = []
-    for storage in sorted(storages.values(), key=lambda s: (s.first, s.value)):
+    for storage in sorted(storages.values(), key=lambda s: (s.first, s.reuses is not None, s.value)):
         size = _rounded(storage.bytes)
         if storage.reuses is not None:
             offset = offsets[storage.reuses]

@@ -65,23 +65,7 @@ input D : f64[c]
 input k : i64[]
 """
 
-PROGRAMS = [text for line in """
-f+g   f+f×g-i   -f   f÷g   i÷i   f*2   f*0.5   f*i   i*2   ⌊f×10   ⌈f×10   2|i   i|f   f⌈g   f⌊i   f<g   b∧f<g   b∨~b
-b⍲b   b≠b   t='a'   t=t   b ¿ (f ⋄ g)   |z   z×z   z÷1+z   *f   ⍟1+f×f   √f×f   1○f   ¯3○f   !u   s+s   s×2   *s   u+u
-f64 u   ⌊s×3   A+C   A×2   A-⍤1⊢D   ⍉A   (⍉A)+⍤1⊢C   ⌽A   ⊖A   1⌽A   ⍉⌽A   A∘.+D   C∘.×D   +/A   +⌿A   ×/A   ⌈/A,99
-⌊⌿A⍪9   +/,A   ∧/B   ∨⌿B   +/B   +/,B   -/A   -/I   ÷/A   </B   ≠/B   ≠\\B   <\\b   +\\A   +⍀A   -\\A   ×\\I   ⌈\\I   ∧\\b
-∨\\b   +/f×g   √+/(f-g)*2   f+.×g   A+.×D   C+.×A   (⍉A)+.×A   I+.×⍉I   3↑f   ¯3↑f   9↑f   ¯9↑t   2 9↑A   2↓f   ¯1↓A
-f[1 0]⊣1   ⌽f   f,g   A⍪A   A,A   A,C   [f ⋄ g]   b/f   b⌿i   +/b/f   b/t   ⍸b   ⍸B   ∪i   ∪t   ≠i   ⍋f   ⍒f   ⍋A   ⍒I
-⍋t   f[⍋f]   i⍳i   i⍳3   i∊1 2 3   t∊'abc'   'ab'⍷t   f⍸g   i≡i   f≡g   t≡i   10⊥i   2 2 2⊤i   3 +⌸ (3|i ⋄ f)
-3 ×⌸ (3|i ⋄ i+100)   2 +⌸ (i64 i>0 ⋄ 1)   ⍴A   ≢A   ,A   (≢,A)⍴A   3 4⍴f,1   2 2⍴A,0   2↕f,1 2   {+/⍵}⍤1⊢A   {⌽⍵}⍤1⊢A
-{⍵-+/⍵}˘A   {⍵÷1+|⍵}⍣3⊢f   {(⍵×2)-1}⍣\\3⊢f   {⍵+1}⍣(9⋄{⍺>100})⊢k   +/¨f   {⍵>0:⍵ ⋄ -⍵}¨i   {⍺+⍵×2}/f,1   {⍺+⍵×2}\\f,1
-{0<k:f+1 ⋄ g}⍣1⊢f   ({+/,⍵}⌺3 3)A   ({+/,⍵}⌺3)f   0@0⊢f,1   9@{⍵>0}⊢i   -@1⊢f,1 2   ⍉A∘.×1 2   +/+/A   (+/A)÷1⌈≢⍉A
-A-⍤1⊢(+⌿A)÷1⌈≢A   ⍕i   ⍕f   ⍕A   5 ? 3   k ? 2 2   ⎕fft f,1 2   ⎕rfft f,1 2   ⎕erf f   ⎕lgamma 1+f×f   ⎕expm1 f   ~0=i
-i∨12   i∧12   1⊖I   i⌽⍉[f ⋄ g]⊣1   {+/b/⍵}⍤1⊢[f ⋄ g]   (⍳≢f)×f   +/⍳≢f   f+⍳≢f   (≢f)⍴0   ⌽⍳≢f   {⍵,0}⍤1⊢A   2 3⍴⍳6
-A[;0]⊣1   f×+/f   ⊢/A,1   ⊣⌿A⍪1   1⌷A⍪1   (f>g)/f   ∧/f=f   f∘.=g   +⌿f∘.<g   ⌊0.5+f   ×f   f|g   ○f   i!5   ~b
-0=+/b   'yes' ≡ 'no'   i∩3 4 5   i∪3 4 5   i~1 2   t,t   '<',t,'>'   ↑'ab' 'cde'   ⍉2 3 4⍴⍳24   +/2 3 4⍴⍳24
-+⌿2 3 4⍴⍳24   1 0 2⍉2 3 4⍴⍳24   0 0⍉2 2⍴f,1 2 3 4
-""".split("\n") for text in line.split("   ") if text]  # three blanks apart
+PROGRAMS = (Path(__file__).parent / "programs.txt").read_text(encoding="utf-8").splitlines()
 
 
 def data(n: int, r: int, c: int) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
