@@ -61,6 +61,7 @@ from .plan import (
     Step,
     SubPlan,
 )
+from .workspace import workspace
 
 HOME: Final = DeviceId("cpu0")
 COPY_BELOW: Final = 2
@@ -218,6 +219,8 @@ class _Planner:
             case LibraryPhase():
                 scratch = self.numbers.cap(cost_of(phase, self.graph.types).scratch)
                 return RunStep(phase.id, overwrite), _rounded(scratch)
+            case Structured():
+                return RunStep(phase.id, overwrite), _rounded(workspace(phase, self.numbers.cap, self.device))
             case _:
                 return RunStep(phase.id, overwrite), 0
 

@@ -60,9 +60,9 @@ class ReducingRun(Compiled):
         axis = layout.order.index(len(self.space) - 1)
         length = self.space[-1]
         cells = layout.points[:axis] + layout.points[axis + 1 :]
-        inner = axis == len(cells)
-        piece = min(r.piece(length, space.BOX, inner) for r in self.reductions)
-        many = max(1, space.BOX // piece) if inner else max(RUN, space.BOX // piece)
+        inner, points = axis == len(cells), 2 * space.BOX
+        piece = min(r.piece(length, points, inner) for r in self.reductions)
+        many = max(1, points // piece) if inner else max(RUN, points // piece)
         outputs: list[NumArray | None] = [None] * len(self.reductions)
         rooms = [r.room(cells, axis, length, piece) for r in self.reductions]
 

@@ -17,14 +17,14 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...graph.phases import ValueId
+from ...schedule.workspace import BOX_POINTS
 from .body import Body
 from .kinds import NumArray
 from .views import View
 
-WHOLE: Final = 1 << 15
+WHOLE: Final = 1 << 13
 """Spaces of at most this many points run whole."""
-BOX: Final = 1 << 16
-"""Points of a box: 512 KiB an f64 operand."""
+BOX: Final = BOX_POINTS
 THREADED: Final = 1 << 19
 """Spaces of at least this many points use the whole team."""
 

@@ -1,0 +1,65 @@
+"""Bytes that a structured phase needs while it runs, beside its operands and results.
+
+The CPU back end computes in boxes of `BOX_POINTS` points, each thread with registers for the body's temporaries; small
+spaces are one box.  Counted at the most values that are alive at once, plus what compound functions use inside.
+
+Neighbours: `one_device` (adds it to the peak), `backend.run.cpu.space` (allocates it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from ...typechecker.sizes import Size
+from ..graph.phases import ApplyNode, AxisNode, Structured
+from .plan import Device
+
+BOX_POINTS: Final = 1 << 17
+"""Points of a box: 1 MiB an f64 operand."""
+_INSIDE: Final = 3
+"""Arrays of a box that one compound function may hold inside."""
+
+
+def workspace(phase: Structured, number: Callable[[Size], int], device: Device) -> int:
+    """Scratch bytes of the phase on the device's whole team."""
+    applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
+    if not applied:
+        return 0
+    points = 1
+    for axis in phase.axes:
+        points *= number(axis.size)
+    reduces = any(r.reduction is not None for r in phase.results)
+    box = min(points, BOX_POINTS * (2 if reduces else 1))
+    compound = any(isinstance(node, ApplyNode) and node.function not in _ONE_PASS for node in applied)
+    widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
+    each = _live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)
+    teams = device.threads if points > box else 1
+    return each * box * teams
+
+
+_ONE_PASS: Final = frozenset({
+    "add", "sub", "mul", "div", "min", "max", "and", "or", "not", "neg", "conj", "lt", "le", "eq", "ge", "gt", "ne", "exp", "ln", "sqrt",
+    "expm1", "log1p", "abs", "sign", "convert", "select",
+})  # fmt: skip
+
+
+def _live_bytes(phase: Structured, *, counts_results: bool) -> int:
+    """The most bytes a point that computed nodes take at once; results have their own memory unless they are reduced."""
+    last: dict[int, int] = {}
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode):
+            last.update(dict.fromkeys(node.args, place))
+    results = {r.node for r in phase.results}
+    if counts_results:
+        last.update(dict.fromkeys(results, len(phase.body)))
+    ends: dict[int, int] = {}
+    live = most = 0
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode | AxisNode) and (counts_results or place not in results):
+            size = node.kind.bytes if isinstance(node, ApplyNode) else 8
+            live += size
+            ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+        most = max(most, live)
+        live -= ends.pop(place, 0)
+    return most
