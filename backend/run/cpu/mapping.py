@@ -49,8 +49,16 @@ class MappingRun(Compiled):
             written[node] = target
             outputs.append(target)
         team = self.threads if self.count >= space.THREADED else 1
-        run_boxes(boxes(layout.points, space.BOX), lambda: self.worker(layout, outputs, space.BOX), team)
+        points = self.box_points(team)
+        run_boxes(boxes(layout.points, points), lambda: self.worker(layout, outputs, points), team)
         return self.collect(slots, {node: layout.restore(value) for node, value in written.items()})
+
+    def box_points(self, team: int) -> int:
+        """A body of one ufunc has no temporary to keep in cache: one call, or a few a thread where threads share."""
+        inner = self.body.inner
+        if len(inner) == 1 and isinstance(inner[0].function, np.ufunc) and not self.body.axes:
+            return self.count if team == 1 else max(space.BOX, -(-self.count // (8 * team)))
+        return space.BOX * 8 // max((made.dtype.itemsize for made in inner), default=8)
 
     def collect(self, slots: Sequence[Any], written: Mapping[int, NumArray]) -> tuple[Any, ...]:
         """The results in full shape, none sharing memory with another or with an operand."""
