@@ -9,6 +9,7 @@ Neighbours: `one_device` (adds it to the peak), `backend.run.cpu.space` (allocat
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Final
 
 from ...typechecker.sizes import Size
@@ -17,6 +18,10 @@ from .plan import Device
 
 BOX_POINTS: Final = 1 << 17
 """Points of a box: 1 MiB an f64 operand."""
+SUM_POINTS: Final = 1 << 20
+"""Items that are summed at once along an axis."""
+LANES: Final = 256
+BLOCK: Final = 4096
 _INSIDE: Final = 3
 """Arrays of a box that one compound function may hold inside."""
 
@@ -24,18 +29,23 @@ _INSIDE: Final = 3
 def workspace(phase: Structured, number: Callable[[Size], int], device: Device) -> int:
     """Scratch bytes of the phase on the device's whole team."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
-    if not applied:
-        return 0
-    points = 1
-    for axis in phase.axes:
-        points *= number(axis.size)
+    sizes = [number(axis.size) for axis in phase.axes]
+    points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
+    lanes = _lane_bytes(points, sizes[-1]) * device.threads if reduces else 0
+    if not applied:
+        return lanes
     box = min(points, BOX_POINTS * (2 if reduces else 1))
     compound = any(isinstance(node, ApplyNode) and node.function not in _ONE_PASS for node in applied)
     widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
     each = _live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)
     teams = device.threads if points > box else 1
-    return each * box * teams
+    return each * box * teams + lanes
+
+
+def _lane_bytes(points: int, length: int) -> int:
+    """Lanes and block partials of the order of sums, for the items summed at once."""
+    return -(-min(points, SUM_POINTS) * min(length, LANES) * _INSIDE * 8 // (2 * max(length, 1))) + points // BLOCK * 16
 
 
 _ONE_PASS: Final = frozenset({
