@@ -1,6 +1,7 @@
 """Defining annotated functions: the body is checked once against sizes of its own.
 
-What can never work is reported at the definition; what depends on sizes is left to every call.
+What can never work, and what some sizes that the signature allows break, is reported at the definition; a fact that is
+neither proved nor broken is asked again at every call.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
 
 
 def _certain(diagnostic: Diagnostic) -> bool:
-    """Errors that no choice of sizes avoids."""
-    return diagnostic.severity is Severity.ERROR and diagnostic.verdict in (None, Verdict.NEVER)
+    """Errors that every choice of sizes makes, or some choice that is shown."""
+    return diagnostic.severity is Severity.ERROR and diagnostic.verdict is not Verdict.UNKNOWN
 
 
 def _well_formed(ctx: Context, signature: tree.Signature) -> bool:
@@ -80,10 +81,10 @@ def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Valu
         return TupleOperand(tuple(items))
     for name in _names(node):
         if bindings.size(name) is None:
-            bindings.sizes[name] = variable(ctx.builder.size_variable(name, SizeOrigin.INPUT))
+            bindings.sizes[name] = variable(ctx.builder.size_variable(name, SizeOrigin.RIGID))
     for part in node.shape:
         if isinstance(part, tree.ShapeVariable):
-            bindings.shapes.setdefault(part.name, (variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT)),))
+            bindings.shapes.setdefault(part.name, (variable(ctx.builder.size_variable(part.name, SizeOrigin.RIGID)),))
     if node.element.name not in KINDS and node.element.name not in ("idx", "int", "perm"):
         bindings.elements.setdefault(node.element.name, Element(Kind.F64))
     scalar = Operand(ctx.builder.fresh(ArrayType(Element(Kind.I64), ()), node.span), ArrayType(Element(Kind.I64), ()))
