@@ -337,7 +337,8 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
     _row(
         "⊂", "enclose", "z",
         _one(
-            "enclose", "⊂i[u] left of ⌷", "Only left of `⌷`, where `(⊂I)⌷x` is `I⌷x`: arrays do not nest.",
+            "enclose", "⊂i[u] left of ⌷",
+            "Left of `⌷`, where `(⊂I)⌷x` is `I⌷x`, and beside `¨`, where `(⊂x)f¨y` is x with each element: arrays do not nest.",
             ("(⊂2 0)⌷5 6 7", "7 5"), kind=(),
         ),
         None,

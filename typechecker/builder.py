@@ -92,6 +92,11 @@ class Builder(Conversions):
         """Append an op without results (`Print`, `RuntimeSize`)."""
         self._blocks[-1][1].append(op)
 
+    def latest(self) -> Op | None:
+        """The last op of the innermost block."""
+        ops = self._blocks[-1][1]
+        return ops[-1] if ops else None
+
     def literal(self, data: Sequence[Payload], type: ArrayType, span: Span) -> Operand:
         """A constant; a scalar or short vector of integers also gets its static sizes."""
         payload = tuple(data)

@@ -32,4 +32,9 @@ class TupleOperand:
     items: tuple[Value, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class EnclosedOperand(TupleOperand):
+    """`⊂x`: one item.  Only `⌷` (its left argument: cells), `⊃` and `f¨` (the whole array beside each element) take it."""
+
+
 Value: TypeAlias = Operand | TupleOperand

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import assert_never
 
 from ...lang.source import Span
 from .. import rules
-from ..operands import Operand, TupleOperand, Value
+from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import at, compose, dfns, key, power, rank_each, reduce_scan, signatures, stencil, table_inner
 from .context import Context, is_poisoned
 from .functions import (
@@ -22,6 +23,7 @@ from .functions import (
     PrimitiveFunction,
     SignedFunction,
 )
+from .values import enclosed, strong
 
 _Operator = Callable[[Context, DerivedFunction, "Value | None", Value, Span], Value]
 
@@ -69,7 +71,15 @@ def _origin(ctx: Context, origin: int | None) -> Iterator[None]:
 
 def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, right: Value, span: Span) -> Value:
     """A primitive on arrays; `/ ⌿ \\ ⍀` too (as functions)."""
+    if function.glyph == "⊂" and left is None and function.axis is None and isinstance(right, Operand):
+        return EnclosedOperand((right,)) if right.type.rank else right
+    if function.glyph == "⌷" and isinstance(left, EnclosedOperand):
+        left = _cells(ctx, left)
+    if function.glyph == "⊃" and left is None and isinstance(right, EnclosedOperand):
+        return right.items[0]
     for value in (left, right):
+        if isinstance(value, EnclosedOperand):
+            return enclosed(ctx, span)
         if isinstance(value, TupleOperand) and not _takes_tuple(function.glyph):
             return ctx.error(
                 "E305",
@@ -78,6 +88,12 @@ def primitive(ctx: Context, function: PrimitiveFunction, left: Value | None, rig
                 notes=("take a tuple apart with `(a b) ← t`",),
             )
     return rules.apply(ctx.builder, function.glyph, left, right, function.axis, span)
+
+
+def _cells(ctx: Context, left: EnclosedOperand) -> Value:
+    """The array in `(⊂I)⌷`; it asks for cells in so many words, so it is not taken for a literal slip (W320)."""
+    (x,) = left.items
+    return ctx.builder.retyped(x, replace(x.type, element=strong(x.type.element))) if isinstance(x, Operand) else x
 
 
 def _takes_tuple(glyph: str) -> bool:

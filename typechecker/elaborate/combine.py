@@ -71,7 +71,7 @@ def reshape_with_slot(
     others = product([s for s in known if s is not None])
     elements_ = product(right.type.shape)
     slot = next(node for node, size in zip(nodes, known, strict=True) if size is None)
-    ctx.builder.require(
+    divides = ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, others),
             "E203",
@@ -79,7 +79,7 @@ def reshape_with_slot(
             f"the inferred size is {elements_}÷{others}, and {others} may be 0",
         )
     )
-    fits = ctx.builder.require(
+    fits = divides and ctx.builder.require(
         Obligation(
             SizeFact(Relation.DIVIDES, others, elements_),
             "E201",

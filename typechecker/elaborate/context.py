@@ -30,6 +30,8 @@ class BudgetExceeded(RhoError):
 
 @dataclass(slots=True, eq=False)
 class Context:
+    """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`."""
+
     builder: Builder
     load: Load
     strict: bool
@@ -37,6 +39,7 @@ class Context:
     expression: Callable[[Context, tree.Expression, Scope], Value]
     nodes: int = 0
     depth: int = 0
+    printed_at: int = -1
     loops: list[Span] = field(default_factory=list)
     modules: dict[str, Module] = field(default_factory=dict)
     exports: dict[str, Mapping[str, tree.NameClass]] = field(default_factory=dict)
@@ -139,7 +142,7 @@ def _rebuild(pattern: Value, arrays: Sequence[Operand], at: int) -> tuple[Value,
     for item in pattern.items:
         value, at = _rebuild(item, arrays, at)
         items.append(value)
-    return TupleOperand(tuple(items)), at
+    return type(pattern)(tuple(items)), at
 
 
 def same_structure(left: Value, right: Value) -> bool:

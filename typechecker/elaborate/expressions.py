@@ -12,11 +12,12 @@ from typing import TypeAlias, assert_never
 
 from ...lang import tree
 from ...lang.source import Span
-from ..operands import Operand, TupleOperand, Value
+from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import indexing, literals, resolve
 from .context import Context, is_poisoned, leaves
 from .names import array_entry, member_entry
 from .scopes import Scope
+from .values import enclosed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ def single(ctx: Context, value: Value, span: Span) -> Operand:
         return value
     if is_poisoned(value):
         return ctx.builder.poison(span)
+    if isinstance(value, EnclosedOperand):
+        return enclosed(ctx, span)
     return ctx.error(
         "E305",
         "this is a tuple, but an array is needed here",
@@ -122,9 +125,8 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
             function = resolve.function(ctx, node.function, scope)
             if literals.has_slot(node.left):
                 return literals.slot_reshape(ctx, node, function, value, scope)
-            written = _unenclosed(node)
-            left = ctx.expression(ctx, written, scope)
-            _mention(ctx, left, written)
+            left = ctx.expression(ctx, node.left, scope)
+            _mention(ctx, left, node.left)
             _mention(ctx, value, node.right)
             return ctx.call(function, left, value, node.function.span)
         case tree.Print():
@@ -152,17 +154,10 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
 
 def _mention(ctx: Context, value: Value, node: tree.Expression) -> None:
     """Where a message about this argument should point."""
+    if isinstance(value, EnclosedOperand):
+        value = value.items[0]
     if isinstance(value, Operand):
         ctx.builder.uses[value.value] = node.span
-
-
-def _unenclosed(node: tree.Dyadic) -> tree.Expression:
-    """`⊂I` left of `⌷` is I."""
-    match node:
-        case tree.Dyadic(left=tree.Monadic(function=tree.Primitive(glyph="⊂"), right=inner), function=tree.Primitive(glyph="⌷")):
-            return inner
-        case _:
-            return node.left
 
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:
@@ -171,6 +166,8 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
 
     if is_poisoned(value):
         return value
+    if isinstance(value, EnclosedOperand):
+        return enclosed(ctx, span)
     if ctx.loops:
         ctx.error(
             "E602",
@@ -181,6 +178,7 @@ def print_value(ctx: Context, value: Value, span: Span) -> Value:
         return value
     for item in leaves(value):
         ctx.builder.effect(Print(ctx.builder.to_number(item, span).value))
+    ctx.printed_at = ctx.nodes
     return value
 
 

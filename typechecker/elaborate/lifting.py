@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 from ...lang.source import Span
 from ..agreement import agree
 from ..core import Lift, ValueId
-from ..operands import Operand, Value
+from ..operands import EnclosedOperand, Operand, Value
 from ..types import ArrayType
 from .blocks import defined_sizes
 from .context import Context, is_poisoned, leaves, rebuild
-from .values import plain, strong
+from .values import enclosed, plain, strong
 
 
 def lift(
@@ -42,6 +42,8 @@ def lift(
     block = builder.close_block(results)
     if is_poisoned(value):
         return builder.poison(span)
+    if isinstance(value, EnclosedOperand):
+        return enclosed(ctx, span)
     local = defined_sizes(block.ops)
     for x in results:
         irregular = [s for s in x.type.shape if s.variables() & local]

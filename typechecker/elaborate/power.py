@@ -78,7 +78,7 @@ def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
     assert isinstance(operand, Operand)
     if operand.poisoned:
         return None
-    count = _count(ctx, operand, derived.span)
+    count = _count(ctx, operand, ctx.builder.where(operand))
     return None if count is None else Trips(count, derived.until)
 
 

@@ -10,7 +10,7 @@ from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.limits import ensure_recursion_headroom
 from ...lang.source import Source, Span
 from ..builder import Builder
-from ..core import Core
+from ..core import Core, Print
 from ..obligations import Obligation
 from ..operands import Operand, Value
 from ..types import ArrayType
@@ -122,7 +122,7 @@ def _statement(
     match statement:
         case tree.Evaluate():
             value = ctx.expression(ctx, statement.value, scope)
-            if main and not _is_silent(statement.value):
+            if main and not _is_silent(statement.value) and not _has_printed(ctx):
                 expressions.print_value(ctx, value, statement.span)
             return value
         case tree.BindArray():
@@ -158,6 +158,11 @@ def _statement(
 def _is_silent(node: tree.Expression) -> bool:
     """Assignments are silent and `⎕←e` has printed already."""
     return isinstance(node, (tree.Print, tree.Replace, tree.Modify))
+
+
+def _has_printed(ctx: Context) -> bool:
+    """Was printing its value the last thing the statement did (`⎕←` at the end of the function it called)?"""
+    return ctx.printed_at == ctx.nodes and isinstance(ctx.builder.latest(), Print)
 
 
 # ---------------------------------------------------------------------------------- bindings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...lang.source import Span
-from ..operands import Operand, TupleOperand, Value
+from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import reduce_scan
 from .compose import as_function
 from .context import Context
@@ -16,6 +16,8 @@ from .pervasive import apply_map, cell_rank, innermost, pervades, plan, ranks_of
 def each(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
     """`f¨`: on each element; on a tuple, on each item."""
     function = as_function(ctx, derived.operands[0], "¨", derived.span)
+    if left is not None and (isinstance(left, EnclosedOperand) or isinstance(right, EnclosedOperand)):
+        return _beside_whole(ctx, function, left, right, span)
     if isinstance(left, TupleOperand) or isinstance(right, TupleOperand):
         return _each_item(ctx, function, left, right, span)
     return with_ranks(ctx, derived, function, (0, 0, 0), left, right, span)
@@ -70,6 +72,20 @@ def with_ranks(
         return apply_map(ctx, axis_map, x, y, span)
     cell_ranks = [cell_rank(ranks[1], x.type.rank), cell_rank(ranks[2], y.type.rank)]
     return lift(ctx, [x, y], cell_ranks, lambda pair: ctx.call(function, pair[0], pair[1], span), span)
+
+
+def _beside_whole(ctx: Context, function: FunctionValue, left: Value, right: Value, span: Span) -> Value:
+    """`(⊂x)f¨y`: the whole of an enclosed argument serves every element of the other."""
+    arrays: list[Operand] = []
+    ranks: list[int] = []
+    for value in (left, right):
+        inner = value.items[0] if isinstance(value, EnclosedOperand) else value
+        x = single(ctx, inner, span)
+        if x.poisoned:
+            return x
+        arrays.append(x)
+        ranks.append(x.type.rank if isinstance(value, EnclosedOperand) else 0)
+    return lift(ctx, arrays, ranks, lambda pair: ctx.call(function, pair[0], pair[1], span), span)
 
 
 def _each_item(ctx: Context, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:

@@ -116,7 +116,7 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
     """
     start = x.type.element
     kind = Kind.I64 if start.kind in _WIDENED and function.glyph in "+×" else start.kind
-    if function.glyph in "∧∨⍲⍱" and start.below is None and fits(start, Kind.BOOL):
+    if function.glyph in "∧∨⍲⍱<≤=≥>≠" and start.below is None and fits(start, Kind.BOOL):
         kind = Kind.BOOL
     for _ in range(3):
         element = Element(kind)
@@ -159,7 +159,17 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
         element = Element(Kind.I64, 0, length.constant, most=length)
     arg = cast(ctx, x, fold.element, span)
     shape = x.type.shape[:axis] + x.type.shape[axis + 1 :]
-    return ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
+    reduced = ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
+    compares = scalars.FUNCTIONS[fold.function].result is scalars.ResultKind.BOOL
+    if compares and element.kind is not Kind.BOOL and ctx.builder.at_most(number(2), length):
+        return _truth(ctx, reduced, span)
+    return reduced
+
+
+def _truth(ctx: Context, x: Operand, span: Span) -> Operand:
+    """What a comparison of two items or more gave, 0 and 1 of the operand's kind, as bool."""
+    zero = ctx.builder.literal((0.0 if x.type.element.kind.is_float else 0,), ArrayType(Element(x.type.element.kind), ()), span)
+    return ctx.builder.scalar("ne", [x, zero], Element(Kind.BOOL), span)
 
 
 # ----------------------------------------------------------------------------------- windows

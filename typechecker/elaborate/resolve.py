@@ -118,7 +118,10 @@ def operand(ctx: Context, node: tree.Function | tree.Expression, scope: Scope) -
     """An operand of an operator or the left tine of a train."""
     if is_function_node(node):
         return function(ctx, node, scope)  # type: ignore[arg-type]
-    return ctx.expression(ctx, node, scope)  # type: ignore[arg-type]
+    value: Value = ctx.expression(ctx, node, scope)  # type: ignore[arg-type]
+    if isinstance(value, Operand):
+        ctx.builder.uses[value.value] = node.span
+    return value
 
 
 def axis_operand(ctx: Context, node: tree.Expression, scope: Scope) -> Operand | BrokenFunction:

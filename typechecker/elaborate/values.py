@@ -43,3 +43,10 @@ def cast(ctx: Context, x: Operand, element: Element, span: Span) -> Operand:
 def numbers(ctx: Context, value: Value, span: Span) -> Value:
     """Every position in a value turned into a number."""
     return rebuild(value, [ctx.builder.to_number(x, span) for x in leaves(value)])
+
+
+def enclosed(ctx: Context, span: Span) -> Operand:
+    """An enclosed array where nothing can take it."""
+    return ctx.error(
+        "E620", "`⊂` has a meaning only left of `⌷`, as in `(⊂1 2)⌷x`, and beside `¨`", span, notes=("arrays do not nest",)
+    )
