@@ -23,8 +23,9 @@ NumArray: TypeAlias = np.ndarray[Any, Any]
 
 _PIECE = 1 << 20
 """Elements summed at once along the leading axis: bounds the lanes held in memory."""
+_CELLS = 1 << 18
 _SHORT_CELLS = 1 << 17
-"""The same where cells are a few lanes: those stay in cache."""
+"""The same where cells lie outside; short ones stay in cache."""
 _NARROW = 8
 """Halving goes on across cells, not along them, below this many lanes."""
 
@@ -42,7 +43,7 @@ def block_partials(ufunc: np.ufunc, data: NumArray, axis: int) -> NumArray:
     partials = np.empty((*shape[:axis], count, *shape[axis + 1 :]), data.dtype)
     cell = max(1, data.size // max(1, shape[0]))
     if axis:
-        step = max(1, (_SHORT_CELLS if length <= 4 * _NARROW else _PIECE) // cell)
+        step = max(1, (_SHORT_CELLS if length <= 4 * _NARROW else _CELLS) // cell)
         for start in range(0, shape[0], step):
             _fill_partials(ufunc, data[start : start + step], axis, partials[start : start + step])
     else:

@@ -220,7 +220,7 @@ class _Planner:
                 scratch = self.numbers.cap(cost_of(phase, self.graph.types).scratch)
                 return RunStep(phase.id, overwrite), _rounded(scratch)
             case Structured():
-                return RunStep(phase.id, overwrite), _rounded(workspace(phase, self.numbers.cap, self.device))
+                return RunStep(phase.id, overwrite), _rounded(workspace(phase, self.numbers.cap))
             case _:
                 return RunStep(phase.id, overwrite), 0
 

@@ -1,7 +1,8 @@
 """Bytes that a structured phase needs while it runs, beside its operands and results.
 
-The CPU back end computes in boxes of `BOX_POINTS` points, each thread with registers for the body's temporaries; small
-spaces are one box.  Counted at the most values that are alive at once, plus what compound functions use inside.
+The CPU back end computes in boxes, each thread with registers for the body's temporaries.  A team's boxes together never have
+more than `TEAM_POINTS` points, whatever its size, so that a plan says the same on every machine; small spaces are one box.
+Counted at the most values that are alive at once, plus what compound functions use inside.
 
 Neighbours: `one_device` (adds it to the peak), `backend.run.cpu.space` (allocates it).
 """
@@ -14,33 +15,32 @@ from typing import Final
 
 from ...typechecker.sizes import Size
 from ..graph.phases import ApplyNode, AxisNode, Structured
-from .plan import Device
 
-BOX_POINTS: Final = 1 << 17
-"""Points of a box: 1 MiB an f64 operand."""
+TEAM_POINTS: Final = 1 << 18
+"""Points of the boxes of a whole team, twice as many where the boxes are reduced."""
+LARGEST_TEAM: Final = 4
+"""More threads than this gain nothing: ufuncs are bound by memory and share the interpreter's lock."""
 SUM_POINTS: Final = 1 << 20
-"""Items that are summed at once along an axis."""
+"""Items that a team sums at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
 _INSIDE: Final = 3
 """Arrays of a box that one compound function may hold inside."""
 
 
-def workspace(phase: Structured, number: Callable[[Size], int], device: Device) -> int:
-    """Scratch bytes of the phase on the device's whole team."""
+def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
+    """Scratch bytes of the phase on a device's whole team."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     sizes = [number(axis.size) for axis in phase.axes]
     points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
-    lanes = _lane_bytes(points, sizes[-1]) * device.threads if reduces else 0
+    lanes = _lane_bytes(points, sizes[-1]) if reduces else 0
     if not applied:
         return lanes
-    box = min(points, BOX_POINTS * (2 if reduces else 1))
     compound = any(isinstance(node, ApplyNode) and node.function not in _ONE_PASS for node in applied)
     widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
-    each = _live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)
-    teams = device.threads if points > box else 1
-    return each * box * teams + lanes
+    box = min(points, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest)
+    return (_live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)) * box + lanes
 
 
 def _lane_bytes(points: int, length: int) -> int:
@@ -49,8 +49,8 @@ def _lane_bytes(points: int, length: int) -> int:
 
 
 _ONE_PASS: Final = frozenset({
-    "add", "sub", "mul", "div", "min", "max", "and", "or", "not", "neg", "conj", "lt", "le", "eq", "ge", "gt", "ne", "exp", "ln", "sqrt",
-    "expm1", "log1p", "abs", "sign", "convert", "select",
+    "add", "sub", "mul", "div", "min", "max", "and", "or", "not", "neg", "conj", "lt", "le", "eq", "ge", "gt", "ne",
+    "exp", "ln", "sqrt", "expm1", "log1p", "abs", "sign", "convert", "select",
 })  # fmt: skip
 
 

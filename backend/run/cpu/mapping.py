@@ -48,17 +48,17 @@ class MappingRun(Compiled):
                 target = np.empty(layout.points, dtype)
             written[node] = target
             outputs.append(target)
-        team = self.threads if self.count >= space.THREADED else 1
-        points = self.box_points(team)
-        run_boxes(boxes(layout.points, points), lambda: self.worker(layout, outputs, points), team)
+        threads, points = self.team()
+        points = self.box_points(threads, points)
+        run_boxes(boxes(layout.points, points), lambda: self.worker(layout, outputs, points), threads)
         return self.collect(slots, {node: layout.restore(value) for node, value in written.items()})
 
-    def box_points(self, team: int) -> int:
+    def box_points(self, threads: int, points: int) -> int:
         """A body of one ufunc has no temporary to keep in cache: one call, or a few a thread where threads share."""
         inner = self.body.inner
         if len(inner) == 1 and isinstance(inner[0].function, np.ufunc) and not self.body.axes:
-            return self.count if team == 1 else max(space.BOX, -(-self.count // (8 * team)))
-        return space.BOX * 8 // max((made.dtype.itemsize for made in inner), default=8)
+            return self.count if threads == 1 else max(points, -(-self.count // (8 * threads)))
+        return points * 8 // max((made.dtype.itemsize for made in inner), default=8)
 
     def collect(self, slots: Sequence[Any], written: Mapping[int, NumArray]) -> tuple[Any, ...]:
         """The results in full shape, none sharing memory with another or with an operand."""

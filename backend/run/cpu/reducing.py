@@ -60,7 +60,8 @@ class ReducingRun(Compiled):
         axis = layout.order.index(len(self.space) - 1)
         length = self.space[-1]
         cells = layout.points[:axis] + layout.points[axis + 1 :]
-        inner, points = axis == len(cells), 2 * space.BOX
+        threads, points = self.team()
+        inner, points = axis == len(cells), 2 * points
         piece = min(r.piece(length, points, inner) for r in self.reductions)
         many = max(1, points // piece) if inner else max(RUN, points // piece)
         outputs: list[NumArray | None] = [None] * len(self.reductions)
@@ -84,7 +85,7 @@ class ReducingRun(Compiled):
 
         pieces = [slice(start, min(start + piece, length)) for start in range(0, length, piece)]
         grid = ((*box[:axis], part, *box[axis:]) for box in boxes(cells, many) for part in pieces)
-        run_boxes(grid, make_worker, self.threads if self.count >= space.THREADED else 1)
+        run_boxes(grid, make_worker, threads)
         rest = [a for a in layout.order if a != len(self.space) - 1]
         return tuple(
             self.spread(layout.restore(r.combine(room, axis), rest)) for r, room in zip(self.reductions, rooms, strict=True)

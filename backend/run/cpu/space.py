@@ -17,14 +17,15 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...graph.phases import ValueId
-from ...schedule.workspace import BOX_POINTS
+from ...schedule.workspace import LARGEST_TEAM, TEAM_POINTS
 from .body import Body
 from .kinds import NumArray
 from .views import View
 
 WHOLE: Final = 1 << 13
 """Spaces of at most this many points run whole."""
-BOX: Final = BOX_POINTS
+BOX: Final = TEAM_POINTS // 2
+"""Points of a box of one of two threads: 1 MiB an f64 operand.  One thread alone does better with half of that."""
 THREADED: Final = 1 << 19
 """Spaces of at least this many points use the whole team."""
 
@@ -53,11 +54,16 @@ class Compiled:
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], shown: Sequence[int],
                  threads: int) -> None:  # fmt: skip
-        self.body, self.views, self.space, self.threads = body, views, space, threads
+        self.body, self.views, self.space, self.threads = body, views, space, min(threads, LARGEST_TEAM)
         full = frozenset().union(*(body.varying[i.slot] for i in body.inner), *(body.varying[slot] for slot in shown))
         self.points = tuple(size if axis in full else 1 for axis, size in enumerate(space))
         self.count = prod(self.points)
         self.shown = frozenset(shown)
+
+    def team(self) -> tuple[int, int]:
+        """Threads to use, and the points of a box of each."""
+        threads = self.threads if self.count >= THREADED else 1
+        return threads, max(1, 2 * BOX // max(threads, 2) if threads > 1 else BOX // 2)
 
     def slots(self, values: Mapping[ValueId, Any]) -> list[Any]:
         """Every slot that boxes read, over the whole space."""
