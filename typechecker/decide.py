@@ -1,33 +1,38 @@
-"""Verdicts on size facts: normal form, premises, bounds, then small numbers.
+"""Verdicts on size facts: normal form, premises, bounds, small numbers, then the solver.
 
 `decide` answers PROVED (true for all sizes the premises allow), NEVER (false for all), DEPENDS (with
-a counterexample) or UNKNOWN.  The steps are those of types.md 3.4 up to the small-model search; a
-solver for what is left belongs behind this same function.  PROVED and NEVER are sound; the search
-only ever produces DEPENDS, and every counterexample really falsifies the fact.
+a counterexample) or UNKNOWN.  The steps are those of types.md 3.4.  PROVED and NEVER are sound, and every
+counterexample really falsifies the fact.  The solver is asked only about facts that some size of a signature, an
+input or a `param` occurs in, and only when small numbers do not show both that the fact can fail and that it can hold.
 
-Neighbours: `sizes`, `obligations`; called by `builder`.
+Neighbours: `sizes`, `obligations`, `small_models`, `solver`; called by `builder`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product as cartesian
 from math import gcd
+from typing import TYPE_CHECKING
 
 from ..lang.diagnostics import Verdict
 from .obligations import Relation, SizeFact
-from .sizes import ZERO, Node, Opaque, Size, SizeVariable, number, quotient, variable
+from .sizes import ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, number, quotient, variable
+from .small_models import reach, search
+
+if TYPE_CHECKING:
+    from .solver.verdicts import Unproved
 
 _PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
-_SEARCH_VARIABLES = 4
-_SEARCH_LIMITS = (0, 24, 9, 4, 4)  # largest size tried, by the number of variables
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """`counterexample`: sizes that break the fact (DEPENDS).  `unproved`: what the solver did about an UNKNOWN one."""
+
     verdict: Verdict
     counterexample: Mapping[SizeVariable, int] | None = None
+    unproved: Unproved | None = None
 
 
 def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
@@ -35,8 +40,20 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
     verdict = settle(fact, premises)
     if verdict is not Verdict.UNKNOWN:
         return Decision(verdict)
-    found = counterexample(fact, premises)
-    return Decision(Verdict.UNKNOWN) if found is None else Decision(Verdict.DEPENDS, found)
+    related = connected(fact, premises)
+    found = search(fact, related)
+    symbolic = any(v.origin is not SizeOrigin.RUNTIME for v in fact.left.variables() | fact.right.variables())
+    if found.counterexample is not None and (found.satisfiable or not symbolic):
+        return Decision(Verdict.DEPENDS, found.counterexample)
+    if not symbolic:
+        return Decision(Verdict.UNKNOWN)
+    from .solver.verdicts import ask
+
+    answered = ask(fact, related, found.counterexample)
+    if answered.verdict is Verdict.UNKNOWN and found.counterexample is not None:
+        return Decision(Verdict.DEPENDS, found.counterexample)
+    example = answered.example or found.counterexample
+    return Decision(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved)
 
 
 def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
@@ -45,7 +62,7 @@ def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
         return Verdict.PROVED if fact.holds({}) else Verdict.NEVER
     if fact in premises:
         return Verdict.PROVED
-    premises = _connected(fact, premises)
+    premises = connected(fact, premises)
     rewrites = _orient(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
     context = _Context([_rewrite(p, rewrites) for p in _inequalities(premises)])
@@ -55,45 +72,15 @@ def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
     return Verdict.NEVER if _refuted(goal, context) else Verdict.UNKNOWN
 
 
-def counterexample(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Mapping[SizeVariable, int] | None:
-    """Small sizes that satisfy the premises and falsify the fact, smallest sum first."""
-    variables: set[SizeVariable] = set(fact.left.variables() | fact.right.variables())
-    for premise in premises:
-        mentioned = premise.left.variables() | premise.right.variables()
-        if mentioned & variables:
-            variables |= mentioned
-    pending = list(variables)
-    while pending:
-        v = pending.pop()
-        caps = v.cap.variables() - variables if v.cap is not None else frozenset()
-        variables |= caps
-        pending += caps
-    order = sorted(variables, key=lambda v: v.id)
-    if not order or len(order) > _SEARCH_VARIABLES:
-        return None
-    candidates = sorted(cartesian(range(_SEARCH_LIMITS[len(order)] + 1), repeat=len(order)), key=lambda c: (sum(c), c))
-    for values in candidates:
-        sizes = {v: value + v.minimum for v, value in zip(order, values, strict=True)}
-        if any(v.cap is not None and sizes[v] > v.cap.evaluate(sizes) for v in order):
-            continue
-        try:
-            if fact.holds(sizes) or not all(p.holds(sizes) for p in premises):
-                continue
-        except KeyError:  # a premise over variables the fact does not reach
-            continue
-        return sizes
-    return None
-
-
 # ------------------------------------------------------------------------------------ premises
 
 
-def _connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
-    """The premises that share a variable with the fact, directly or through one another, in order."""
+def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
+    """The premises that share a variable with the fact, directly or through one another or a cap, in order."""
     if not premises:
         return []
-    mentioned = [premise.left.variables() | premise.right.variables() for premise in premises]
-    reached = fact.left.variables() | fact.right.variables()
+    mentioned = [reach(premise) for premise in premises]
+    reached = reach(fact)
     chosen: set[int] = set()
     grown = True
     while grown:

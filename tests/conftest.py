@@ -1,0 +1,5 @@
+"""Tests keep no verdicts in the user's cache."""
+
+import os
+
+os.environ["RHO_VERDICTS"] = "off"

@@ -1,0 +1,224 @@
+"""The solver: its questions, its verdicts against brute force, what it keeps, and when it is not asked at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import product
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rho.lang.diagnostics import Verdict
+from rho.typechecker.decide import Decision, connected, decide
+from rho.typechecker.obligations import Relation, SizeFact
+from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, as_size, maximum, minimum, number, quotient, remainder, variable
+from rho.typechecker.solver import cache, verdicts, z3_leaf
+from rho.typechecker.solver.question import question
+
+pytest.importorskip("z3")
+
+N, M, K, H, D = (SizeVariable(name, i, SizeOrigin.RIGID) for i, name in enumerate("nmkhd"))
+n, m, k, h, d = (variable(v) for v in (N, M, K, H, D))
+CAPPED = SizeVariable("c", 9, SizeOrigin.RIGID, cap=n)
+
+
+def fact(left: Size | int, relation: str, right: Size | int) -> SizeFact:
+    return SizeFact(Relation(relation), as_size(left), as_size(right))
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv(cache.SWITCH, raising=False)
+    monkeypatch.setattr(verdicts, "_kept", {})
+    return tmp_path / "rho" / "verdicts"
+
+
+LARGE = number(1000)
+ROWS = [
+    (fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1)), [], Verdict.PROVED),
+    (fact(quotient(quotient(n, m), k), "=", quotient(n, m * k)), [fact(1, "≤", m), fact(1, "≤", k)], Verdict.PROVED),
+    (fact(n * n + 1, "≠", m * 4 + 4), [], Verdict.PROVED),
+    (fact(n * n + 1, "=", m * 4 + 4), [], Verdict.NEVER),
+    (fact(n, "=", m), [fact(n * 3, "=", m * 3)], Verdict.PROVED),
+    (fact(n, "=", m), [fact(n, "≤", m), fact(m, "≤", n)], Verdict.PROVED),
+    (fact(n, "=", m), [fact(n, "≤", k), fact(k, "≤", h), fact(h, "≤", d), fact(d, "≤", m), fact(m, "≤", n)], Verdict.PROVED),
+    (fact(n + k, "≤", m + h), [fact(n, "≤", m), fact(k, "≤", h)], Verdict.PROVED),
+    (fact(2, "∣", n + m), [fact(2, "∣", n), fact(2, "∣", m)], Verdict.PROVED),
+    (fact(3, "∣", n * 2), [fact(3, "∣", n)], Verdict.PROVED),
+    (fact(2, "∣", n + 1), [fact(2, "∣", n)], Verdict.NEVER),
+    (fact(remainder(n, 6), "≤", remainder(n, 3) + 3), [], Verdict.PROVED),
+    (fact(maximum(n, m) + minimum(n, m), "=", n + m), [], Verdict.PROVED),
+    (fact(n * h, "≤", m * h), [fact(n, "≤", m)], Verdict.PROVED),
+    (fact(n, "≤", n * n), [], Verdict.PROVED),
+    (fact(n * m, "≤", k), [fact(n, "≤", 3), fact(m, "≤", 3), fact(9, "≤", k)], Verdict.PROVED),
+    (fact(variable(CAPPED) * m, "≤", n * m), [], Verdict.PROVED),
+    (fact(n + m + k + h + d, "≤", LARGE), [], Verdict.DEPENDS),
+    (fact(n + m + k + h + d, "=", n + LARGE), [], Verdict.DEPENDS),
+    (fact(n * m, "=", 391), [fact(2, "≤", n), fact(n, "≤", m)], Verdict.DEPENDS),
+    (fact(n * m, "≠", 391), [fact(2, "≤", n), fact(n, "≤", m)], Verdict.DEPENDS),
+    (fact(n * n * n + m * m * m, "≠", k * k * k), [fact(1, "≤", n), fact(1, "≤", m), fact(1, "≤", k)], Verdict.UNKNOWN),
+]
+
+
+@pytest.mark.parametrize(("goal", "premises", "verdict"), ROWS, ids=[f"{g} if {p}" for g, p, _ in ROWS])
+def test_verdicts(goal: SizeFact, premises: list[SizeFact], verdict: Verdict) -> None:
+    decision = decide(goal, premises)
+    assert decision.verdict is verdict
+    assert (decision.counterexample is not None) is (verdict is Verdict.DEPENDS)
+    breaks(decision, goal, premises)
+
+
+def breaks(decision: Decision, goal: SizeFact, premises: list[SizeFact]) -> None:
+    if decision.counterexample is not None:
+        env = dict(decision.counterexample)
+        assert not goal.holds(env)
+        assert all(p.holds(env) for p in connected(goal, premises))
+
+
+atoms = st.sampled_from([n, m, k, number(2), number(3), variable(CAPPED)])
+sums = st.builds(lambda a, b, c: a * c + b, atoms, atoms, st.integers(1, 3))
+opaque = st.one_of(
+    sums, st.builds(quotient, sums, atoms), st.builds(remainder, sums, atoms), st.builds(maximum, sums, sums),
+    st.builds(minimum, sums, sums), st.builds(lambda a, b: a * b, atoms, atoms),
+)  # fmt: skip
+facts = st.builds(SizeFact, st.sampled_from(list(Relation)), opaque, opaque)
+
+
+@settings(max_examples=120, deadline=None)
+@given(facts, st.lists(facts, max_size=2))
+def test_agrees_with_brute_force(goal: SizeFact, premises: list[SizeFact]) -> None:
+    """The solver alone, on facts that smaller steps would often settle."""
+    related = connected(goal, premises)
+    answered = verdicts.ask(goal, related)
+    if answered.example is not None:
+        breaks(Decision(answered.verdict, answered.example), goal, related)
+    if answered.verdict is Verdict.UNKNOWN:
+        return
+    for a, b, c in product(range(5), repeat=3):
+        for low in range(a + 1):
+            env = {N: a, M: b, K: c, CAPPED: low}
+            if all(p.holds(env) for p in related):
+                holds = goal.holds(env)
+                assert holds or answered.verdict is not Verdict.PROVED, env
+                assert not holds or answered.verdict is not Verdict.NEVER, env
+
+
+def test_names_do_not_matter() -> None:
+    def asked(a: SizeVariable, b: SizeVariable) -> str:
+        return question(fact(variable(a) * 2, "≤", quotient(variable(b), 3)), [fact(variable(b), "≠", 7)]).key
+
+    assert asked(N, M) == asked(K, D)
+    assert asked(N, M) != question(fact(n * 2, "≤", quotient(m, 4)), [fact(m, "≠", 7)]).key
+
+
+def hard() -> SizeFact:
+    return fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))
+
+
+def test_a_verdict_is_kept_on_disk(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert decide(hard()).verdict is Verdict.PROVED
+    (stored,) = own_cache.iterdir()
+    assert json.loads(stored.read_text())["verdict"] == "proved"
+    monkeypatch.setattr(verdicts, "_kept", {})
+    monkeypatch.setattr(z3_leaf, "solve", lambda *_: pytest.fail("asked again"))
+    assert decide(hard()).verdict is Verdict.PROVED
+
+
+DAMAGE = ["", "{", "[]", "null", '{"format": 1}', "[" * 5000, '{"format": 1, "verdict": "proved", "model": [], "question": "another"}']
+
+
+@pytest.mark.parametrize("text", DAMAGE, ids=range(len(DAMAGE)))
+def test_damaged_entries_are_ignored(own_cache: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    decide(hard())
+    (stored,) = own_cache.iterdir()
+    whole = stored.read_text()
+    stored.write_text(text)
+    monkeypatch.setattr(verdicts, "_kept", {})
+    assert decide(hard()).verdict is Verdict.PROVED
+    assert stored.read_text() == whole
+
+
+def test_an_example_from_the_cache_is_checked(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goal = fact(n + m + k + h + d, "≤", LARGE)
+    decide(goal)
+    (stored,) = own_cache.iterdir()
+    entry = json.loads(stored.read_text())
+    stored.write_text(json.dumps({**entry, "model": [0] * 5}))
+    monkeypatch.setattr(verdicts, "_kept", {})
+    found = decide(goal)
+    assert found.verdict is Verdict.DEPENDS
+    breaks(found, goal, [])
+
+
+def test_the_cache_can_be_off_or_out_of_reach(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.SWITCH, "off")
+    assert decide(hard()).verdict is Verdict.PROVED
+    assert not own_cache.exists()
+    monkeypatch.delenv(cache.SWITCH)
+    monkeypatch.setattr(verdicts, "_kept", {})
+    own_cache.parent.write_text("a file where the folder would be")
+    assert decide(hard()).verdict is Verdict.PROVED
+
+
+def test_without_the_solver_it_stays_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "z3", None)
+    decision = decide(hard())
+    assert (decision.verdict, decision.unproved) == (Verdict.UNKNOWN, verdicts.Unproved.ABSENT)
+
+
+def test_an_interrupt_is_no_answer(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import z3
+
+    monkeypatch.setattr(z3.Solver, "check", lambda self: z3.unknown)
+    monkeypatch.setattr(z3.Solver, "reason_unknown", lambda self: "interrupted from keyboard")
+    with pytest.raises(KeyboardInterrupt):
+        decide(hard())
+    assert not own_cache.exists()
+
+
+def test_out_of_memory_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    import z3
+
+    def fail(self: object) -> None:
+        raise z3.Z3Exception("out of memory")
+
+    monkeypatch.setattr(z3.Solver, "check", fail)
+    assert decide(hard()).verdict is Verdict.UNKNOWN
+
+
+def test_the_pinned_version_is_the_one_installed() -> None:
+    import tomllib
+
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text()
+    assert tomllib.loads(text)["project"]["optional-dependencies"]["solver"] == [f"z3-solver=={z3_leaf.version()}"]
+
+
+NOT_ASKED = [
+    "1 2 3 + 10 20 30",
+    "f ← {2 _⍴⍵}\nf ⍳6",
+    "b ← 1 0 1\n(b⌿4 5 6) + b⌿1 2 3",
+    "f : f64[n] → f64\nf ← {+/⍵×⍵}\nf 1 2 3",
+    "f : f64[n] → f64[2 n÷2] where 2∣n\nf ← {2 _⍴⍵}\nf 1 2 3 4",
+    "input x : f64[n]\n2 _⍴x",
+    "input x : f64[n]\n3 _⍴x",
+    "input x : f64[n m]\n100 200⍴x\n8 _⍴x",
+    "param k ← 3\ninput x : f64[n]\nk↑x\nk↕x",
+]
+
+
+@pytest.mark.parametrize("program", NOT_ASKED)
+def test_what_needs_no_solver_imports_none(program: str) -> None:
+    code = (
+        "import sys\nfrom rho.lang.source import Source\nfrom rho.typechecker.check import check\n"
+        f"found = check(Source('t', {program!r}))\n"
+        "assert found.core is not None, found.diagnostics\nprint('z3' in sys.modules)"
+    )
+    env = {**os.environ, cache.SWITCH: "off"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
+    assert done.stdout.strip() == "False"
