@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .elements import show_element
-from .sizes import Size, SizeOrigin, SizeVariable
+from .sizes import Size, capacity
 from .types import ArrayType
 
 
@@ -22,20 +22,9 @@ def show_type(type: ArrayType) -> str:
 
 
 def show_shape(shape: Sequence[Size]) -> str:
-    """`[n 3]`; a lone run-time size shows its cap: `[k≤n]`."""
+    """`[n 3]`; a size known only at run time shows its cap: `[k≤n]`, `[k+k2≤2·n]`."""
     return f"[{' '.join(_show_size(s) for s in shape)}]"
 
 
 def _show_size(size: Size) -> str:
-    lone = _lone(size)
-    if lone is not None and lone.origin is SizeOrigin.RUNTIME and lone.cap is not None:
-        return f"{lone}≤{lone.cap}"
-    return str(size)
-
-
-def _lone(size: Size) -> SizeVariable | None:
-    if len(size.terms) == 1 and size.terms[0][1] == 1 and len(size.terms[0][0]) == 1:
-        atom, power = size.terms[0][0][0]
-        if power == 1 and isinstance(atom, SizeVariable):
-            return atom
-    return None
+    return f"{size}≤{capacity(size)}" if size.is_runtime() else str(size)

@@ -149,8 +149,9 @@ def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
                        labels=(label(b, right),))  # fmt: skip
     counts = []
     for k, n in zip(sizes, right.type.shape, strict=False):
+        may = "do" if k.constant is not None and n.constant is not None else "may"
         for low, high, message in ((ONE, k, f"a window must hold at least one cell, but {k} may be less"),
-                                   (k, n, f"windows of {k} do not fit an axis of {n}: n-k+1 may be negative")):  # fmt: skip
+                                   (k, n, f"windows of {k} cells {may} not fit an axis of {n}")):  # fmt: skip
             if not b.require(Obligation(SizeFact(Relation.AT_MOST, low, high), "E202", span, message)):
                 return b.poison(span)
         counts.append(n - k + 1)
