@@ -35,7 +35,7 @@ from .size_terms import (
 
 __all__ = [
     "ONE", "ZERO", "Atom", "Interval", "Monomial", "Node", "Opaque", "Size", "SizeOrigin", "SizeVariable", "as_size", "capacity",
-    "maximum", "minimum", "monus", "number", "product", "quotient", "rebuild", "remainder", "variable",
+    "least", "maximum", "minimum", "monus", "number", "product", "quotient", "rebuild", "remainder", "variable",
 ]  # fmt: skip
 
 # ------------------------------------------------------------------------------ opaque nodes
@@ -214,6 +214,11 @@ def _term_quotient(m: Monomial, c: int, by: Monomial, lead: int) -> Size | None:
 def capacity(size: Size) -> Size:
     """The least such bound that monotonicity gives: run-time sizes at their caps where that makes the size larger."""
     return _limit(size, 1)
+
+
+def least(size: Size) -> Size:
+    """The greatest such lower bound: run-time sizes at their least values where that makes the size smaller."""
+    return _limit(size, -1)
 
 
 def _limit(size: Size, direction: int) -> Size:

@@ -1,0 +1,223 @@
+"""Backward demand: how many times the reference evaluation reads each element of every value (types.md 4.2).
+
+The walk goes through a block from its results to its parameters.  When it meets the op that makes a value, all reads of
+that value are known; they are the demand on the op, and the op's operands are read accordingly.  A node that nothing
+demands does not run; one that is demanded runs once each time its block runs, and makes its result, unless it is a
+view, which hands the demand on.  Functions that were called are expanded in the core, so a call needs no rule.
+
+Grades of values inside a block count the reads of one run of the block.
+
+Neighbours: `reads` (ops without blocks), `tally` (sums of reads), `contracts` and `describe` (what is made of it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ...lang.source import Span
+from .. import core as c
+from ..core import Block, Core, ValueId
+from ..obligations import Relation, SizeFact
+from ..sizes import ONE, ZERO, minimum, number, product
+from ..types import ArrayType
+from .grades import NONE, ONCE, Grade, exactly, less_one
+from .reads import Setting, operand_reads, part_of
+from .tally import Tally, Use
+
+_Free = dict[ValueId, Tally]
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """The grade of every value, and where each is read (a few places a value)."""
+
+    grades: Mapping[ValueId, Grade]
+    uses: Mapping[ValueId, tuple[Use, ...]]
+
+    def grade(self, value: ValueId) -> Grade:
+        return self.grades.get(value, NONE)
+
+    def uses_of(self, value: ValueId) -> tuple[Use, ...]:
+        return self.uses.get(value, ())
+
+
+def demands_of(core: Core) -> Demands:
+    """The demands of a whole program, whose outputs and prints are read once."""
+    walk = _Walk(Setting(core.types, [guard.fact for guard in core.guards]), core.spans)
+    roots = [(output.value, Use(output.span, ONCE, "")) for output in core.outputs]
+    return walk.whole(core.block, roots)
+
+
+def demands_of_block(
+    block: Block, results: Sequence[ValueId], types: Mapping[ValueId, ArrayType], spans: Mapping[ValueId, Span],
+    premises: Sequence[SizeFact],
+) -> Demands:  # fmt: skip
+    """The demands of a function's body, each of whose results is read once."""
+    walk = _Walk(Setting(types, premises), spans)
+    return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results])
+
+
+@dataclass(slots=True)
+class _Walk:
+    setting: Setting
+    spans: Mapping[ValueId, Span]
+    grades: dict[ValueId, Grade] = field(default_factory=dict)
+    uses: dict[ValueId, tuple[Use, ...]] = field(default_factory=dict)
+
+    def whole(self, block: Block, roots: Sequence[tuple[ValueId, Use]]) -> Demands:
+        tallies: _Free = {}
+        for value, use in roots:
+            tallies.setdefault(value, Tally()).add(use)
+        self.ops(block, tallies, live=True)
+        for value in list(tallies):
+            self.finish(value, tallies)
+        return Demands(self.grades, self.uses)
+
+    def finish(self, value: ValueId, tallies: _Free) -> Grade:
+        """All reads of a value are known: keep its grade."""
+        tally = tallies.pop(value, None)
+        if tally is None:
+            self.grades[value] = NONE
+            return NONE
+        tally.settle(self.setting)
+        self.grades[value] = tally.grade
+        self.uses[value] = tuple(sorted(tally.uses, key=lambda use: (use.span.file, use.span.start)))
+        return tally.grade
+
+    def block(self, block: Block, demands: Sequence[Grade], *, live: bool) -> tuple[list[Grade], _Free]:
+        """The grades of the parameters, and the reads of outer values."""
+        tallies: _Free = {}
+        for result, demand in zip(block.results, demands, strict=True):
+            tallies.setdefault(result, Tally()).add(Use(self.spans[result], demand))
+        self.ops(block, tallies, live=live)
+        params = [self.finish(param, tallies) for param in block.params]
+        for tally in tallies.values():
+            tally.settle(self.setting)
+        return params, tallies
+
+    def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
+        for op in reversed(block.ops):
+            self.op(op, tallies, live=live)
+
+    def op(self, op: c.Op, tallies: _Free, *, live: bool) -> None:
+        match op:
+            case c.Print():
+                if live:
+                    tallies.setdefault(op.arg, Tally()).add(Use(self.spans[op.arg], ONCE))
+            case c.RuntimeSize():
+                if live:
+                    tallies.setdefault(op.value, Tally()).add(Use(self.spans[op.value], ONCE))
+            case c.Lift() | c.Fold() | c.FoldScan() | c.Loop() | c.Branch() | c.Library():
+                demands = [self.finish(result, tallies) for result in op.results]
+                self.several(op, demands, tallies)
+            case c.Slice():
+                part = part_of(op, self.finish(op.result, tallies), self.setting)
+                tallies.setdefault(op.arg, Tally()).add_part(part, self.spans[op.result])
+            case _:
+                demand = self.finish(op.result, tallies)
+                for read in operand_reads(op, demand, self.setting):
+                    tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.result], read.grade, read.why))
+
+    def several(self, op: c.Op, demands: list[Grade], tallies: _Free) -> None:
+        """Ops with several results or with blocks."""
+        runs = any(not demand.is_zero for demand in demands)
+        match op:
+            case c.Library():
+                if runs:
+                    for arg in op.args:
+                        tallies.setdefault(arg, Tally()).add(Use(self.spans[op.results[0]], ONCE))
+            case c.Lift():
+                self.lift(op, [demand.delta() for demand in demands], tallies, runs=runs)
+            case c.Fold() | c.FoldScan():
+                self.fold(op, tallies, runs=runs)
+            case c.Loop():
+                self.loop(op, tallies, runs=runs)
+            case c.Branch():
+                self.branch(op, demands, tallies, runs=runs or prints(op))
+
+    def lift(self, op: c.Lift, demands: list[Grade], tallies: _Free, *, runs: bool) -> None:
+        params, free = self.block(op.body, demands, live=runs)
+        if not runs:
+            return
+        span, whole = self.spans[op.results[0]], " ".join(str(size) for size in op.frame)
+        for arg, length, grade in zip(op.args, op.frames, params, strict=True):
+            times = product(op.frame[length:])
+            own = " ".join(str(size) for size in op.frame[:length])
+            why = "" if times == ONE else f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
+            tallies.setdefault(arg, Tally()).add(Use(span, grade.times(exactly(times)), why))
+        count = product(op.frame)
+        _capture(free, exactly(count), f"captured by a function that runs {count} times", tallies)
+
+    def fold(self, op: c.Fold | c.FoldScan, tallies: _Free, *, runs: bool) -> None:
+        params, free = self.block(op.body, [ONCE if runs else NONE] * len(op.body.results), live=runs)
+        if not runs:
+            return
+        length = self.setting.shape(op.args[0])[0]
+        several = self.setting.proved(Relation.AT_MOST, number(2), length)
+        single = self.setting.proved(Relation.AT_MOST, length, ONE)
+        half = len(op.args)
+        for i, arg in enumerate(op.args):
+            grade = ONCE  # of one item there is only its copy
+            if isinstance(op, c.Fold) and not single:
+                grade = params[i].join(params[half + i])
+                grade = grade if several else grade.join(ONCE)
+            elif isinstance(op, c.FoldScan) and not single:
+                grade = ONCE.join(params[half + i])
+            tallies.setdefault(arg, Tally()).add(Use(self.spans[op.results[0]], grade))
+        times = less_one(length)
+        _capture(free, times, f"captured by a function that runs {times} times", tallies)
+
+    def loop(self, op: c.Loop, tallies: _Free, *, runs: bool) -> None:
+        params, free = self.block(op.body, [ONCE if runs else NONE] * len(op.body.results), live=runs)
+        if op.until is not None:
+            tested, outer = self.block(op.until, [ONCE if runs else NONE], live=runs)
+            params = [a.plus(b) for a, b in zip(params, tested[len(op.initial) :], strict=True)]
+            for value, tally in outer.items():
+                free.setdefault(value, Tally()).include(tally)
+        if not runs:
+            return
+        trips = exactly(op.trip)
+        if op.until is not None:
+            trips = Grade(minimum(trips.low, ONE), trips.high)
+        for value, grade in zip(op.initial, params, strict=True):
+            first = grade
+            if op.keep or trips.high == ZERO:
+                first = ONCE  # a copy into the states
+            elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
+                first = grade.join(ONCE)
+            tallies.setdefault(value, Tally()).add(Use(self.spans[op.results[0]], first))
+        _capture(free, trips, f"in a loop of {op.trip}", tallies)
+
+    def branch(self, op: c.Branch, demands: list[Grade], tallies: _Free, *, runs: bool) -> None:
+        then = self.block(op.then, demands, live=runs)[1]
+        otherwise = self.block(op.otherwise, demands, live=runs)[1]
+        if not runs:
+            return
+        tallies.setdefault(op.condition, Tally()).add(Use(self.spans[op.condition], ONCE))
+        for value in then | otherwise:
+            left, right = then.get(value, Tally()), otherwise.get(value, Tally())
+            why = "only if the condition holds" if value not in otherwise else ""
+            if value not in then:
+                why = "only if the condition does not hold"
+            tallies.setdefault(value, Tally()).include(left.join(right, why))
+
+
+def _capture(free: _Free, times: Grade, why: str, tallies: _Free) -> None:
+    """Outer values that a block reads each time it runs."""
+    for value, tally in free.items():
+        tallies.setdefault(value, Tally()).include(tally.times(times, why))
+
+
+def prints(op: c.Branch) -> bool:
+    """Does an arm print?  Then the branch runs although nothing needs its results."""
+    pending = [op]
+    while pending:
+        branch = pending.pop()
+        for inner in (*branch.then.ops, *branch.otherwise.ops):
+            if isinstance(inner, c.Print):
+                return True
+            if isinstance(inner, c.Branch):
+                pending.append(inner)
+    return False
+

@@ -1,0 +1,212 @@
+"""How often one op reads the elements of its operands, when its result is demanded a given number of times.
+
+A *view* (transpose, reverse, rotate, spread, slice, windows, a reshape that keeps the number of elements) passes the
+demand on to its operand; every other op runs once if it is demanded at all, makes its result, and reads its operands as
+below.  Ops with blocks (`Lift Loop Fold FoldScan Branch`) are in `demand`, not here.
+
+Neighbours: `typechecker.core` (the ops), `demand` (the walk), `backend.run.reference.counting` (counts the same thing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...lang.diagnostics import Verdict
+from .. import core as c
+from ..core import ValueId
+from ..decide import settle
+from ..obligations import Relation, SizeFact
+from ..sizes import ONE, ZERO, Size, product, quotient
+from ..types import ArrayType
+from .grades import NONE, ONCE, Grade, exactly, up_to
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """One operand read by one op; `why` says what multiplies the reads, "" if nothing does."""
+
+    value: ValueId
+    grade: Grade
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A read of the major cells `start ≤ i < stop` of an operand, each as often as the result is demanded.
+
+    `whole` tells that all other axes are taken in full."""
+
+    value: ValueId
+    start: Size
+    stop: Size
+    demand: Grade
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is known about sizes and types where an op stands."""
+
+    types: Mapping[ValueId, ArrayType]
+    premises: Sequence[SizeFact]
+
+    def shape(self, value: ValueId) -> tuple[Size, ...]:
+        return self.types[value].shape
+
+    def count(self, value: ValueId) -> Size:
+        """The number of elements."""
+        return product(self.types[value].shape)
+
+    def proved(self, relation: Relation, left: Size, right: Size) -> bool:
+        if left == right:
+            return relation is not Relation.LESS
+        return settle(SizeFact(relation, left, right), self.premises) is Verdict.PROVED
+
+    def keeps_elements(self, op: c.Reshape) -> bool:
+        """Is this reshape a view: has its result exactly the elements of its operand?"""
+        return self.proved(Relation.EQUAL, self.count(op.arg), self.count(op.result))
+
+
+def part_of(op: c.Slice, demand: Grade, setting: Setting) -> Part:
+    """The major cells that a take or drop reads (those outside the operand are fills)."""
+    given, made = setting.shape(op.arg), setting.shape(op.result)
+    if not given:
+        return Part(op.arg, ZERO, ONE, demand, True)
+    starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
+    whole = all(
+        setting.proved(Relation.AT_MOST, start, ZERO) and setting.proved(Relation.AT_MOST, size, start + length)
+        for start, length, size in zip(starts[1:], made[1:], given[1:], strict=True)
+    )
+    return Part(op.arg, starts[0], starts[0] + made[0], demand, whole)
+
+
+def operand_reads(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
+    """The reads of an op without blocks.  `demand` is that of its result; a slice is `part_of` instead."""
+    if demand.is_zero:
+        return []
+    match op:
+        case c.Reshape() | c.Transpose() | c.Spread() | c.Reverse() | c.Rotate() | c.Windows():
+            return _view(op, demand, setting)
+        case c.Scalar():
+            made = setting.shape(op.result)
+            return [_extended(arg, made[len(setting.shape(arg)) :], made) for arg in op.args]
+        case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
+            return _selection(op, setting)
+        case c.Contract():
+            left, right = setting.shape(op.left), setting.shape(op.right)
+            return [_paired(op.left, right[1:], "columns of the right"), _paired(op.right, left[:-1], "rows of the left")]
+        case c.Decode():
+            left, right = setting.shape(op.radix), setting.shape(op.arg)
+            return [_paired(op.radix, right[1:], "columns of the right"), _paired(op.arg, left[:-1], "rows of the left")]
+        case c.Encode():
+            left, right = setting.shape(op.radix), setting.shape(op.arg)
+            return [_paired(op.radix, right, "elements of the right"), _paired(op.arg, left[1:], "columns of the left")]
+        case _:
+            return [Read(value, ONCE) for value in plain_operands(op)]
+
+
+def plain_operands(op: c.Op) -> tuple[ValueId, ...]:
+    """The operands of an op that loads each element once."""
+    match op:
+        case c.Join() | c.Stack() | c.Library():
+            return op.args
+        case c.Reduce() | c.Scan() | c.FirstOccurrence() | c.Grade() | c.Format():
+            return (op.arg,)
+        case c.GradeBy():
+            return op.order, op.arg
+        case c.IndexOf() | c.IntervalIndex() | c.MemberOf():
+            return op.table, op.arg
+        case c.Find():
+            return op.pattern, op.arg
+        case c.Match():
+            return op.left, op.right
+        case c.KeyReduce():
+            return op.indices, op.arg
+        case c.Random():
+            return (op.key,)
+        case _:
+            return ()
+
+
+def _view(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
+    match op:
+        case c.Reshape():
+            if setting.keeps_elements(op):
+                return [Read(op.arg, demand)]
+            return [Read(op.arg, _cycled(setting.count(op.arg), setting.count(op.result)), "reshape cycles through it")]
+        case c.Transpose():
+            return [Read(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
+        case c.Spread():
+            added = [size for axis, size in enumerate(setting.shape(op.result)) if axis not in op.axes]
+            times = product(added)
+            return [Read(op.arg, demand.times(exactly(times)), _why(times, "it is replicated"))]
+        case c.Reverse():
+            return [Read(op.arg, demand)]
+        case c.Rotate():
+            return [Read(op.arg, demand), Read(op.amount, ONCE)]
+        case c.Windows():
+            times = product(setting.shape(op.result)[op.count : 2 * op.count])
+            return [Read(op.arg, demand.times(up_to(times)), _why(times, "windows overlap"))]
+    return []
+
+
+def _cycled(given: Size, made: Size) -> Grade:
+    """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
+    if given == ONE:
+        return exactly(made)
+    if made == ONE:
+        return up_to(ONE)
+    if made == ZERO:
+        return NONE
+    low = exactly(quotient(made, given)).low
+    high = exactly(quotient(made + given - 1, given) if (given.bounds()[0] or 0) >= 1 else made).high
+    return Grade(low, high)
+
+
+def _selection(op: c.Op, setting: Setting) -> list[Read]:
+    match op:
+        case c.Gather():
+            indices = setting.types[op.indices]
+            if indices.permutation and setting.shape(op.arg)[op.axis] == indices.shape[0]:
+                return [Read(op.arg, ONCE), Read(op.indices, ONCE)]
+            times = product(indices.shape)
+            return [Read(op.arg, up_to(times), _why(times, "several indices may be the same")), Read(op.indices, ONCE)]
+        case c.Update():
+            reads = [Read(op.arg, up_to(ONE)), *[Read(index, ONCE) for index in op.indices if index is not None]]
+            if setting.shape(op.value):
+                return [*reads, Read(op.value, ONCE)]
+            places = ONE
+            for axis, index in enumerate(op.indices):
+                places = places * (setting.shape(op.arg)[axis] if index is None else setting.count(index))
+            return [*reads, Read(op.value, exactly(places), _why(places, "it goes to every selected place"))]
+        case c.MaskUpdate():
+            reads = [Read(op.arg, up_to(ONE)), Read(op.mask, ONCE)]
+            places = setting.count(op.arg)
+            scalar = not setting.shape(op.value)
+            return [*reads, Read(op.value, up_to(places) if scalar else ONCE)]
+        case c.Compress():
+            return [Read(op.mask, ONCE), Read(op.arg, up_to(ONE))]
+        case c.Expand():
+            return [Read(op.mask, ONCE), Read(op.arg, ONCE)]
+        case c.Where():
+            return [Read(op.mask, ONCE)]
+    return []
+
+
+def _extended(arg: ValueId, missing: Sequence[Size], frame: Sequence[Size]) -> Read:
+    """An operand that the function is lifted over; axes it lacks replicate it."""
+    times = product(missing)
+    own = " ".join(str(s) for s in frame[: len(frame) - len(missing)])
+    whole = " ".join(str(s) for s in frame)
+    why = f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
+    return Read(arg, exactly(times), _why(times, why))
+
+
+def _paired(value: ValueId, others: Sequence[Size], what: str) -> Read:
+    times = product(others)
+    return Read(value, exactly(times), _why(times, f"it meets all {times} {what}"))
+
+
+def _why(times: Size, text: str) -> str:
+    return "" if times == ONE else text
