@@ -121,7 +121,7 @@ def _erf_far(x: NumArray) -> NumArray:
 
 def _erfc_small(x: NumArray) -> NumArray:
     product = x * _ratio_small(x)
-    return np.where(x < 0.25, 1.0 - (x + product), 0.5 - ((x - 0.5) + product))
+    return np.asarray(np.where(x < 0.25, 1.0 - (x + product), 0.5 - ((x - 0.5) + product)))
 
 
 def _erfc_middle(x: NumArray) -> NumArray:
