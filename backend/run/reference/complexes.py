@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from . import reals
-from .special import GCD_TOLERANCE, INFINITY, NAN, complex_binomial, complex_factorial
+from .special import GCD_STEPS, GCD_TOLERANCE, INFINITY, NAN, complex_binomial, complex_factorial
 
 Rounding: TypeAlias = Callable[[float], float]
 NOT_A_NUMBER: Final = complex(NAN, NAN)
@@ -122,8 +122,12 @@ def greatest_common_divisor(x: complex, y: complex) -> complex:
     if not (cmath.isfinite(x) and cmath.isfinite(y)):
         return NOT_A_NUMBER
     tolerance = GCD_TOLERANCE * max(abs(x), abs(y))
-    while abs(y) > tolerance:
+    for _ in range(GCD_STEPS):
+        if abs(y) <= tolerance:
+            break
         x, y = y, residue(y, x)
+    else:
+        return NOT_A_NUMBER  # numbers that are not whole may have no common divisor that rounding lets us reach
     for turned in (x, complex(-x.imag, x.real), -x, complex(x.imag, -x.real)):
         if turned.real > 0 and turned.imag >= 0:
             return complex(turned.real, turned.imag or 0.0)

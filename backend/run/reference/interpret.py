@@ -13,7 +13,7 @@ Neighbours: `operations` (pure ops), `run.binding` (sizes at load), `typechecker
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from ....lang.diagnostics import Diagnostic, RunFailed
@@ -36,17 +36,25 @@ def interpret(core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
     """Run a checked program on in-memory inputs.
 
     Refused: sizes or guards (see `run.binding`).  RunFailed: a run-time check."""
+    return execute_program(Machine, core, inputs, params)[1]
+
+
+def execute_program(
+    make: Callable[[Core, dict[SizeVariable, int]], Machine], core: Core, inputs: Mapping[str, Array], params: Mapping[str, int]
+) -> tuple[Machine, Results]:  # fmt: skip
+    """Bind the sizes, make a machine, run the program on it."""
     sizes = bind_sizes(core, {name: value.shape for name, value in inputs.items()}, params)
-    machine = Machine(core, sizes)
+    machine = make(core, sizes)
     for entry in core.inputs:
-        machine.store(entry.value, inputs[entry.name])
+        machine.start(entry.value, inputs[entry.name])
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, 1000 + _FRAMES_A_BLOCK * nesting(core.block)))
     try:
         machine.run(core.block)
     finally:
         sys.setrecursionlimit(limit)
-    return Results(tuple(machine.printed), {entry.name: machine.value(entry.value) for entry in core.outputs})
+    results = Results(tuple(machine.printed), {entry.name: machine.value(entry.value) for entry in core.outputs})
+    return machine, results
 
 
 def nesting(block: Block) -> int:
@@ -100,6 +108,10 @@ class Machine:
             raise InternalError(f"size {size} mentions {missing.args[0]}, which is not bound") from None
 
     # ------------------------------------------------------------------- storing
+
+    def start(self, which: ValueId, value: Array) -> None:
+        """Keep the value of an input."""
+        self.store(which, value)
 
     def store(self, which: ValueId, value: Array) -> None:
         """Keep a value after checking that it is what its type says."""

@@ -16,6 +16,7 @@ NAN: Final = math.nan
 INFINITY: Final = math.inf
 LARGEST_CENTRAL: Final = 1029  # C(2k, k) exceeds every binary64 for k above this
 GCD_TOLERANCE: Final = 1e-10
+GCD_STEPS: Final = 1000  # far more than Euclid needs on Gaussian integers of 64-bit parts
 
 
 def is_whole(value: float) -> bool:
