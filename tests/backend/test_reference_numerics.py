@@ -189,3 +189,16 @@ def test_transforms_agree_with_numpy(n: int) -> None:
 def test_the_transform_of_an_impulse_is_exact() -> None:
     assert linear.fourier([1, 0, 0, 0], inverse=False) == [1] * 4
     assert cmath.isclose(linear.fourier([0, 1], inverse=False)[1], -1)
+
+
+def test_divisors_of_complex_numbers_end() -> None:
+    """Numbers that are not whole once made Euclid's algorithm run for ever."""
+    from itertools import product
+
+    from rho.backend.run.reference.complexes import greatest_common_divisor
+
+    parts = (0.1, 0.25, -4.7, 3.0, 1e-3, 1e300, 2**0.5)
+    numbers = [complex(a, b) for a, b in product(parts, parts)]
+    for x, y in product(numbers, numbers):
+        greatest_common_divisor(x, y)
+    assert greatest_common_divisor(6 + 0j, 4 + 0j) == 2
