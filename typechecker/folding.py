@@ -1,6 +1,7 @@
 """Constants known while checking, folded only where every back end gives the same bits.
 
-Integers, bools, comparisons and text fold; f64 folds for the four exact IEEE operations.  A fold
+Integers, bools, comparisons and text fold; f64 folds for the operations that IEEE fixes to the last bit (`+ - × ÷ √`),
+for rounding to whole numbers and for factorials of small ones.  A fold
 never removes an op: it only lets later rules see the value (`⍉` axes, `○` numbers, masks).
 
 Neighbours: `builder.scalar`; meanings are those of `scalars`.
@@ -44,6 +45,32 @@ _MONADIC: dict[str, Callable[[Any], Payload]] = {
     "not": lambda a: not a,
     "sign": lambda a: (a > 0) - (a < 0),
 }
+MOST_WHOLE = 2.0**62
+_FLOATS: dict[str, Callable[..., Payload | None]] = {
+    "neg": lambda a: -a,
+    "abs": abs,
+    "floor": lambda a: math.floor(a) if abs(a) <= MOST_WHOLE else None,
+    "ceil": lambda a: math.ceil(a) if abs(a) <= MOST_WHOLE else None,
+    "sqrt": lambda a: math.sqrt(a) if a >= 0 else None,
+    "reciprocal": lambda a: 1.0 / a if a else None,
+    "factorial": lambda a: float(math.factorial(int(a))) if a in _SMALL else None,
+    "pow": lambda a, b: _power(a, b),
+    "div": lambda a, b: a / b if b else None,
+}
+
+
+def _power(base: float, exponent: float) -> float | None:
+    """Powers and square roots that are small whole numbers, which no library rounds."""
+    if not base.is_integer() or abs(base) > 2.0**53:
+        return None
+    if exponent == 0.5 and base >= 0 and math.isqrt(int(base)) ** 2 == base:
+        return float(math.isqrt(int(base)))
+    if exponent.is_integer() and 0 <= exponent <= 53 and abs(power := int(base) ** int(exponent)) <= 2**53:
+        return float(power)
+    return None
+
+
+_SMALL = frozenset(map(float, range(19)))  # 18! is below 2*53
 
 
 def fold(
@@ -63,16 +90,23 @@ def fold(
     compute = _function(function, kind, len(known))
     if compute is None:
         return _convert(known[0], kind, target) if function == "convert" else None
-    values = tuple(compute(*items) for items in zip(*spread, strict=True))
-    return tuple(settle(v, target) for v in values)
+    values: list[Payload] = []
+    for items in zip(*spread, strict=True):
+        value = compute(*items)
+        if value is None:
+            return None
+        values.append(settle(value, target))
+    return tuple(values)
 
 
-def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload] | None:
+def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload | None] | None:
     exact = kind.is_integer or kind in (Kind.BOOL, Kind.F64, Kind.CHAR)
     if not exact:
         return None
+    if kind is Kind.F64 and function in _FLOATS:
+        return _FLOATS[function]
     if arity == 1:
-        return _MONADIC.get(function) if kind is not Kind.F64 or function in ("neg", "abs") else None
+        return _MONADIC.get(function) if kind is not Kind.F64 else None
     if arity == 2:
         return _ANY.get(function) or (_INTEGER.get(function) if kind is not Kind.F64 else None)
     return None

@@ -11,6 +11,7 @@ from ..display import show_type
 from ..elements import Kind, integer_range
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..rules.common import whole_numbers
 from ..sizes import ZERO, Size, SizeVariable, number, variable
 from ..types import ArrayType
 from .compose import as_function
@@ -83,6 +84,7 @@ def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
 
 
 def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
+    x = whole_numbers(ctx.builder, x, span)
     element = x.type.element
     if x.type.rank > 0 and not (x.type.rank == 1 and x.type.shape[0].constant == 1):
         ctx.error("E601", f"a trip count is one integer, but this is an array of rank {x.type.rank}", span)

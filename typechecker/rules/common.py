@@ -126,7 +126,7 @@ def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
         return (x.static + origin,)
     if x.static is not None:
         return tuple(s + origin for s in x.static)
-    if x.constant is not None and x.type.element.kind is Kind.F64 and whole_literal(x):
+    if x.constant is not None and whole_literal(x):
         return tuple(number(int(c)) for c in x.constant if isinstance(c, float))
     if x.constant is not None and all(isinstance(c, int) for c in x.constant):
         return tuple(number(int(c) + origin) for c in x.constant if isinstance(c, int))
@@ -134,10 +134,18 @@ def static_sizes(b: Builder, x: Operand) -> tuple[Size, ...] | None:
 
 
 def whole_literal(x: Operand) -> bool:
-    """A literal of floats that are whole numbers, such as `1e6`: APL takes it where an integer is wanted."""
-    return x.type.element.weak and x.constant is not None and all(
+    """Floats known while checking that are whole numbers, such as `1e6` or `√9`: APL takes them where integers are wanted."""
+    return x.constant is not None and x.type.element.kind is Kind.F64 and all(
         isinstance(c, float) and c.is_integer() and abs(c) < 2**53 for c in x.constant
     )  # fmt: skip
+
+
+def whole_numbers(b: Builder, x: Operand, span: Span) -> Operand:
+    """x, with floats known to be whole numbers as integers."""
+    if x.constant is None or not x.constant or not whole_literal(x):
+        return x
+    data = [int(c) for c in x.constant if isinstance(c, float)]
+    return b.literal(data, replace(x.type, element=Element(Kind.I64, min(data), max(data), weak=x.type.element.weak)), span)
 
 
 def static_integer(b: Builder, x: Operand) -> int | None:

@@ -12,11 +12,12 @@ from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size, product
 from ..types import ArrayType
-from .common import axis_index, item_of, label, no_axis, require_rank, show_number, with_static
+from .common import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
 
 
 def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> tuple[Operand, bool] | None:
     """The index counted from 0 as i64, and whether a run must check it; None after E300, E304 or E310."""
+    index = whole_numbers(b, index, span)
     kind = index.type.element.kind
     if kind is Kind.BOOL and index.type.shape != (ZERO,):
         b.error("E304", "an index is a position, but this is a mask", span, labels=(label(b, index),),

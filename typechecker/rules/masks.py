@@ -34,6 +34,7 @@ from .common import (
     static_sizes,
     to_scalar,
     to_vector,
+    whole_numbers,
     with_static,
 )  # fmt: skip
 from .shape import fill_of
@@ -43,6 +44,7 @@ MOST_COUNTS = 4096
 
 def compress(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`m/x m⌿x`: by a bool mask (run-time size) or literal counts (static size)."""
+    left = whole_numbers(b, left, span)
     at = _axis_of(b, right, axis, span)
     if at is None:
         return b.poison(span)
@@ -170,6 +172,7 @@ def _all_fills(b: Builder, x: Operand, count: int, axis: int, span: Span) -> Ope
 
 def expand(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`m\\x m⍀x`: cells of x go where the mask holds, fills elsewhere; literal counts repeat cells or insert fills."""
+    left = whole_numbers(b, left, span)
     at = _axis_of(b, right, axis, span)
     if at is None:
         return b.poison(span)

@@ -32,6 +32,7 @@ from .common import (
     to_scalar,
     to_vector,
     transposed,
+    whole_numbers,
     with_static,
 )  # fmt: skip
 
@@ -165,6 +166,7 @@ def reverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 
 def rotate(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`k⌽⍵ k⊖⍵`: k is a scalar or has ⍵'s shape without the axis."""
+    left = whole_numbers(b, left, span)
     if not (require_numbers(b, left, span) and require_integers(b, left, span, "the amounts of a rotation")):
         return b.poison(span)
     if right.type.rank == 0 and axis is None:
