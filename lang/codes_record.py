@@ -15,7 +15,7 @@ class Since(Enum):
     SCHEDULER = "the scheduler"
 
 
-ACTIVE: frozenset[Since] = frozenset({Since.NOW})
+ACTIVE: frozenset[Since] = frozenset({Since.NOW, Since.SIGNATURES})
 """What this version has: its pages run as tests."""
 
 

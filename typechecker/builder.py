@@ -6,7 +6,8 @@ Blocks nest: the root block is open from the start, `open_block` starts one insi
 What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check
 (`guards`), which mask or integer names which run-time size, the exact quotient behind an integer division
 (`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
-where the program mentions a value (`uses`), and the function being applied (`glyph`, for messages).
+where the program mentions a value (`uses`), the function being applied (`glyph`, for messages), the signature
+being checked (`clause_site`), and whether the body being expanded was proved for all sizes (`proved_body`).
 
 Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
@@ -19,9 +20,10 @@ from dataclasses import replace
 from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
 from ..lang.source import Span
 from .agreement import principal_frame
+from .clauses import ClauseSite
 from .conversions import Conversions
 from .core import Block, CoreGuard, Literal, Op, Payload, Scalar, SizeVector, ValueId
-from .decide import decide, settle
+from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
 from .obligations import Obligation, Relation, SizeFact
@@ -29,10 +31,10 @@ from .operands import Operand
 from .scalars import FUNCTIONS, ResultKind
 from .sizes import Size, SizeOrigin, SizeVariable, variable
 from .types import ArrayType
+from .undecided import describe
 
 MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
 MOST_SIZES = 256  # longest literal that is also kept as sizes
-_LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
 
 class Builder(Conversions):
@@ -48,6 +50,8 @@ class Builder(Conversions):
         self.diagnostics: list[Diagnostic] = []
         self.premises: list[SizeFact] = []
         self.guards: list[CoreGuard] = []
+        self.clause_site: ClauseSite | None = None
+        self.proved_body = False
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
         self.negated: dict[ValueId, Operand] = {}
@@ -177,6 +181,14 @@ class Builder(Conversions):
         self.size_spans[made] = (span, why)
         return made
 
+    def size_names(self) -> dict[str, int]:
+        """The names run-time sizes have taken, for `restore_size_names`."""
+        return dict(self._size_names)
+
+    def restore_size_names(self, names: dict[str, int]) -> None:
+        """Forget the names taken since: what was made with them has been undone."""
+        self._size_names = names
+
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The number of true elements of a mask: one mask value names one size, however often it is used."""
         value = self._same_mask.get(mask.value, mask.value)
@@ -223,40 +235,24 @@ class Builder(Conversions):
         Returns False only if an error was reported.
         """
         fact = obligation.fact
-        decision = decide(fact, self.premises)
+        decision = decide(fact, self.premises) if not self.proved_body else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
             return True
-        variables = fact.left.variables() | fact.right.variables()
-        runtime = sorted((v for v in variables if v.origin is SizeOrigin.RUNTIME), key=lambda v: v.id)
-        rigid = any(v.origin is SizeOrigin.RIGID for v in variables)
-        found = decision.counterexample
-        shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
-        code, labels, notes = obligation.code, obligation.labels, obligation.notes
-        if code == "E201":
-            code = {Verdict.NEVER: "E200", Verdict.UNKNOWN: "E209"}.get(decision.verdict, "E201")
-        severity = Severity.ERROR
-        if decision.verdict is not Verdict.NEVER:
-            if runtime:
-                code = "E140" if code in _LINE_UP_CODES else code
-                for v in runtime:
-                    if v in self.size_spans:
-                        where, why = self.size_spans[v]
-                        labels = (*labels, Label(where, f"{v} is {why}"))
-                notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
-            elif not rigid:
-                severity, code = Severity.WARNING, "W201"
-                notes = (*notes, "checked when the program is loaded")
-        self.report(Diagnostic(
-            code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=obligation.fixes,
-            goal=str(fact), verdict=decision.verdict, counterexample=shown,
-        ))  # fmt: skip
-        if severity is Severity.WARNING:
+        diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.clause_site)
+        self.report(diagnostic)
+        if diagnostic.severity is Severity.WARNING:
             guard = CoreGuard(fact, obligation)
             if all(g.fact != fact or g.obligation.span != obligation.span for g in self.guards):
                 self.guards.append(guard)
                 self.premises.append(fact)  # nothing runs unless it holds
             return True
         return False
+
+    def _trusted(self, fact: SizeFact) -> Decision:
+        """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
+        if fact.left.constant is not None and fact.right.constant is not None:
+            return decide(fact)
+        return Decision(Verdict.PROVED)
 
     # -- blocks
 
@@ -293,8 +289,11 @@ class Builder(Conversions):
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Collect a diagnostic; the same one at the same place only once."""
-        if diagnostic not in self.diagnostics[-50:]:
-            self.diagnostics.append(diagnostic)
+        if diagnostic in self.diagnostics[-50:]:
+            return
+        if diagnostic.code == "W310" and any(d.code == "W310" and d.span == diagnostic.span for d in self.diagnostics):
+            return  # one check in the text, however often it is expanded
+        self.diagnostics.append(diagnostic)
 
     def error(
         self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),

@@ -140,7 +140,7 @@ VALUES = [
     ("add←{⍺⍺+⍵} ⋄ 6 add 9", [15]),
     # signatures
     ("f : f64[n] → f64\nf←{√+/⍵×⍵}\nf 3 4 ⋄ f 2 2⍴3 4 6 8", [5.0, [5.0, 10.0]]),
-    ("r : T[..s n] → T[n ..s] where T num\nr←{⍉⍵}\nr 2 3⍴⍳6", [[[0, 3], [1, 4], [2, 5]]]),
+    ("r : T[m n] → T[n m] where T num\nr←{⍉⍵}\nr 2 3⍴⍳6", [[[0, 3], [1, 4], [2, 5]]]),
     # masks name their size
     ("x←3 1 2 ⋄ m←x>⌊1.5 ⋄ (m⌿x)+m⌿x", [[6, 4]]),
 ]

@@ -1,16 +1,22 @@
-"""Defining annotated functions: the body is checked once against sizes of its own.
+"""Defining annotated functions: the body is checked once, for every size its signature allows.
 
-What can never work, and what some sizes that the signature allows break, is reported at the definition; a fact that is
-neither proved nor broken is asked again at every call.
+The parameters get sizes of their own (rigid ones), about which only the `where` is known; what cannot be proved for them
+is an error here, with the clause that would help, and calls need not look again.  A shape variable is tried with one, two
+and no axes and an element variable with the kinds of its class, and every call is checked again in those respects.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
 from ...lang import tree
-from ...lang.diagnostics import Diagnostic, Severity, Verdict
+from ...lang.diagnostics import Diagnostic, Edit, Fix
+from ...lang.source import Span
+from ..clauses import ClauseSite
 from ..elements import Element, Kind
 from ..operands import Operand, TupleOperand, Value
-from ..sizes import SizeOrigin, variable
+from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import type_expressions
 from .context import Context, is_poisoned
@@ -19,41 +25,110 @@ from .scopes import Moment
 from .signatures import CLASSES, Bindings, call, instantiate, known_size
 from .type_expressions import KINDS
 
+_CLASS_KINDS = {
+    "num": (Kind.F64, Kind.I64, Kind.C128),
+    "real": (Kind.F64, Kind.I64),
+    "int": (Kind.I64,),
+    "ord": (Kind.F64, Kind.I64, Kind.CHAR),
+}
+_ANY_KIND = (Kind.F64, Kind.CHAR, Kind.BOOL)
+_SHAPE_RANKS = (1, 2, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """What stands for the variables that are not sizes: axes of a shape variable, and which kind of every class."""
+
+    axes: int
+    kind: int
+
+    def element(self, class_: str | None) -> Element:
+        kinds = _ANY_KIND if class_ is None else _CLASS_KINDS[class_]
+        return Element(kinds[min(self.kind, len(kinds) - 1)])
+
 
 def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: Moment) -> FunctionValue:
-    """The annotated function, checked once against sizes of its own."""
+    """The annotated function, checked once; a broken one if a size of its signature breaks it."""
     function = SignedFunction(signature.span, signature.target.name, signature, body, home)
     if isinstance(body, BrokenFunction) or not _well_formed(ctx, signature):
         return BrokenFunction(signature.span)
-    builder = ctx.builder
-    mark = builder.mark()
-    first = len(builder.diagnostics)
-    bindings = Bindings(home.scope.file.params)
-    for node in signature.where:
-        if node.relation in CLASSES and isinstance(node.left, tree.SizeName):
-            bindings.elements[node.left.name] = Element(Kind.I64 if node.relation == "int" else Kind.F64)
+    guarded = False
+    for sample in _samples(signature):
+        found, needs_guard = _check(ctx, function, sample)
+        guarded = guarded or needs_guard
+        for diagnostic in found:
+            ctx.builder.report(diagnostic)
+        if any(d.is_error for d in found):
+            return BrokenFunction(signature.span)
+    return function if guarded or _shape_variables(signature) else replace(function, proved=True)
+
+
+def _samples(signature: tree.Signature) -> Iterator[_Sample]:
+    """Every number of axes once and every kind once; both vary together."""
+    ranks = _SHAPE_RANKS if _shape_variables(signature) else (1,)
+    classes = _classes(signature)
+    kinds = max([len(_ANY_KIND if c is None else _CLASS_KINDS[c]) for c in classes.values()], default=1)
+    for at in range(max(len(ranks), kinds)):
+        yield _Sample(ranks[at % len(ranks)], at % kinds)
+
+
+def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], bool]:
+    """(what is wrong for some size, whether a fact about params has to be checked when loaded)."""
+    builder, signature = ctx.builder, function.signature
+    mark, names, site = builder.mark(), builder.size_names(), builder.clause_site
+    first, guards = len(builder.diagnostics), len(builder.guards)
+    bindings = Bindings(function.home.scope.file.params)
     builder.open_block((), signature.span)
-    args = [_sample(ctx, p.type, bindings) for p in (signature.left, signature.right) if p is not None]
-    sizes = [f for f in signature.where if f.relation not in CLASSES]
-    for fact, _ in type_expressions.facts(ctx, sizes, lambda name, at: known_size(ctx, bindings, name, at)):
-        builder.premises.append(fact)
+    classes = _classes(signature)
+    for name, class_ in classes.items():
+        bindings.elements[name] = sample.element(class_)
+    args = [_sample(ctx, p.type, bindings, sample) for p in _parameters(signature)]
+    known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
+    builder.clause_site = _site(signature, known | frozenset(bindings.params.values()))
+    _assume(ctx, signature, bindings)
     if not any(is_poisoned(x) for x in args):
         call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
-    found = [d for d in builder.diagnostics[first:] if _certain(d)]
+    found = [d for d in builder.diagnostics[first:] if d.is_error or d.code == "W310"]
+    guarded = len(builder.guards) > guards
+    builder.clause_site = site
+    builder.restore_size_names(names)
     builder.rollback(mark)
-    for diagnostic in found:
-        builder.report(diagnostic)
-    return BrokenFunction(signature.span) if any(d.is_error for d in found) else function
+    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], guarded
 
 
-def _certain(diagnostic: Diagnostic) -> bool:
-    """Errors that every choice of sizes makes, or some choice that is shown."""
-    return diagnostic.severity is Severity.ERROR and diagnostic.verdict is not Verdict.UNKNOWN
+def _assume(ctx: Context, signature: tree.Signature, bindings: Bindings) -> None:
+    """The `where`, one fact after another: an earlier one may be what makes a later one meaningful."""
+    for node in signature.where:
+        if node.relation not in CLASSES:
+            for fact, _ in type_expressions.facts(ctx, [node], lambda name, at: known_size(ctx, bindings, name, at)):
+                ctx.builder.premises.append(fact)
+
+
+def _site(signature: tree.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
+    end = signature.span.end
+    return ClauseSite(Span(signature.span.file, end, end), ", " if signature.where else " where ", sizes)
+
+
+def _of_rank(diagnostic: Diagnostic, signature: tree.Signature, sample: _Sample) -> Diagnostic:
+    """Wrong for a number of axes other than one: say so."""
+    if sample.axes == 1 or not _shape_variables(signature):
+        return diagnostic
+    return replace(diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {sample.axes or 'no'} axes here"))
+
+
+def _of_class(diagnostic: Diagnostic, signature: tree.Signature, classes: dict[str, str | None]) -> Diagnostic:
+    """Text among the values of an unrestricted element variable: say which class would exclude it."""
+    free = [name for name, class_ in classes.items() if class_ is None]
+    if diagnostic.code not in ("E300", "E301", "E302", "E303") or not free or diagnostic.fixes:
+        return diagnostic
+    site = _site(signature, frozenset())
+    fix = Fix(f"add `where {free[0]} num` to the signature", (Edit(site.at, f"{site.joint}{free[0]} num"),))
+    return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
 
 
 def _well_formed(ctx: Context, signature: tree.Signature) -> bool:
     good = True
-    for node in (*[p.type for p in (signature.left, signature.right) if p is not None], signature.result):
+    for node in (*[p.type for p in _parameters(signature)], signature.result):
         for array in _arrays(node):
             variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
             if len(variables) > 1:
@@ -61,6 +136,10 @@ def _well_formed(ctx: Context, signature: tree.Signature) -> bool:
                 ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
                 good = False
     return good
+
+
+def _parameters(signature: tree.Signature) -> list[tree.Parameter]:
+    return [p for p in (signature.left, signature.right) if p is not None]
 
 
 def _arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
@@ -72,40 +151,69 @@ def _arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
     return found
 
 
-def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Value:
+def _parameter_arrays(signature: tree.Signature) -> list[tree.ArrayTypeExpression]:
+    return [array for p in _parameters(signature) for array in _arrays(p.type)]
+
+
+def _shape_variables(signature: tree.Signature) -> bool:
+    return any(isinstance(part, tree.ShapeVariable) for array in _parameter_arrays(signature) for part in array.shape)
+
+
+def _classes(signature: tree.Signature) -> dict[str, str | None]:
+    """The element variables of the parameters and their classes."""
+    found: dict[str, str | None] = {}
+    for array in _parameter_arrays(signature):
+        name = array.element.name
+        if name not in KINDS and name not in ("idx", "int", "perm"):
+            found[name] = None
+    for node in signature.where:
+        if node.relation in CLASSES and isinstance(node.left, tree.SizeName) and node.left.name in found:
+            found[node.left.name] = node.relation
+    return found
+
+
+def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sample: _Sample) -> Value:
     """An argument of the declared type with fresh sizes."""
     if isinstance(node, tree.TupleTypeExpression):
         items: list[Value] = []
         for item in node.items:
-            items.append(_sample(ctx, item, bindings))
+            items.append(_sample(ctx, item, bindings, sample))
         return TupleOperand(tuple(items))
+    builder = ctx.builder
     for name in _names(node):
         if bindings.size(name) is None:
-            bindings.sizes[name] = variable(ctx.builder.size_variable(name, SizeOrigin.RIGID))
+            bindings.sizes[name] = variable(builder.size_variable(name, SizeOrigin.RIGID))
     for part in node.shape:
-        if isinstance(part, tree.ShapeVariable):
-            bindings.shapes.setdefault(part.name, (variable(ctx.builder.size_variable(part.name, SizeOrigin.RIGID)),))
-    if node.element.name not in KINDS and node.element.name not in ("idx", "int", "perm"):
-        bindings.elements.setdefault(node.element.name, Element(Kind.F64))
-    scalar = Operand(ctx.builder.fresh(ArrayType(Element(Kind.I64), ()), node.span), ArrayType(Element(Kind.I64), ()))
-    made = instantiate(ctx, node, bindings, scalar)
+        if isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
+            names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
+            bindings.shapes[part.name] = tuple([variable(builder.size_variable(n, SizeOrigin.RIGID)) for n in names])
+        elif isinstance(part, tree.BoundedSize) and part.name not in bindings.sizes:
+            _open(ctx, part, bindings)
+    made = instantiate(ctx, node, bindings, None)
     if not isinstance(made, ArrayType):
-        return ctx.builder.poison(node.span)
-    return Operand(ctx.builder.fresh(made, node.span), made)
+        return builder.poison(node.span)
+    return Operand(builder.fresh(made, node.span), made)
+
+
+def _open(ctx: Context, part: tree.BoundedSize, bindings: Bindings) -> None:
+    """The k of `k≤d` in a parameter: known only when run."""
+    cap: Size | None = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+    if cap is not None:
+        bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
 
 def _names(node: tree.ArrayTypeExpression) -> list[str]:
+    """The rigid sizes of a parameter, in order of occurrence."""
     found: list[str] = []
-    stack: list[object] = [*node.element.args, *node.shape]
+    stack: list[object] = [*reversed(node.shape), *reversed(node.element.args)]
     while stack:
         part = stack.pop()
         match part:
             case tree.SizeName():
                 found.append(part.name)
             case tree.SizeCall():
-                stack.extend(part.args)
+                stack.extend(reversed(part.args))
             case tree.BoundedSize():
-                found.append(part.name)
                 stack.append(part.bound)
             case _:
                 pass

@@ -40,13 +40,17 @@ class DfnFunction:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SignedFunction:
-    """An annotated function: matched against its signature at every call."""
+    """An annotated function: matched against its signature at every call.
+
+    `proved`: every fact its body needs follows from the signature, for all sizes, so calls need not look again.
+    """
 
     span: Span
     name: str
     signature: tree.Signature
     body: FunctionValue
     home: Moment
+    proved: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

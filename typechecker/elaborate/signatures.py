@@ -1,13 +1,15 @@
 """Annotated functions: their types are matched at every call, their bodies expanded in place.
 
 A parameter's shape gives the function's cell ranks; an argument of higher rank is lifted over.  Sizes
-bind as a name, or as `(c×n)+c'`; any other size expression is an obligation.  Quantities are carried only.
-At its definition the body is also checked once against sizes of its own, and what can never work is reported there.
+bind as a name, or as `(c×n)+c'`; any other size expression is an obligation, and so is every fact of the `where`.
+The body sees its arguments as the signature declares them: what more is known of them at a call stays outside.
+What the body needs was proved where the function was defined (`definitions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ...lang import tree
@@ -108,32 +110,64 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
         )
         if is_poisoned(made):
             return ctx.builder.poison(span)
-        converted.append(made)
-    if not _facts(ctx, function, bindings, span):
+        converted.append(_as_declared(made, wanted))
+    stated = _facts(ctx, function, bindings, span)
+    if stated is None:
         return ctx.builder.poison(span)
-    left = converted[0] if len(converted) == 2 else None
-    result = ctx.call(function.body, left, converted[-1], span)
-    if is_poisoned(result):
-        return ctx.builder.poison(span)
-    wanted = instantiate(ctx, function.signature.result, bindings, result)
-    if wanted is None:
-        return ctx.builder.poison(span)
-    return matching.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+    with _body(ctx, function, stated):
+        left = converted[0] if len(converted) == 2 else None
+        result = ctx.call(function.body, left, converted[-1], span)
+        if is_poisoned(result):
+            return ctx.builder.poison(span)
+        wanted = instantiate(ctx, function.signature.result, bindings, result)
+        if wanted is None:
+            return ctx.builder.poison(span)
+        return matching.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
 
 
-def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> bool:
-    """The `where` at this call."""
-    sizes = [f for f in function.signature.where if f.relation not in CLASSES]
-    found = type_expressions.facts(ctx, sizes, lambda name, at: known_size(ctx, bindings, name, at))
+def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
+    """The argument without what is known of it beyond its declared type."""
+    if isinstance(value, Operand):
+        assert isinstance(wanted, ArrayType)
+        return Operand(value.value, ArrayType(wanted.element, value.type.shape, wanted.permutation))
+    assert isinstance(wanted, TupleType)
+    items: list[Value] = []
+    for item, type_ in zip(value.items, wanted.items, strict=True):
+        items.append(_as_declared(item, type_))
+    return TupleOperand(tuple(items))
+
+
+@contextmanager
+def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
+    """Inside the body: its `where` is known, and nothing proved is proved again."""
+    builder = ctx.builder
+    before = builder.proved_body
+    builder.proved_body = before or function.proved
+    builder.premises += stated
+    try:
+        yield
+    finally:
+        builder.proved_body = before
+        for fact in stated:
+            builder.premises.remove(fact)
+
+
+def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
+    """The `where` at this call: what it says that no premise says; None after an error."""
+    stated: list[SizeFact] = []
     good = True
-    for fact, _ in found:
-        message = f"`{function.name}` needs {fact}"
-        good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
-
+    for node in function.signature.where:
+        if node.relation in CLASSES:
+            continue
+        for fact, _ in type_expressions.facts(ctx, [node], lambda name, at: known_size(ctx, bindings, name, at)):
+            message = f"`{function.name}` needs {fact}"
+            good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
+            if fact not in ctx.builder.premises and fact not in stated:
+                stated.append(fact)
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, tree.SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
-    return good
+    return stated if good else None
 
 
 def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: str, span: Span) -> bool:
@@ -297,8 +331,8 @@ def known_size(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size 
     return found
 
 
-def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, value: Value) -> DeclaredType | None:
-    """The type a parameter or result has at this call.  `value` gives the sizes of `k≤n` items."""
+def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, value: Value | None) -> DeclaredType | None:
+    """The type a parameter or result has at this call.  `value` gives the sizes of `k≤n` items; without it they are bound."""
     if isinstance(node, tree.TupleTypeExpression):
         parts = value.items if isinstance(value, TupleOperand) else ()
         if len(parts) != len(node.items):
@@ -336,9 +370,11 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
     return ArrayType(element, tuple(shape))
 
 
-def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value, axis: int) -> Size | None:
+def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
     """`k≤d`: whatever the value's size is, if it is at most d."""
     bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+    if value is None:
+        return bindings.sizes.get(part.name)
     if bound is None or not isinstance(value, Operand) or axis >= value.type.rank:
         return bound
     size = value.type.shape[axis]

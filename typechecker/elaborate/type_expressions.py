@@ -36,13 +36,23 @@ def size_expression(ctx: Context, node: tree.SizeExpression, names: Names) -> Si
         case tree.SizeName():
             return names(node.name, node.span)
         case tree.SizeCall():
+            monus_args = _monus(node)
             args: list[Size] = []
-            for arg in node.args:
+            for arg in monus_args or node.args:
                 value = size_expression(ctx, arg, names)
                 if value is None:
                     return None
                 args.append(value)
-            return _call(ctx, node, args)
+            return monus(*args) if monus_args else _call(ctx, node, args)
+
+
+def _monus(node: tree.SizeCall) -> tuple[tree.SizeExpression, ...]:
+    """The two operands of `0⌈a-b`, which is one operator: it needs no `a ≥ b`."""
+    match node:
+        case tree.SizeCall(function="⌈", args=(tree.SizeNumber(value=0), tree.SizeCall(function="-", args=(_, _) as operands))):
+            return operands
+        case _:
+            return ()
 
 
 def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | None:

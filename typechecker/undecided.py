@@ -1,0 +1,59 @@
+"""What becomes of an obligation that is not proved (types.md 3.5): the code, the severity and what is said.
+
+Never true: an error wherever it is.  Depends on sizes known only when run: an error.  Depends on the sizes of a
+signature: an error with the `where` that would help.  Depends on inputs and params only: a warning, and the caller keeps
+it as a guard.
+
+Neighbours: `builder.require` asks; `clauses` writes the repair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..lang.diagnostics import Diagnostic, Label, Severity, Verdict
+from ..lang.source import Span
+from .clauses import ClauseSite, clause_fix
+from .decide import Decision
+from .obligations import Obligation, SizeFact
+from .sizes import SizeOrigin, SizeVariable
+
+LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
+
+
+def describe(
+    obligation: Obligation, decision: Decision, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
+    site: ClauseSite | None,
+) -> Diagnostic:  # fmt: skip
+    """The diagnostic of an obligation whose verdict is not PROVED."""
+    fact, verdict = obligation.fact, decision.verdict
+    variables = fact.left.variables() | fact.right.variables()
+    runtime = sorted((v for v in variables if v.origin is SizeOrigin.RUNTIME), key=lambda v: v.id)
+    found = decision.counterexample
+    shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
+    code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
+    if code == "E201":
+        code = {Verdict.NEVER: "E200", Verdict.UNKNOWN: "E209"}.get(verdict, "E201")
+    severity = Severity.ERROR
+    if verdict is not Verdict.NEVER:
+        if verdict is Verdict.UNKNOWN:
+            notes = (*notes, f"neither a proof nor an example that breaks it was found{_solver(decision)}")
+        if runtime:
+            code = "E140" if code in LINE_UP_CODES else code
+            labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
+            notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
+        elif any(v.origin is SizeOrigin.RIGID for v in variables):
+            clause = None if site is None else clause_fix(fact, premises, site)
+            if clause is not None:
+                fixes = (*fixes, clause)
+        else:
+            severity, code = Severity.WARNING, "W201"
+            notes = (*notes, "checked when the program is loaded")
+    return Diagnostic(
+        code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
+        verdict=verdict, counterexample=shown,
+    )  # fmt: skip
+
+
+def _solver(decision: Decision) -> str:
+    return "" if decision.unproved is None else f"; {decision.unproved.value}"
