@@ -14,6 +14,7 @@ from ...lang import tree
 from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
 from ...lang.source import Source, Span
 from ..builder import Builder
+from ..core import ValueId
 from ..operands import Operand, TupleOperand, Value
 from .functions import FunctionValue
 from .scopes import Module, Scope
@@ -30,7 +31,8 @@ class BudgetExceeded(RhoError):
 
 @dataclass(slots=True, eq=False)
 class Context:
-    """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`."""
+    """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`.
+    `mentions`: where the program writes a value as an argument, each with the function it is an argument of."""
 
     builder: Builder
     load: Load
@@ -45,6 +47,7 @@ class Context:
     exports: dict[str, Mapping[str, tree.NameClass]] = field(default_factory=dict)
     loading: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
+    mentions: dict[ValueId, list[tuple[Span, Span]]] = field(default_factory=dict)
 
     def call(self, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
         """Apply a function value."""

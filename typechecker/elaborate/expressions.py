@@ -119,15 +119,15 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
     match node:
         case tree.Monadic():
             function = resolve.function(ctx, node.function, scope)
-            _mention(ctx, value, node.right)
+            _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, None, value, node.function.span)
         case tree.Dyadic():
             function = resolve.function(ctx, node.function, scope)
             if literals.has_slot(node.left):
                 return literals.slot_reshape(ctx, node, function, value, scope)
             left = ctx.expression(ctx, node.left, scope)
-            _mention(ctx, left, node.left)
-            _mention(ctx, value, node.right)
+            _mention(ctx, left, node.left, node.function.span)
+            _mention(ctx, value, node.right, node.function.span)
             return ctx.call(function, left, value, node.function.span)
         case tree.Print():
             return print_value(ctx, value, node.span)
@@ -137,8 +137,8 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
         case tree.Modify():
             old = array_entry(ctx, node.name.name, scope, node.name.span)
             function = resolve.function(ctx, node.function, scope)
-            _mention(ctx, old, node.name)
-            _mention(ctx, value, node.value)
+            _mention(ctx, old, node.name, node.function.span)
+            _mention(ctx, value, node.value, node.function.span)
             new = ctx.call(function, old, value, node.function.span)
             bind_target(ctx, tree.NameTarget(node.name.span, node.name.name), new, scope)
             return new
@@ -152,12 +152,13 @@ def _step(ctx: Context, node: _Pending, value: Value, scope: Scope) -> Value:
             assert_never(node)
 
 
-def _mention(ctx: Context, value: Value, node: tree.Expression) -> None:
+def _mention(ctx: Context, value: Value, node: tree.Expression, function: Span) -> None:
     """Where a message about this argument should point."""
     if isinstance(value, EnclosedOperand):
         value = value.items[0]
     if isinstance(value, Operand):
         ctx.builder.uses[value.value] = node.span
+        ctx.mentions.setdefault(value.value, []).append((function, node.span))
 
 
 def print_value(ctx: Context, value: Value, span: Span) -> Value:

@@ -1,0 +1,58 @@
+"""The quantities of a signature, checked where the function is defined (`quantities.contracts` decides)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...lang import tree
+from ...lang.diagnostics import Diagnostic
+from ...lang.source import Span
+from ..core import Block
+from ..operands import Value
+from ..quantities.contracts import Contract, violation
+from ..quantities.demand import demands_of_block
+from ..quantities.grades import ANY, Grade
+from ..sizes import Size, least, maximum
+from . import type_expressions
+from .context import Context, leaves
+
+_Names = Callable[[str, Span], Size | None]
+
+
+def states_quantities(signature: tree.Signature) -> bool:
+    """Does it say more than ω?"""
+    return any(p is not None and p.quantity is not None and p.quantity.high is not None for p in (signature.left, signature.right))
+
+
+def violations(
+    ctx: Context, signature: tree.Signature, args: Sequence[Value], block: Block, names: _Names, known: frozenset[str]
+) -> list[Diagnostic]:  # fmt: skip
+    """What the body, expanded on `args` into `block`, does that its signature does not allow."""
+    builder = ctx.builder
+    parameters = [p for p in (signature.left, signature.right) if p is not None]
+    letters = ("⍺", "⍵")[2 - len(parameters) :]
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises)
+    found: list[Diagnostic] = []
+    for parameter, letter, arg in zip(parameters, letters, args, strict=True):
+        if parameter.quantity is None:
+            continue
+        declared = _declared(ctx, parameter.quantity, names)
+        if declared is None:
+            continue
+        for x in leaves(arg):
+            contract = Contract(letter, x.value, declared, parameter.quantity.span, known)
+            diagnostic = violation(contract, demands, builder.premises, ctx.mentions)
+            if diagnostic is not None:
+                found.append(diagnostic)
+                break
+    return found
+
+
+def _declared(ctx: Context, quantity: tree.Quantity, names: _Names) -> Grade | None:
+    if quantity.low is None or quantity.high is None:
+        return ANY
+    low = type_expressions.size_expression(ctx, quantity.low, names)
+    high = type_expressions.size_expression(ctx, quantity.high, names)
+    if low is None or high is None:
+        return None
+    return Grade(maximum(0, least(low)), high)
