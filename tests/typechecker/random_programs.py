@@ -147,7 +147,8 @@ def _iterate_until(w: Writer, shape: Shape, depth: int) -> str:
 @_rule(_any)
 def _states(w: Writer, shape: Shape, depth: int) -> str:
     name = w.fresh()
-    return f"(+⌿{{{name}←⍵ ⋄ {w.within({name: shape}, shape, depth)}}}⍣\\{w.chance.choice(['p', '1', '0'])} ⊢ {w.expression(shape, depth)})"
+    body = w.within({name: shape}, shape, depth)
+    return f"(+⌿{{{name}←⍵ ⋄ {body}}}⍣\\{w.chance.choice(['p', '1', '0'])} ⊢ {w.expression(shape, depth)})"
 
 
 @_rule(_leading)

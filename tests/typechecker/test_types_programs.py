@@ -19,7 +19,7 @@ from rho.shell.console import Console
 from rho.shell.main import main
 from rho.typechecker.check import CheckResult, check
 
-LATER = 10
+LATER = 2
 
 
 @dataclass(frozen=True, slots=True)

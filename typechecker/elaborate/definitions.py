@@ -18,8 +18,8 @@ from ..elements import Element, Kind
 from ..operands import Operand, TupleOperand, Value
 from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
-from . import type_expressions
-from .context import Context, is_poisoned
+from . import quantities, type_expressions
+from .context import Context, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .scopes import Moment
 from .signatures import CLASSES, Bindings, call, instantiate, known_size
@@ -87,7 +87,13 @@ def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[lis
     builder.clause_site = _site(signature, known | frozenset(bindings.params.values()))
     _assume(ctx, signature, bindings)
     if not any(is_poisoned(x) for x in args):
-        call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
+        result = call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
+        if quantities.states_quantities(signature) and not is_poisoned(result):
+            block = builder.close_block(leaves(result))
+            sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
+            builder.diagnostics += quantities.violations(
+                ctx, signature, args, block, lambda name, at: known_size(ctx, bindings, name, at), sizes
+            )
     found = [d for d in builder.diagnostics[first:] if d.is_error or d.code == "W310"]
     guarded = len(builder.guards) > guards
     builder.clause_site = site

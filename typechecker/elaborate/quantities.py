@@ -21,7 +21,8 @@ _Names = Callable[[str, Span], Size | None]
 
 def states_quantities(signature: tree.Signature) -> bool:
     """Does it say more than ω?"""
-    return any(p is not None and p.quantity is not None and p.quantity.high is not None for p in (signature.left, signature.right))
+    given = [p.quantity for p in (signature.left, signature.right) if p is not None and p.quantity is not None]
+    return any(quantity.high is not None for quantity in given)
 
 
 def violations(
@@ -40,7 +41,7 @@ def violations(
         if declared is None:
             continue
         for x in leaves(arg):
-            contract = Contract(letter, x.value, declared, parameter.quantity.span, known)
+            contract = Contract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
             diagnostic = violation(contract, demands, builder.premises, ctx.mentions)
             if diagnostic is not None:
                 found.append(diagnostic)

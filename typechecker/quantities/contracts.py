@@ -29,12 +29,13 @@ Mentions = Mapping[ValueId, Sequence[tuple[Span, Span]]]
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What a signature states about one array of a parameter; `names` are the sizes it may mention."""
+    """What a signature states about one array of a parameter, declared at `origin`; `names` are the sizes it may mention."""
 
     name: str
     value: ValueId
     declared: Grade
     span: Span
+    origin: Span
     names: frozenset[str]
 
 
@@ -84,8 +85,7 @@ def _too_often(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeF
     if primary is not None and primary.why:
         notes.append(f"{primary.why}, so each element is used {times(primary.grade)}")
     if goal is not None and decision.verdict is Verdict.DEPENDS and decision.counterexample is not None:
-        sizes = ", ".join(f"{v.name}={n}" for v, n in decision.counterexample.items())
-        notes.append(f"fine when {goal}; {sizes} breaks it")
+        notes.append(f"fine when {goal}")
     message = f"{_declared(contract)} but is read {times(inferred)}"
     return _diagnostic("E500", message, contract, inferred, primary, others, notes, goal, decision)
 
@@ -97,7 +97,7 @@ def _erased(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact
 
 def _too_rarely(contract: Contract, inferred: Grade, uses: list[Use], goal: SizeFact, decision: Decision) -> Diagnostic:
     message = f"{_declared(contract)} but is {'never read' if inferred.is_zero else 'read ' + times(inferred)}"
-    notes = list(dict.fromkeys(f"it is read here {use.why}" for use in uses if use.why.startswith("only")))
+    notes = list(dict.fromkeys(f"it is read {use.why}" for use in uses if use.why.startswith("only if")))
     return _diagnostic("E503", message, contract, inferred, None, uses, notes, goal, decision)
 
 
@@ -105,16 +105,22 @@ def _diagnostic(
     code: str, message: str, contract: Contract, inferred: Grade, primary: Use | None, others: Sequence[Use],
     notes: Sequence[str], goal: SizeFact | None, decision: Decision,
 ) -> Diagnostic:  # fmt: skip
-    labels = [Label(use.span, f"read {times(use.grade)} here") for use in others if primary is None or use.span != primary.span]
+    shown = [use for use in others if use.span != contract.origin and (primary is None or use.span != primary.span)]
+    labels = [Label(use.span, f"read {times(use.grade)} here") for use in shown]
     if primary is not None:
         labels.append(Label(contract.span, "declared here"))
     label = "" if primary is None else f"read {times(primary.grade)} here"
     found = decision.counterexample
+    stated = None if goal is None or _is_numeric(goal) else str(goal)
     return Diagnostic(
         code, message, contract.span if primary is None else primary.span, label=label, labels=tuple(labels), notes=tuple(notes),
-        fixes=(_fix(contract, inferred),), goal=None if goal is None else str(goal), verdict=decision.verdict,
+        fixes=(_fix(contract, inferred),), goal=stated, verdict=decision.verdict,
         counterexample=None if found is None else {v.name: n for v, n in found.items()},
     )  # fmt: skip
+
+
+def _is_numeric(goal: SizeFact) -> bool:
+    return goal.left.constant is not None and goal.right.constant is not None
 
 
 def _fix(contract: Contract, inferred: Grade) -> Fix:
