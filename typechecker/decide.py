@@ -63,9 +63,9 @@ def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:
     if fact in premises:
         return Verdict.PROVED
     premises = connected(fact, premises)
-    rewrites = _orient(premises)
+    rewrites, rest = _orient(premises)
     left, right = _rewrite(fact.left, rewrites), _rewrite(fact.right, rewrites)
-    context = _Context([_rewrite(p, rewrites) for p in _inequalities(premises)])
+    context = _Context([_rewrite(p, rewrites) for p in _inequalities(rest)])
     goal = SizeFact(fact.relation, left, right)
     if _proved(goal, context):
         return Verdict.PROVED
@@ -93,21 +93,26 @@ def connected(fact: SizeFact, premises: Sequence[SizeFact]) -> list[SizeFact]:
     return [premise for index, premise in enumerate(premises) if index in chosen]
 
 
-def _orient(premises: Sequence[SizeFact]) -> list[tuple[SizeVariable, Size]]:
-    """Equalities and divisibilities as rewrites `variable ↦ size` that do not mention the variable."""
+def _orient(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size]], list[SizeFact]]:
+    """Equalities and divisibilities as rewrites `variable ↦ size` that do not mention the variable; the premises they leave."""
     rewrites: list[tuple[SizeVariable, Size]] = []
+    rest: list[SizeFact] = []
     for index, premise in enumerate(premises):
         left, right = _rewrite(premise.left, rewrites), _rewrite(premise.right, rewrites)
         if premise.relation is Relation.EQUAL:
             rule = _solve(left - right)
-            if rule is not None:
+            if rule is None:
+                rest.append(premise)
+            else:
                 rewrites.append(rule)
         elif premise.relation is Relation.DIVIDES:
             whole = _lone_variable(right)
             if whole is not None and whole not in left.variables():
                 fresh = SizeVariable("q", -1 - index, whole.origin)
                 rewrites.append((whole, left * variable(fresh)))
-    return rewrites
+        else:
+            rest.append(premise)
+    return rewrites, rest
 
 
 def _solve(difference: Size) -> tuple[SizeVariable, Size] | None:
@@ -134,8 +139,11 @@ def _lone_variable(size: Size) -> SizeVariable | None:
 
 
 def _rewrite(size: Size, rewrites: Sequence[tuple[SizeVariable, Size]]) -> Size:
+    present = size.variables()
     for name, value in rewrites:
-        size = size.substitute({name: value})
+        if name in present:
+            size = size.substitute({name: value})
+            present = size.variables()
     return size
 
 

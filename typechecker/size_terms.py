@@ -29,6 +29,9 @@ class SizeVariable:
     cap: Size | None = field(default=None, compare=False)
     minimum: int = field(default=0, compare=False)
 
+    def __hash__(self) -> int:
+        return self.id
+
     @property
     def key(self) -> str:
         return f"{self.id:06}{self.name}"
