@@ -15,7 +15,7 @@ class Since(Enum):
     SCHEDULER = "the scheduler"
 
 
-ACTIVE: frozenset[Since] = frozenset({Since.NOW, Since.SIGNATURES})
+ACTIVE: frozenset[Since] = frozenset({Since.NOW, Since.SIGNATURES, Since.QUANTITIES})
 """What this version has: its pages run as tests."""
 
 
