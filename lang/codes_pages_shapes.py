@@ -81,8 +81,8 @@ PAGES: dict[str, Page] = {
         "Most functions have two forms: with one argument and with two. This one has only the other form; `rho explain` "
         "shows which forms a glyph has. A function in braces that mentions `⍺` needs a left argument unless it sets a "
         "default `⍺←…`.",
-        "∊1 2 3",
-        "2∊1 2 3",
+        "⍷1 2 3",
+        "1 2⍷1 2 3",
     ),
     "E134": Page(
         "Functions are not values: they can be named and given to operators, but not printed or stored, and an array cannot "

@@ -28,7 +28,10 @@ def _row(glyph: str, names: str, key: str | None, monadic: Use | None, dyadic: U
 
 ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
     _row(
-        "≡", "match", ":", None,
+        "≡", "match depth", ":",
+        _one(
+            "depth", "≡T[s] : 0 or 1", "0 for a scalar, else 1, a static size: arrays do not nest.", ("≡5 6 7", "1"), ("≡5", "0"),
+        ),
         _two(
             "match", "any ≡ any : bool", "Same shape and equal elements?", ("1 2 3≡1 2 3", "1"), ("1 2≡1 2 3", "0"),
             laws=("x≡x",),
@@ -149,7 +152,8 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         ),
     ),
     _row(
-        "⌷", "squad index", "L", None,
+        "⌷", "squad index", "L",
+        _one("materialise", "⌷T[s] : T[s]", "The argument itself.", ("⌷5 6 7", "5 6 7"), laws=("x≡⌷x",), kind=(TEXT, VIEW)),
         _two(
             "select cells", "i[u] ⌷ T[n s] : T[u s]", "The major cells of ⍵ at the positions ⍺.", ("2 0⌷5 6 7", "7 5"),
             ("1⌷2 2⍴⍳4", "2 3"), laws=("x≡(⍳≢x)⌷x",),
@@ -180,7 +184,11 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         ),
     ),
     _row(
-        "∊", "member epsilon in", "e", None,
+        "∊", "member epsilon in enlist", "e",
+        _one(
+            "enlist", "∊T[s] : T[×/s]", "All elements in row-major order as a vector, as `,`.", ("∊2 2⍴⍳4", "0 1 2 3"),
+            laws=("x≡∊x",), kind=(TEXT, VIEW),
+        ),
         _two(
             "member of", "T[u] ∊ T[s] : bool[u]", "Does each element of ⍺ occur in ⍵?", ("1 9∊1 2 3", "1 0"),
             ("'cab'∊'abd'", "0 1 1"), laws=("∧/x∊x",),

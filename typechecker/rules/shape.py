@@ -11,7 +11,7 @@ from ..builder import Builder
 from ..core import Payload, Reshape, Reverse, Rotate, Transpose
 from ..elements import Kind, strong
 from ..operands import Operand, Value
-from ..sizes import ONE, Size, minimum, product
+from ..sizes import ONE, ZERO, Size, minimum, product
 from ..types import ArrayType
 from .common import (
     axis_index,
@@ -40,7 +40,7 @@ _Item = TypeVar("_Item")
 
 
 def identity(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-    """`⊢⍵ ⊣⍵ ↑⍵ ↓⍵`."""
+    """`⊢⍵ ⊣⍵ ↑⍵ ↓⍵ ⌷⍵`."""
     return x if no_axis(b, axis, span) else b.poison(span)
 
 
@@ -50,6 +50,16 @@ def left_argument(b: Builder, left: Operand, right: Operand, axis: Operand | Non
 
 def right_argument(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     return right if no_axis(b, axis, span) else b.poison(span)
+
+
+def depth(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`≡`: 0 for a scalar, else 1."""
+    return b.size_value(ONE if x.type.rank else ZERO, span) if no_axis(b, axis, span) else b.poison(span)
+
+
+def enlist(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
+    """`∊⍵`: as `,⍵`, since nothing nests."""
+    return ravel(b, x, None, span) if no_axis(b, axis, span) else b.poison(span)
 
 
 def tally(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
