@@ -38,7 +38,7 @@ REJECTED = [
     ("⊃0 3⍴1", "E204", "empty"), ("(5÷2)⍴1", "E200", "whole"), ("1 1\\1 2 3", "E200", "holds 2 times"),
     ("⎕fft ⍬", "E204", "at least one"),
     # arity, rank, axis
-    ("⍷x", "E133", "left argument"), ("⍷x", "E133", "left argument"), ("⊥x", "E133", "left argument"),
+    ("⍷x", "E133", "left argument"), ("⊥x", "E133", "left argument"),
     ("2⍕x", "E133", "no left"), ("2 f64 x", "E133", "no left"), ("1 ⎕fft x", "E133", "no left"), ("⍋5", "E131", "rank 1"),
     ("⍸1", "E131", "rank 1"), ("5⍳1", "E131", "rank 1"), ("1⌷5", "E131", "rank 1"), ("⎕fft 5", "E131", "rank 1"),
     ("⎕det 1 2", "E131", "rank 2"), ("1 2 3↑x", "E131", "3 amounts"), ("2 2↓x", "E131", "2 amounts"),
