@@ -1,0 +1,93 @@
+"""Counted reads lie within the grades: on random programs, for all sizes 0 to 3.
+
+`RHO_QUANTITY_PROGRAMS=10000 pytest tests/typechecker/test_quantities_counted.py` runs the long mode; `RHO_QUANTITY_SEED` is
+the first seed.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+
+from rho.backend.run.reference.counting import count_reads
+from rho.backend.run.values import Array
+from rho.lang.diagnostics import Refused, RunFailed
+from rho.lang.source import Source
+from rho.typechecker.check import check
+from rho.typechecker.core import Core
+from rho.typechecker.elements import Kind
+from rho.typechecker.quantities.demand import demands_of
+
+from .random_programs import random_program
+
+PROGRAMS = int(os.environ.get("RHO_QUANTITY_PROGRAMS", "250"))
+FIRST = int(os.environ.get("RHO_QUANTITY_SEED", "0"))
+SIZES = [(n, m) for n in range(4) for m in range(4) if n or not m]  # `idx<0>[m]` has no elements
+
+
+def data(core: Core, n: int, m: int, chance: random.Random) -> dict[str, Array]:
+    sizes = {"n": n, "m": m}
+    found: dict[str, Array] = {}
+    for entry in core.inputs:
+        type_ = core.types[entry.value]
+        shape = tuple(size.evaluate({v: sizes[v.name] for v in size.variables()}) for size in type_.shape)
+        count = math.prod(shape)
+        match type_.element.kind:
+            case Kind.BOOL:
+                items: tuple[bool | int | float, ...] = tuple(chance.random() < 0.5 for _ in range(count))
+            case Kind.I64:
+                items = tuple(chance.randrange(max(n, 1)) for _ in range(count))
+            case _:
+                items = tuple(float(chance.randint(-3, 3)) for _ in range(count))
+        found[entry.name] = Array(type_.element.kind, shape, items)
+    return found
+
+
+def faults(text: str, seed: int) -> tuple[int, list[str]]:
+    """(runs that finished, reads outside the grades)."""
+    core = check(Source("<test>", text)).core
+    if core is None:
+        return 0, []
+    found = demands_of(core)
+    chance, runs = random.Random(seed), 0
+    wrong: list[str] = []
+    for n, m in SIZES:
+        try:
+            counted = count_reads(core, data(core, n, m, chance), {"p": chance.randint(0, 3)}, lambda v: not found.grade(v).is_zero)
+        except (Refused, RunFailed):
+            continue
+        runs += 1
+        for made in counted.made:
+            grade = found.grade(made.value)
+            outside = [count for count in made.reads if not grade.holds(count, counted.sizes)]
+            if outside:
+                wrong.append(f"n={n} m={m}: value {made.value} of grade {grade} is read {outside[0]} times")
+    return runs, wrong
+
+
+def test_counted_reads_lie_within_the_grades() -> None:
+    finished = 0
+    for seed in range(FIRST, FIRST + PROGRAMS):
+        text = random_program(seed)
+        runs, wrong = faults(text, seed)
+        assert not wrong, f"seed {seed}: {text.splitlines()[-1]}\n" + "\n".join(wrong[:5])
+        finished += runs > 0
+    assert finished > PROGRAMS * 0.9
+
+
+def test_exact_grades_are_counted_exactly() -> None:
+    text = (
+        "input A : f64[n m]\ninput B : f64[m n]\ninput x : f64[n]\ninput s : f64\nparam p ← 2\n"
+        "output r ← (A+.×B)+({⍵×s}⍣p ⊢ x)∘.+⌽x\n"
+    )
+    core = check(Source("<test>", text)).core
+    assert core is not None
+    chance = random.Random(1)
+    found = demands_of(core)
+    counted = count_reads(core, data(core, 3, 2, chance), {"p": 4}, lambda v: not found.grade(v).is_zero)
+    reads = {core.names[made.value]: set(made.reads) for made in counted.made if made.value in core.names}
+    assert reads["A"] == {3}
+    assert reads["B"] == {3}
+    assert reads["s"] == {12}
+    assert reads["x"] == {1 + 3}
