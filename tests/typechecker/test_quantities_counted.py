@@ -54,7 +54,8 @@ def faults(text: str, seed: int) -> tuple[int, list[str]]:
     wrong: list[str] = []
     for n, m in SIZES:
         try:
-            counted = count_reads(core, data(core, n, m, chance), {"p": chance.randint(0, 3)}, lambda v: not found.grade(v).is_zero)
+            inputs, params = data(core, n, m, chance), {"p": chance.randint(0, 3)}
+            counted = count_reads(core, inputs, params, lambda v: not found.grade(v).is_zero)
         except (Refused, RunFailed):
             continue
         runs += 1

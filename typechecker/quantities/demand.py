@@ -46,16 +46,16 @@ def demands_of(core: Core) -> Demands:
     """The demands of a whole program, whose outputs and prints are read once."""
     walk = _Walk(Setting(core.types, [guard.fact for guard in core.guards]), core.spans)
     roots = [(output.value, Use(output.span, ONCE, "")) for output in core.outputs]
-    return walk.whole(core.block, roots)
+    return walk.whole(core.block, roots, [entry.value for entry in core.inputs])
 
 
 def demands_of_block(
     block: Block, results: Sequence[ValueId], types: Mapping[ValueId, ArrayType], spans: Mapping[ValueId, Span],
     premises: Sequence[SizeFact],
 ) -> Demands:  # fmt: skip
-    """The demands of a function's body, each of whose results is read once."""
+    """The demands of a function's body, each of whose results is read once; values that it never reads may be absent."""
     walk = _Walk(Setting(types, premises), spans)
-    return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results])
+    return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results], [])
 
 
 @dataclass(slots=True)
@@ -65,12 +65,12 @@ class _Walk:
     grades: dict[ValueId, Grade] = field(default_factory=dict)
     uses: dict[ValueId, tuple[Use, ...]] = field(default_factory=dict)
 
-    def whole(self, block: Block, roots: Sequence[tuple[ValueId, Use]]) -> Demands:
+    def whole(self, block: Block, roots: Sequence[tuple[ValueId, Use]], outer: Sequence[ValueId]) -> Demands:
         tallies: _Free = {}
         for value, use in roots:
             tallies.setdefault(value, Tally()).add(use)
         self.ops(block, tallies, live=True)
-        for value in list(tallies):
+        for value in dict.fromkeys([*outer, *tallies]):
             self.finish(value, tallies)
         return Demands(self.grades, self.uses)
 

@@ -1,0 +1,80 @@
+"""What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
+
+Neighbours: `typechecker.core`; `facts` asks which op is the last to read a buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+from functools import cache
+
+from .. import core as c
+from ..core import Block, Op, ValueId
+
+_OPERANDS = frozenset({
+    "arg", "args", "left", "right", "mask", "indices", "value", "table", "pattern", "order", "radix", "key", "amount", "initial",
+    "condition",
+})  # fmt: skip
+
+
+@cache
+def _fields(kind: Hashable) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the operands and of the results of a class of ops."""
+    assert isinstance(kind, type) and is_dataclass(kind)
+    names = [f.name for f in fields(kind)]
+    return tuple(n for n in names if n in _OPERANDS), tuple(n for n in names if n in ("result", "results"))
+
+
+def _values(op: Op, names: tuple[str, ...]) -> tuple[ValueId, ...]:
+    found: list[ValueId] = []
+    for name in names:
+        value = getattr(op, name)
+        found += [item for item in value if item is not None] if isinstance(value, tuple) else [value]
+    return tuple(found)
+
+
+def operands_of(op: Op) -> tuple[ValueId, ...]:
+    """The values an op names as operands."""
+    return _values(op, _fields(type(op))[0])
+
+
+def results_of(op: Op) -> tuple[ValueId, ...]:
+    """The values an op makes."""
+    return _values(op, _fields(type(op))[1])
+
+
+def blocks_of(op: Op) -> tuple[Block, ...]:
+    match op:
+        case c.Lift() | c.Fold() | c.FoldScan():
+            return (op.body,)
+        case c.Loop():
+            return (op.body,) if op.until is None else (op.body, op.until)
+        case c.Branch():
+            return op.then, op.otherwise
+        case _:
+            return ()
+
+
+def captured(block: Block) -> frozenset[ValueId]:
+    """The outer values that a block, or a block in it, reads."""
+    own: set[ValueId] = set()
+    read: set[ValueId] = set()
+    pending = [block]
+    while pending:
+        current = pending.pop()
+        own.update(current.params)
+        read.update(current.results)
+        for op in current.ops:
+            own.update(results_of(op))
+            read.update(operands_of(op))
+            pending += blocks_of(op)
+    return frozenset(read - own)
+
+
+def reads_of(op: Op) -> frozenset[ValueId]:
+    """All values an op reads, those of its blocks included."""
+    found = set(operands_of(op))
+    for block in blocks_of(op):
+        found |= captured(block)
+    return frozenset(found)
