@@ -31,6 +31,8 @@ def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -
     """An applicable repair of the signature; None if the fact mentions what it cannot name."""
     for candidate in _candidates(fact):
         named = candidate.left.variables() | candidate.right.variables() <= site.sizes
+        if candidate.relation is Relation.EQUAL and ZERO in (candidate.left, candidate.right):
+            continue  # true for empty arrays only, which nobody means
         if named and settle(fact, [*premises, candidate]) is Verdict.PROVED:
             text = write_fact(candidate)
             return Fix(f"add `where {text}` to the signature", (Edit(site.at, f"{site.joint}{text}"),))

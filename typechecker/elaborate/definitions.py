@@ -22,8 +22,8 @@ from . import quantities, type_expressions
 from .context import Context, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .scopes import Moment
-from .signatures import CLASSES, Bindings, call, instantiate, known_size
-from .type_expressions import KINDS
+from .signature_form import CLASSES, element_classes, parameters, shape_variables, sizes_of, well_formed
+from .signatures import Bindings, call, instantiate, known_size
 
 _CLASS_KINDS = {
     "num": (Kind.F64, Kind.I64, Kind.C128),
@@ -50,7 +50,7 @@ class _Sample:
 def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: Moment) -> FunctionValue:
     """The annotated function, checked once; a broken one if a size of its signature breaks it."""
     function = SignedFunction(signature.span, signature.target.name, signature, body, home)
-    if isinstance(body, BrokenFunction) or not _well_formed(ctx, signature):
+    if isinstance(body, BrokenFunction) or not well_formed(ctx, signature, home.scope.file.params):
         return BrokenFunction(signature.span)
     guarded = False
     for sample in _samples(signature):
@@ -60,13 +60,13 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
             ctx.builder.report(diagnostic)
         if any(d.is_error for d in found):
             return BrokenFunction(signature.span)
-    return function if guarded or _shape_variables(signature) else replace(function, proved=True)
+    return function if guarded or shape_variables(signature) else replace(function, proved=True)
 
 
 def _samples(signature: tree.Signature) -> Iterator[_Sample]:
     """Every number of axes once and every kind once; both vary together."""
-    ranks = _SHAPE_RANKS if _shape_variables(signature) else (1,)
-    classes = _classes(signature)
+    ranks = _SHAPE_RANKS if shape_variables(signature) else (1,)
+    classes = element_classes(signature)
     kinds = max([len(_ANY_KIND if c is None else _CLASS_KINDS[c]) for c in classes.values()], default=1)
     for at in range(max(len(ranks), kinds)):
         yield _Sample(ranks[at % len(ranks)], at % kinds)
@@ -79,10 +79,10 @@ def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[lis
     first, guards = len(builder.diagnostics), len(builder.guards)
     bindings = Bindings(function.home.scope.file.params)
     builder.open_block((), signature.span)
-    classes = _classes(signature)
+    classes = element_classes(signature)
     for name, class_ in classes.items():
         bindings.elements[name] = sample.element(class_)
-    args = [_sample(ctx, p.type, bindings, sample) for p in _parameters(signature)]
+    args = [_sample(ctx, p.type, bindings, sample) for p in parameters(signature)]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
     builder.clause_site = _site(signature, known | frozenset(bindings.params.values()))
     _assume(ctx, signature, bindings)
@@ -117,7 +117,7 @@ def _site(signature: tree.Signature, sizes: frozenset[SizeVariable]) -> ClauseSi
 
 def _of_rank(diagnostic: Diagnostic, signature: tree.Signature, sample: _Sample) -> Diagnostic:
     """Wrong for a number of axes other than one: say so."""
-    if sample.axes == 1 or not _shape_variables(signature):
+    if sample.axes == 1 or not shape_variables(signature):
         return diagnostic
     return replace(diagnostic, notes=(*diagnostic.notes, f"a shape variable stands for {sample.axes or 'no'} axes here"))
 
@@ -132,52 +132,6 @@ def _of_class(diagnostic: Diagnostic, signature: tree.Signature, classes: dict[s
     return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
 
 
-def _well_formed(ctx: Context, signature: tree.Signature) -> bool:
-    good = True
-    for node in (*[p.type for p in _parameters(signature)], signature.result):
-        for array in _arrays(node):
-            variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
-            if len(variables) > 1:
-                names = " and ".join([f"..{v.name}" for v in variables])
-                ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
-                good = False
-    return good
-
-
-def _parameters(signature: tree.Signature) -> list[tree.Parameter]:
-    return [p for p in (signature.left, signature.right) if p is not None]
-
-
-def _arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
-    if isinstance(node, tree.ArrayTypeExpression):
-        return [node]
-    found: list[tree.ArrayTypeExpression] = []
-    for item in node.items:
-        found.extend(_arrays(item))
-    return found
-
-
-def _parameter_arrays(signature: tree.Signature) -> list[tree.ArrayTypeExpression]:
-    return [array for p in _parameters(signature) for array in _arrays(p.type)]
-
-
-def _shape_variables(signature: tree.Signature) -> bool:
-    return any(isinstance(part, tree.ShapeVariable) for array in _parameter_arrays(signature) for part in array.shape)
-
-
-def _classes(signature: tree.Signature) -> dict[str, str | None]:
-    """The element variables of the parameters and their classes."""
-    found: dict[str, str | None] = {}
-    for array in _parameter_arrays(signature):
-        name = array.element.name
-        if name not in KINDS and name not in ("idx", "int", "perm"):
-            found[name] = None
-    for node in signature.where:
-        if node.relation in CLASSES and isinstance(node.left, tree.SizeName) and node.left.name in found:
-            found[node.left.name] = node.relation
-    return found
-
-
 def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sample: _Sample) -> Value:
     """An argument of the declared type with fresh sizes."""
     if isinstance(node, tree.TupleTypeExpression):
@@ -186,7 +140,7 @@ def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sample:
             items.append(_sample(ctx, item, bindings, sample))
         return TupleOperand(tuple(items))
     builder = ctx.builder
-    for name in _names(node):
+    for name in _rigid(node):
         if bindings.size(name) is None:
             bindings.sizes[name] = variable(builder.size_variable(name, SizeOrigin.RIGID))
     for part in node.shape:
@@ -208,19 +162,7 @@ def _open(ctx: Context, part: tree.BoundedSize, bindings: Bindings) -> None:
         bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
 
-def _names(node: tree.ArrayTypeExpression) -> list[str]:
+def _rigid(node: tree.ArrayTypeExpression) -> list[str]:
     """The rigid sizes of a parameter, in order of occurrence."""
-    found: list[str] = []
-    stack: list[object] = [*reversed(node.shape), *reversed(node.element.args)]
-    while stack:
-        part = stack.pop()
-        match part:
-            case tree.SizeName():
-                found.append(part.name)
-            case tree.SizeCall():
-                stack.extend(reversed(part.args))
-            case tree.BoundedSize():
-                stack.append(part.bound)
-            case _:
-                pass
-    return found
+    parts = [part for part in (*node.element.args, *node.shape) if not isinstance(part, tree.ShapeVariable)]
+    return [name for part in parts for name, _ in sizes_of(part.bound if isinstance(part, tree.BoundedSize) else part)]

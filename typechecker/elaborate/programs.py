@@ -14,7 +14,7 @@ from ..core import Core, Print
 from ..obligations import Obligation
 from ..operands import Operand, Value
 from ..types import ArrayType
-from . import declarations, definitions, expressions, matching, recursion, resolve, type_expressions
+from . import declarations, definitions, expressions, matching, recursion, resolve, signature_form, type_expressions
 from .applications import apply
 from .context import BudgetExceeded, Context, Load
 from .functions import BrokenFunction
@@ -98,9 +98,16 @@ def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, 
             raise BudgetExceeded([Diagnostic("E610", "this statement nests functions too deeply", statement.span)]) from None
         last = value if value is not None else last
     for name, leftover in declared.items():
+        if _unreadable_after(ctx, leftover.span):
+            continue  # what could not be read may be the binding
         ctx.error("E011", f"`{name}` has a type, but no binding follows it", leftover.span)
     ctx.builder.index_origin = before
     return last
+
+
+def _unreadable_after(ctx: Context, span: Span) -> bool:
+    """Was a later statement of the file refused by the parser or the binder?"""
+    return any(d.code < "E1" and d.span.file == span.file and d.span.start > span.end for d in ctx.builder.diagnostics)
 
 
 def _bare(ctx: Context) -> tuple[int, ...]:
@@ -138,7 +145,10 @@ def _statement(
                 scope.bind(name, BrokenFunction(statement.span) if found is None else found)
         case tree.BareFunction():
             ctx.error("E134", "the value of this statement is a function: give it arguments, or a name", statement.span)
-        case tree.Signature() | tree.Annotation():
+        case tree.Signature():
+            signature_form.well_formed(ctx, statement, scope.file.params)
+            declared[statement.target.name] = statement
+        case tree.Annotation():
             declared[statement.target.name] = statement
         case tree.Input():
             declarations.input(run, statement, scope, main=main)

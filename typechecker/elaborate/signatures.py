@@ -24,10 +24,9 @@ from . import matching, type_expressions
 from .context import Context, is_poisoned
 from .functions import SignedFunction
 from .lifting import lift
+from .signature_form import CLASSES, undetermined
 from .signature_text import show_signature
 from .type_expressions import KINDS, DeclaredType, TupleType
-
-CLASSES = {"num", "real", "int", "ord"}
 
 
 @dataclass(slots=True)
@@ -325,9 +324,7 @@ def _value(node: tree.SizeExpression, bindings: Bindings) -> Size | None:
 def known_size(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size | None:
     found = bindings.size(name)
     if found is None:
-        ctx.error(
-            "E122", f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",)
-        )
+        undetermined(ctx, name, span)
     return found
 
 

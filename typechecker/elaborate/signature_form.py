@@ -1,0 +1,151 @@
+"""What a signature says by itself: its parameters, variables and classes, and whether its arguments determine every size.
+
+A size is determined where it stands alone as an axis, in `(c×n)+c'`, in `k≤n`, and as the n of `idx<n>` and `perm<n>`.
+
+Neighbours: `definitions` checks bodies against signatures; `signatures` binds the same forms at calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from ...lang import tree
+from ...lang.source import Span
+from .context import Context
+from .type_expressions import KINDS
+
+CLASSES = frozenset({"num", "real", "int", "ord"})
+_SIZED_ELEMENTS = ("idx", "int", "perm")
+
+
+def parameters(signature: tree.Signature) -> list[tree.Parameter]:
+    return [p for p in (signature.left, signature.right) if p is not None]
+
+
+def arrays(node: tree.TypeExpression) -> list[tree.ArrayTypeExpression]:
+    """The arrays of a type, tuples taken apart."""
+    if isinstance(node, tree.ArrayTypeExpression):
+        return [node]
+    found: list[tree.ArrayTypeExpression] = []
+    for item in node.items:
+        found.extend(arrays(item))
+    return found
+
+
+def parameter_arrays(signature: tree.Signature) -> list[tree.ArrayTypeExpression]:
+    return [array for p in parameters(signature) for array in arrays(p.type)]
+
+
+def shape_variables(signature: tree.Signature) -> frozenset[str]:
+    """The names of the parameters' shape variables."""
+    parts = [part for array in parameter_arrays(signature) for part in array.shape]
+    return frozenset(part.name for part in parts if isinstance(part, tree.ShapeVariable))
+
+
+def element_classes(signature: tree.Signature) -> dict[str, str | None]:
+    """The element variables of the parameters and their classes."""
+    found: dict[str, str | None] = {}
+    for array in parameter_arrays(signature):
+        name = array.element.name
+        if name not in KINDS and name not in _SIZED_ELEMENTS:
+            found[name] = None
+    for node in signature.where:
+        if node.relation in CLASSES and isinstance(node.left, tree.SizeName) and node.left.name in found:
+            found[node.left.name] = node.relation
+    return found
+
+
+def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]) -> bool:
+    """E121 for two shape variables in one shape, E122 for what no argument determines, once for each cause."""
+    good = True
+    for node in (*[p.type for p in parameters(signature)], signature.result):
+        for array in arrays(node):
+            variables = [part for part in array.shape if isinstance(part, tree.ShapeVariable)]
+            if len(variables) > 1:
+                names = " and ".join([f"..{v.name}" for v in variables])
+                ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
+                good = False
+    known = _determined(signature) | frozenset(params)
+    shapes = shape_variables(signature)
+    reported: set[str] = set()
+    for size in _sizes(signature):
+        unknown = next(((name, span) for name, span in sizes_of(size) if name not in known), None)
+        if unknown is not None and unknown[0] not in reported:
+            undetermined(ctx, *unknown)
+            reported.add(unknown[0])
+    for array in arrays(signature.result):
+        for part in array.shape:
+            if isinstance(part, tree.ShapeVariable) and part.name not in shapes:
+                ctx.error("E122", f"..{part.name} is not determined by any argument", part.span)
+                good = False
+    return good and not reported
+
+
+def undetermined(ctx: Context, name: str, span: Span) -> None:
+    """E122 for a size."""
+    ctx.error("E122", f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",))
+
+
+def _determined(signature: tree.Signature) -> frozenset[str]:
+    found: set[str] = set()
+    for array in parameter_arrays(signature):
+        for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):
+            _bind(part, found)
+    for array in parameter_arrays(signature):
+        if array.element.name == "idx":
+            _bind(array.element.args[0], found)
+    return frozenset(found)
+
+
+def _bind(part: tree.ShapeItem, found: set[str]) -> None:
+    match part:
+        case tree.SizeName():
+            found.add(part.name)
+        case tree.BoundedSize():
+            found.add(part.name)
+            _bind(part.bound, found)
+        case tree.SizeCall():
+            unknown = [name for name, _ in sizes_of(part) if name not in found]
+            if len(unknown) == 1 and _is_linear(part, unknown[0], found):
+                found.add(unknown[0])
+        case _:
+            pass
+
+
+def _is_linear(node: tree.SizeExpression, name: str, found: Collection[str]) -> bool:
+    """`(c×n)+c'` in the one unknown name."""
+    match node:
+        case tree.SizeName():
+            return node.name == name
+        case tree.SizeCall(function="+", args=(a, b)):
+            return any(_is_linear(x, name, found) and _is_known(y, found) for x, y in ((a, b), (b, a)))
+        case tree.SizeCall(function="×", args=(a, b)):
+            return any(_is_linear(x, name, found) and isinstance(y, tree.SizeNumber) and y.value > 0 for x, y in ((a, b), (b, a)))
+        case _:
+            return False
+
+
+def _is_known(node: tree.SizeExpression, found: Collection[str]) -> bool:
+    return isinstance(node, tree.SizeNumber) or (isinstance(node, tree.SizeName) and node.name in found)
+
+
+def _sizes(signature: tree.Signature) -> Iterator[tree.SizeExpression]:
+    """Every size whose names have to be known, in order; the k of `k≤d` in the result is not among them."""
+    for array in (*parameter_arrays(signature), *arrays(signature.result)):
+        for part in (*array.element.args, *array.shape):
+            if not isinstance(part, tree.ShapeVariable):
+                yield part.bound if isinstance(part, tree.BoundedSize) else part
+    for node in signature.where:
+        if node.relation not in CLASSES and node.right is not None:
+            yield from (node.left, node.right)
+
+
+def sizes_of(node: tree.SizeExpression) -> Iterator[tuple[str, Span]]:
+    """The names in a size, from left to right."""
+    stack: list[tree.SizeExpression] = [node]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tree.SizeName):
+            yield part.name, part.span
+        elif isinstance(part, tree.SizeCall):
+            stack.extend(reversed(part.args))
