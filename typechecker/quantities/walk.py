@@ -5,9 +5,7 @@ Neighbours: `typechecker.core`; `facts` asks which op is the last to read a buff
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import fields, is_dataclass
-from functools import cache
+from dataclasses import fields
 
 from .. import core as c
 from ..core import Block, Op, ValueId
@@ -18,12 +16,17 @@ _OPERANDS = frozenset({
 })  # fmt: skip
 
 
-@cache
-def _fields(kind: Hashable) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of the operands and of the results of a class of ops."""
-    assert isinstance(kind, type) and is_dataclass(kind)
-    names = [f.name for f in fields(kind)]
-    return tuple(n for n in names if n in _OPERANDS), tuple(n for n in names if n in ("result", "results"))
+_FIELDS: dict[type[object], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def _fields(op: Op) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the operands and of the results of an op's class."""
+    known = _FIELDS.get(type(op))
+    if known is None:
+        names = [f.name for f in fields(op)]
+        known = tuple(n for n in names if n in _OPERANDS), tuple(n for n in names if n in ("result", "results"))
+        _FIELDS[type(op)] = known
+    return known
 
 
 def _values(op: Op, names: tuple[str, ...]) -> tuple[ValueId, ...]:
@@ -36,12 +39,12 @@ def _values(op: Op, names: tuple[str, ...]) -> tuple[ValueId, ...]:
 
 def operands_of(op: Op) -> tuple[ValueId, ...]:
     """The values an op names as operands."""
-    return _values(op, _fields(type(op))[0])
+    return _values(op, _fields(op)[0])
 
 
 def results_of(op: Op) -> tuple[ValueId, ...]:
     """The values an op makes."""
-    return _values(op, _fields(type(op))[1])
+    return _values(op, _fields(op)[1])
 
 
 def blocks_of(op: Op) -> tuple[Block, ...]:
