@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .codes_record import Page, Stage
+from .codes_record import Page
 
 PAGES: dict[str, Page] = {
     "E101": Page(
@@ -128,8 +128,7 @@ PAGES: dict[str, Page] = {
     "E209": Page(
         "Neither a proof nor a counterexample was found for a fact about sizes; it may well be true. In a script such a "
         "fact is checked when the data is loaded. In a function with a signature, add it as `where`.",
-        "f : f64[n (n×(n+1))÷2] → f64[n n×(n+1)]\nf ← {⍵,⍵}",
-        "f : f64[n q] → f64[n 2×q]\nf ← {⍵,⍵}",
-        Stage.SHOWN,
+        "f : f64[n] → f64[(n×n×n)+5×n] → f64[6 ((n×n×n)+5×n)÷6]\nf ← {6 _⍴⍵}",
+        "f : f64[n] → f64[(n×n×n)+5×n] → f64[6 ((n×n×n)+5×n)÷6] where 6∣(n×n×n)+5×n\nf ← {6 _⍴⍵}",
     ),
 }  # fmt: skip
