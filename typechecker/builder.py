@@ -80,6 +80,8 @@ class Builder(Conversions):
         """Append the op that defines one new value."""
         if type.rank > MOST_AXES:
             return self.error("E620", f"this array would have {type.rank} axes; at most {MOST_AXES} are supported", span)
+        if self._intricate((type,), span):
+            return self.poison(span)
         value = self.fresh(type, span)
         self._blocks[-1][1].append(make(value))
         return Operand(value, type, static, constant)
@@ -88,9 +90,19 @@ class Builder(Conversions):
         self, make: Callable[[tuple[ValueId, ...]], Op], types: Sequence[ArrayType], span: Span
     ) -> tuple[Operand, ...]:  # fmt: skip
         """Append one op that defines several values."""
+        if self._intricate(types, span):
+            return tuple(self.poison(span) for _ in types)
         values = tuple(self.fresh(type, span) for type in types)
         self._blocks[-1][1].append(make(values))
         return tuple(Operand(v, t) for v, t in zip(values, types, strict=True))
+
+    def _intricate(self, types: Sequence[ArrayType], span: Span) -> bool:
+        """E610 for a size that no reader and no proof can follow; every rule adds little, so this bounds them all."""
+        if all(size.is_simple() for type in types for size in type.shape):
+            return False
+        self.error("E610", "the length of an axis is too long a formula here", span,
+                   notes=("it grows with every step: each joins or drops parts of the step before",))  # fmt: skip
+        return True
 
     def effect(self, op: Op) -> None:
         """Append an op without results (`Print`, `RuntimeSize`)."""
@@ -246,6 +258,8 @@ class Builder(Conversions):
                 self.guards.append(guard)
                 self.premises.append(fact)  # nothing runs unless it holds
             return True
+        if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
+            self.premises.append(fact)  # asked for once
         return False
 
     def _trusted(self, fact: SizeFact) -> Decision:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from ..lang.diagnostics import Verdict
 from .obligations import Relation, SizeFact
 from .sizes import ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, number, quotient, variable
-from .small_models import reach, search
+from .small_models import Found, reach, search
 
 if TYPE_CHECKING:
     from .solver.verdicts import Unproved
@@ -41,7 +41,7 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
     if verdict is not Verdict.UNKNOWN:
         return Decision(verdict)
     related = connected(fact, premises)
-    found = search(fact, related)
+    found = _examples(fact, related)
     symbolic = any(v.origin is not SizeOrigin.RUNTIME for v in fact.left.variables() | fact.right.variables())
     if found.counterexample is not None and (found.satisfiable or not symbolic):
         return Decision(Verdict.DEPENDS, found.counterexample)
@@ -54,6 +54,34 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
         return Decision(Verdict.DEPENDS, found.counterexample)
     example = answered.example or found.counterexample
     return Decision(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved)
+
+
+def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> Found:
+    """Small examples; with many sizes, of those that equalities leave open."""
+    found = search(fact, related)
+    if found != Found():
+        return found
+    rewrites, rest = _orient(related)
+    if not rewrites or any(name.cap is not None or (value.bounds()[0] or 0) < name.minimum for name, value in rewrites):
+        return found
+
+    def open_sizes(f: SizeFact) -> SizeFact:
+        return SizeFact(f.relation, _rewrite(f.left, rewrites), _rewrite(f.right, rewrites))
+
+    goal = open_sizes(fact)
+    reduced = search(goal, connected(goal, [open_sizes(premise) for premise in rest]))
+    if reduced.counterexample is None:
+        return found
+    sizes = dict(reduced.counterexample)
+    for name, value in reversed(rewrites):
+        for other in value.variables():
+            sizes.setdefault(other, other.minimum)
+        sizes[name] = value.evaluate(sizes)
+    if any(v not in sizes for f in (fact, *related) for v in reach(f)):
+        return found
+    breaks = not fact.holds(sizes) and all(premise.holds(sizes) for premise in related)
+    ordered = {v: sizes[v] for v in sorted(sizes, key=lambda v: v.id)}
+    return Found(ordered, reduced.satisfiable) if breaks else found
 
 
 def settle(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Verdict:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .elements import show_element
+from .size_text import show_short
 from .sizes import Size, capacity
 from .types import ArrayType
 
@@ -15,7 +16,7 @@ from .types import ArrayType
 def show_type(type: ArrayType) -> str:
     """A type in the notation of types.md."""
     if type.permutation:
-        return f"perm<{type.shape[0]}>"
+        return f"perm<{show_short(type.shape[0])}>"
     if not type.shape:
         return show_element(type.element)
     return f"{show_element(type.element)}{show_shape(type.shape)}"
@@ -27,4 +28,4 @@ def show_shape(shape: Sequence[Size]) -> str:
 
 
 def _show_size(size: Size) -> str:
-    return f"{size}≤{capacity(size)}" if size.is_runtime() else str(size)
+    return f"{show_short(size)}≤{show_short(capacity(size))}" if size.is_runtime() else show_short(size)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from .size_text import show_short
 from .sizes import Size, maximum, number
 
 
@@ -237,7 +238,7 @@ def widens(given: Element, wanted: Element) -> bool:
 def show_element(element: Element) -> str:
     """`f64`, `idx<n>`, `int<0..n>`; literals and plain ranges show their kind."""
     if element.below is not None:
-        return f"idx<{element.below}>"
+        return f"idx<{show_short(element.below)}>"
     if element.most is not None and not element.weak:
-        return f"int<{element.low}..{element.most}>"
+        return f"int<{element.low}..{show_short(element.most)}>"
     return element.kind.value

@@ -6,7 +6,7 @@ Nothing here simplifies opaque nodes; `sizes` builds them and is what other modu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
@@ -64,6 +64,9 @@ class Opaque:
         return hash(self.key)
 
 
+MOST_CHARACTERS = 20_000  # of a formula's key
+MOST_POWER = 64
+
 Atom: TypeAlias = SizeVariable | Opaque
 Monomial: TypeAlias = tuple[tuple[Atom, int], ...]
 Interval: TypeAlias = tuple[int | None, int | None]
@@ -72,13 +75,15 @@ Interval: TypeAlias = tuple[int | None, int | None]
 class Size:
     """A normalised integer expression.  `terms` pairs monomials with non-zero coefficients, constant (empty monomial) last."""
 
-    __slots__ = ("key", "terms")
+    __slots__ = ("_bounds", "_limits", "key", "terms")
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
         kept = [(m, c) for m, c in terms.items() if c]
         kept.sort(key=_term_order)
         self.terms: tuple[tuple[Monomial, int], ...] = tuple(kept)
         self.key: str = "+".join(f"{c}*{_monomial_key(m)}" for m, c in self.terms)
+        self._bounds: Interval | None = None
+        self._limits: dict[int, Size] | None = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Size) and self.key == other.key
@@ -161,6 +166,19 @@ class Size:
 
     def bounds(self) -> Interval:
         """Inclusive numeric bounds by interval arithmetic; None is unbounded."""
+        if self._bounds is None:
+            self._bounds = self._interval()
+        return self._bounds
+
+    def limit(self, direction: int, find: Callable[[Size, int], Size]) -> Size:
+        """What `find` says of this size and direction, asked once."""
+        if self._limits is None:
+            self._limits = {}
+        if direction not in self._limits:
+            self._limits[direction] = find(self, direction)
+        return self._limits[direction]
+
+    def _interval(self) -> Interval:
         low: int | None = 0
         high: int | None = 0
         for monomial, coefficient in self.terms:
@@ -174,6 +192,10 @@ class Size:
             low = None if low is None or term[0] is None else low + term[0]
             high = None if high is None or term[1] is None else high + term[1]
         return low, high
+
+    def is_simple(self) -> bool:
+        """Is the formula within the limits that the checker sets itself?"""
+        return len(self.key) <= MOST_CHARACTERS and all(p <= MOST_POWER for m, _ in self.terms for _, p in m)
 
     def is_runtime(self) -> bool:
         """Does it mention a size known only when run?"""

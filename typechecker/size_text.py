@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from .size_terms import Atom, Node, Size, SizeVariable
 
+_MOST_CHARACTERS = 100
+
+
+def show_short(size: Size) -> str:
+    """For types: a long formula is cut."""
+    text = show(size)
+    return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS] + "…"
+
 
 def show(size: Size) -> str:
     """As the types page writes sizes: `2·n+1`, `n÷2`, `0⌈n-1`."""

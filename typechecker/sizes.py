@@ -223,8 +223,10 @@ def least(size: Size) -> Size:
 
 def _limit(size: Size, direction: int) -> Size:
     """A bound from above (direction 1) or below (-1) without run-time sizes."""
-    if not size.is_runtime():
-        return size
+    return size.limit(direction, _limit_terms) if size.is_runtime() else size
+
+
+def _limit_terms(size: Size, direction: int) -> Size:
     total = ZERO
     for monomial, coefficient in size.terms:
         way = direction if coefficient > 0 else -direction

@@ -79,10 +79,10 @@ def _own_static(b: Builder, x: Operand) -> Size | tuple[Size, ...] | None:
 
 
 def bounded(size: Size) -> Size | None:
-    """Singletons are what i64 holds: a number beyond it would have wrapped."""
+    """Singletons are formulas within limits and numbers that i64 holds: one beyond would have wrapped."""
     low, high = limits(Kind.I64) or (0, 0)
     value = size.constant
-    return size if value is None or low <= value <= high else None
+    return size if size.is_simple() and (value is None or low <= value <= high) else None
 
 
 def _upper(element: Element) -> Size | None:
