@@ -62,8 +62,12 @@ def test_formulas_that_grow(name: str) -> None:
 
 
 def test_checking_imports_nothing_heavy() -> None:
-    lines = ["param k ← 2 where k ≥ 1", "input x : f64[n] where k ≤ n", "input A : f64[n m]", "f : f64[q] → f64[q]",
-             *[f"input z{i} : f64[d{i}]" for i in range(9)], *[f"z{i}+z{i+1}" for i in range(8)], "f ← {(⍵-⌊/0,⍵)÷≢⍵}", "(k↕x)+.×k↑x", "f A", "A+.×f⍤1⍉A", "x[⍋x]", "(x>0)⌿x"]  # fmt: skip
+    lines = [
+        *("param k ← 2 where k ≥ 1", "input x : f64[n] where k ≤ n", "input A : f64[n m]"),
+        *[f"input z{i} : f64[d{i}]" for i in range(9)],
+        *[f"z{i}+z{i + 1}" for i in range(8)],
+        *("f : f64[q] → f64[q]", "f ← {(⍵-⌊/0,⍵)÷≢⍵}", "(k↕x)+.×k↑x", "f A", "A+.×f⍤1⍉A", "x[⍋x]", "(x>0)⌿x"),
+    ]
     program = (
         "import sys\nfrom rho.lang.source import Source\nfrom rho.typechecker.check import check\n"
         f"result = check(Source('t', {chr(10).join(lines)!r}))\nassert result.core is not None, result.diagnostics\n"
