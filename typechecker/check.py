@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..lang.diagnostics import Diagnostic
 from ..lang.source import Source
 from .core import Core
 from .display import show_type
-from .elaborate.functions import OperatorValue, is_function
-from .elaborate.programs import elaborate
+from .elaborate.functions import FUNCTIONS, OperatorValue, is_function
+from .elaborate.programs import Elaborated, elaborate
 from .elaborate.scopes import Module
 from .operands import Operand, TupleOperand, Value
+
+if TYPE_CHECKING:
+    from .quantities.describe import NamedQuantity
 
 LoadModule = Callable[[str, str | None], Source | None]
 """(library name or path, importing file) → the module's source, None if there is none."""
@@ -21,12 +25,32 @@ LoadModule = Callable[[str, str | None], Source | None]
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """`core` is None if there is an error.  `types` are the top-level names' types as text, `last` the type of the last
-    expression statement or binding."""
+    expression statement or binding.  Quantities are worked out when asked for."""
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
     types: Mapping[str, str]
     last: str | None
+    elaborated: Elaborated = field(repr=False, compare=False)
+
+    def quantities(self) -> tuple[NamedQuantity, ...]:
+        """How often the elements of inputs and named values are read; none if there is an error."""
+        from .quantities.describe import named_quantities
+
+        return () if self.core is None else named_quantities(self.core)
+
+    def signatures(self) -> Mapping[str, tuple[str, ...]]:
+        """What every function of the program takes and gives for symbolic sizes, with quantities: a line for each way to
+        apply it, none for a generic one."""
+        from .elaborate.sampling import instances
+        from .quantities.describe import show_instance
+
+        found: dict[str, tuple[str, ...]] = {}
+        for name, entry in self.elaborated.names.items():
+            if isinstance(entry, FUNCTIONS):
+                made = instances(self.elaborated.context, entry)
+                found[name] = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in made])
+        return found
 
 
 def no_modules(name: str, importer: str | None) -> Source | None:
@@ -50,7 +74,7 @@ def check(
         elif is_function(entry):
             types[name] = "function"
     last = None if done.last is None else show_value_type(done.last)
-    return CheckResult(done.core, done.diagnostics, types, last)
+    return CheckResult(done.core, done.diagnostics, types, last, done)
 
 
 def check_expression(text: str, *, name: str = "<eval>", load_module: LoadModule = no_modules) -> CheckResult:

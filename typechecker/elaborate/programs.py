@@ -24,12 +24,13 @@ from .type_expressions import DeclaredType, TupleType
 
 @dataclass(frozen=True, slots=True)
 class Elaborated:
-    """The core (None if anything is wrong), what was reported, and the top-level names."""
+    """The core (None if anything is wrong), what was reported, the top-level names, and the context they may be applied in."""
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
     names: Mapping[str, Entry]
     last: Value | None
+    context: Context
 
 
 def elaborate(source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None) -> Elaborated:
@@ -71,7 +72,7 @@ def elaborate(source: Source, load: Load, *, strict: bool = False, index_origin:
             tuple(run.schedules),
             tuple(ctx.sources),
         )
-    return Elaborated(core, diagnostics, names, last)
+    return Elaborated(core, diagnostics, names, last, ctx)
 
 
 _STRICT = {"W201": "E201", "W310": "E310"}

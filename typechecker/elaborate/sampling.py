@@ -1,0 +1,197 @@
+"""Functions tried on arguments of symbolic sizes, to tell what they do before anything calls them.
+
+An annotated function is tried on what its signature declares.  Any other is a template: it is tried on floats (then
+integers, masks, text) of rank one and two, and what it needs of the sizes becomes its `where`; a function that takes
+none of these is generic, checked at each use.  Nothing that happens here is reported or kept.
+
+Neighbours: `definitions` (checks annotated functions), `quantities.demand` (grades of the parameters), `check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ...lang import tree
+from ...lang.source import Span
+from ..core import Block
+from ..elements import Element, Kind
+from ..obligations import Relation, SizeFact
+from ..operands import Operand, Value
+from ..quantities.demand import demands_of_block
+from ..quantities.grades import NONE, Grade
+from ..sizes import Size, SizeOrigin, SizeVariable, variable
+from ..types import ArrayType
+from . import type_expressions
+from .context import BudgetExceeded, Context, is_poisoned, leaves
+from .functions import BrokenFunction, FunctionValue, SignedFunction
+from .signatures import Bindings, instantiate, known_size
+
+_KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
+_MONADIC = ((1,), (2,))
+_DYADIC = ((1, 1), (2, 2), (2, 1))
+_LAST_RESORT_MONADIC = ((0,), (3,))
+_LAST_RESORT_DYADIC = ((1, 2), (0, 1), (1, 0), (0, 0))
+_NAMES = ((), ("n",), ("n", "m"), ("n", "m", "k"))
+_LEFT_NAMES = ((), ("n",), ("n", "k"))
+_RIGHT_NAMES = ((), ("m",), ("l", "m"))
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One way to apply a function: the arguments (left first) with how often their elements are read, and the result.
+
+    `facts` are what the sizes must satisfy."""
+
+    arguments: tuple[tuple[Grade, ArrayType], ...]
+    results: tuple[ArrayType, ...]
+    facts: tuple[SizeFact, ...]
+
+
+def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
+    """What a function does; empty if it is generic."""
+    if isinstance(function, BrokenFunction):
+        return []
+    if isinstance(function, SignedFunction):
+        found = _try(ctx, function, lambda: _declared(ctx, function), function.span)
+        return [] if found is None else [found]
+    valences = ((_MONADIC, _LAST_RESORT_MONADIC, (_NAMES,)), (_DYADIC, _LAST_RESORT_DYADIC, (_LEFT_NAMES, _RIGHT_NAMES)))
+    for wanted, others, names in valences:
+        usual = [made for ranks in wanted if (made := _of_ranks(ctx, function, ranks, names)) is not None]
+        if usual:
+            return usual
+        for ranks in others:
+            made = _of_ranks(ctx, function, ranks, names)
+            if made is not None:
+                return [made]
+    return []
+
+
+def _of_ranks(
+    ctx: Context, function: FunctionValue, ranks: Sequence[int], names: Sequence[Sequence[Sequence[str]]]
+) -> Instance | None:  # fmt: skip
+    for kind in _KINDS:
+        def made(kind: Kind = kind) -> list[Operand]:
+            return [_argument(ctx, kind, own[rank], function.span) for rank, own in zip(ranks, names, strict=True)]
+
+        found = _try(ctx, function, made, function.span)
+        if found is not None:
+            return found
+    return None
+
+
+def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Operand:
+    shape = tuple([variable(ctx.builder.size_variable(name, SizeOrigin.INPUT)) for name in names])
+    type_ = ArrayType(Element(kind), shape)
+    return Operand(ctx.builder.fresh(type_, span), type_)
+
+
+def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
+    """Arguments as the signature declares them; shape variables stand for one axis, element variables for floats."""
+    bindings = Bindings(function.home.scope.file.params)
+    parameters = [p for p in (function.signature.left, function.signature.right) if p is not None]
+    found: list[Operand] = []
+    for parameter in parameters:
+        node = parameter.type
+        if isinstance(node, tree.TupleTypeExpression):
+            return []
+        for part in _sizes(node):
+            if isinstance(part, tree.SizeName) and bindings.size(part.name) is None:
+                bindings.sizes[part.name] = variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT))
+            elif isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
+                bindings.shapes[part.name] = (variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT)),)
+            elif isinstance(part, tree.BoundedSize):
+                return []
+        if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
+            bindings.elements.setdefault(node.element.name, Element(Kind.F64))
+        made = instantiate(ctx, node, bindings, None)
+        if not isinstance(made, ArrayType):
+            return []
+        found.append(Operand(ctx.builder.fresh(made, node.span), made))
+    for fact_node in function.signature.where:
+        if fact_node.right is not None:
+            for fact, _ in type_expressions.facts(ctx, [fact_node], lambda name, at: known_size(ctx, bindings, name, at)):
+                ctx.builder.premises.append(fact)
+    return found
+
+
+def _sizes(node: tree.ArrayTypeExpression) -> Iterator[tree.ShapeItem]:
+    pending: list[tree.ShapeItem] = [*node.element.args, *node.shape]
+    while pending:
+        part = pending.pop(0)
+        if isinstance(part, tree.SizeCall):
+            pending[:0] = part.args
+        else:
+            yield part
+
+
+def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
+    """Apply the function inside a block that is thrown away; None if anything is wrong."""
+    builder = ctx.builder
+    mark, names, known = builder.mark(), dict(builder.names), builder.size_names()
+    first, guards, premises = len(builder.diagnostics), len(builder.guards), len(builder.premises)
+    builder.open_block((), span)
+    try:
+        args = arguments()
+        if not args:
+            return None
+        result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
+        if is_poisoned(result) or any(d.is_error for d in builder.diagnostics[first:]):
+            return None
+        block = builder.close_block(leaves(result))
+        stated = isinstance(function, SignedFunction)
+        facts = builder.premises[premises:] if stated else [guard.fact for guard in builder.guards[guards:]]
+        return _instance(ctx, args, result, block, facts)
+    except (BudgetExceeded, RecursionError):
+        return None
+    finally:
+        builder.rollback(mark)
+        builder.restore_size_names(known)
+        for value in [value for value in builder.names if value not in names]:
+            del builder.names[value]
+
+
+def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:
+    builder = ctx.builder
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises)
+    equal: dict[SizeVariable, Size] = {}
+    left: list[SizeFact] = []
+    for fact in facts:
+        found = _solved(SizeFact(fact.relation, fact.left.substitute(equal), fact.right.substitute(equal)))
+        if found is None:
+            left.append(fact)
+            continue
+        one, other = found
+        equal = {v: size.substitute({one: other}) for v, size in equal.items()}
+        equal[one] = other
+    remaining = [SizeFact(f.relation, f.left.substitute(equal), f.right.substitute(equal)) for f in left]
+
+    def with_sizes(type_: ArrayType) -> ArrayType:
+        return ArrayType(type_.element, tuple([size.substitute(equal) for size in type_.shape]), type_.permutation)
+
+    read = [(_substituted(demands.grade(x.value), equal), with_sizes(x.type)) for x in args]
+    made = [with_sizes(x.type) for x in leaves(result)]
+    return Instance(tuple(read), tuple(made), tuple(dict.fromkeys(f for f in remaining if f.left != f.right)))
+
+
+def _solved(fact: SizeFact) -> tuple[SizeVariable, Size] | None:
+    """The later of two variables that a fact says are equal, or the variable that it says what it is."""
+    if fact.relation is not Relation.EQUAL:
+        return None
+    sides = [(_lone(fact.left), fact.right), (_lone(fact.right), fact.left)]
+    found = [(v, size) for v, size in sides if v is not None and v not in size.variables()]
+    return max(found, key=lambda pair: pair[0].id, default=None)
+
+
+def _lone(size: Size) -> SizeVariable | None:
+    variables = size.variables()
+    if len(variables) != 1:
+        return None
+    (only,) = variables
+    return only if size == variable(only) else None
+
+
+def _substituted(grade: Grade, equal: dict[SizeVariable, Size]) -> Grade:
+    if grade == NONE:
+        return grade
+    return Grade(grade.low.substitute(equal), None if grade.high is None else grade.high.substitute(equal))
