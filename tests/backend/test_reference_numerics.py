@@ -8,10 +8,15 @@ import random
 
 import pytest
 
+from rho import backend
 from rho.backend.run import philox, sums
-from rho.backend.run.reference import linear, matrices, reductions
+from rho.backend.run.reference import interpret, linear, matrices, reductions
 from rho.backend.run.reference.failures import CheckFailed
 from rho.backend.run.values import Array, array, round_f32, to_numpy
+from rho.lang.diagnostics import RhoError
+from rho.lang.source import Source
+from rho.typechecker.check import check
+from rho.typechecker.core import Core
 from rho.typechecker.elements import Kind
 
 numpy = pytest.importorskip("numpy")
@@ -202,3 +207,30 @@ def test_divisors_of_complex_numbers_end() -> None:
     for x, y in product(numbers, numbers):
         greatest_common_divisor(x, y)
     assert greatest_common_divisor(6 + 0j, 4 + 0j) == 2
+
+
+@pytest.mark.parametrize("program", ["⌹2 2⍴⍟100", "⌹2 2⍴4 7√8 27", "⌹2 2⍴0", "1 2⌹2 2⍴1 2 2 4", "⌹3 2⍴⍟7"])
+def test_rounding_does_not_hide_a_singular_matrix(program: str) -> None:
+    assert printed_or_code(program) == ["E703", "E703"]
+
+
+def test_a_badly_scaled_matrix_is_not_singular() -> None:
+    assert printed_or_code("1e20=(⌹2 2⍴1 0 0 1e¯20)[1;1]") == [(True,), (True,)]
+
+
+def printed_or_code(program: str) -> list[object]:
+    """What the reference and the planned back end print, or the code of their failure."""
+    core = check(Source("<test>", program)).core
+    assert core is not None
+    answers: list[object] = []
+    for run in (lambda: interpret(core, {}, {}).printed[0].data, lambda: planned(core)):
+        try:
+            answers.append(run())
+        except RhoError as error:
+            answers.append(error.diagnostics[0].code)
+    return answers
+
+
+def planned(core: Core) -> tuple[object, ...]:
+    bound = backend.load(core, {}, {})
+    return tuple(backend.execute(backend.plan(bound), bound, {}).printed[0].value.ravel().tolist())

@@ -82,22 +82,25 @@ def solve(a: Matrix, b: Matrix, columns: int) -> Matrix:
     `columns` is the length of a's rows.  E703 where a has not full rank."""
     rows = len(a)
     if rows == columns:
+        _check_rank(qr(a, columns)[1], "the matrix is singular")
         upper, right, _ = eliminate(a, b)
         return back_substitute(upper, right)
     width = len(b[0]) if b else 0
     if rows > columns:
         q, r = qr(a, columns)
-        _check_rank(r, a)
+        _check_rank(r)
         return back_substitute(r, multiply(adjoint(q, columns), b, width))
     q, r = qr(adjoint(a, columns), rows)
-    _check_rank(r, a)
+    _check_rank(r)
     return multiply(q, forward_substitute(adjoint(r, rows), b), width)
 
 
-def _check_rank(r: Matrix, a: Matrix) -> None:
-    scale = max((abs(x) for row in a for x in row), default=0.0)
-    if any(abs(r[i][i]) <= scale * EPSILON * len(a) for i in range(len(r))):
-        raise CheckFailed("E703", "the matrix has not full rank")
+def _check_rank(r: Matrix, trouble: str = "the matrix has not full rank") -> None:
+    """E703 if a column of the factored matrix depends on those before it: its pivot is rounding beside its items."""
+    for i in range(len(r)):
+        scale = max(abs(r[k][i]) for k in range(len(r)))
+        if abs(r[i][i]) <= scale * EPSILON * len(r):
+            raise CheckFailed("E703", trouble)
 
 
 def forward_substitute(lower: Matrix, b: Matrix) -> Matrix:

@@ -25,6 +25,11 @@ _NEAR: Final = 1 - 1e-9
 Work = Callable[..., tuple[Any, ...]]
 
 
+_SINGULAR = "the matrix is singular"
+_SMALL = 64
+"""Rows up to which the rank of a square matrix is always looked at; above, when the solution is suspiciously large."""
+
+
 def _library(work: Work) -> Implementation:
     """`work` of matrices (the operands, widened) as a library phase."""
 
@@ -69,13 +74,16 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
         frame = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         return np.zeros((*frame, columns, b.shape[-1]), np.result_type(a, b))
     if rows == columns:
-        return _square_solution(a, b, "the matrix is singular")
+        solution = _square_solution(a, b, _SINGULAR)
+        if rows <= _SMALL or np.abs(solution).max(initial=0.0) * np.abs(a).max() * _EPSILON * rows >= np.abs(b).max(initial=0.0):
+            _check_rank(np.linalg.qr(a)[1], _SINGULAR)  # rounding can hide a zero pivot from the elimination
+        return solution
     if rows > columns:
         q, r = np.linalg.qr(a)
-        _check_rank(r, a)
+        _check_rank(r)
         return _square_solution(r, _adjoint(q) @ b, "the matrix has not full rank")
     q, r = np.linalg.qr(_adjoint(a))
-    _check_rank(r, a)
+    _check_rank(r)
     return np.asarray(q @ _square_solution(_adjoint(r), b, "the matrix has not full rank"))
 
 
@@ -86,11 +94,12 @@ def _square_solution(a: NumArray, b: NumArray, trouble: str) -> NumArray:
         raise CheckFailed("E703", trouble) from None
 
 
-def _check_rank(r: NumArray, a: NumArray) -> None:
-    scale = np.abs(a).max(axis=(-2, -1), initial=0.0)[..., np.newaxis]
-    diagonal = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
-    if np.any(diagonal <= scale * _EPSILON * a.shape[-2]):
-        raise CheckFailed("E703", "the matrix has not full rank")
+def _check_rank(r: NumArray, trouble: str = "the matrix has not full rank") -> None:
+    """E703 if a column of the factored matrix depends on those before it: its pivot is rounding beside its items."""
+    scale = np.abs(r).max(axis=-2, initial=0.0)
+    pivots = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+    if np.any(pivots <= scale * _EPSILON * r.shape[-2]):
+        raise CheckFailed("E703", trouble)
 
 
 def _determinant(a: NumArray) -> tuple[NumArray]:
