@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.source import Source
+from ..typechecker.check import CheckResult
 from ..typechecker.check import check as check_program
 from .machine import cores
 from .modules import ModuleLoader
@@ -41,7 +42,7 @@ class Strictness(Enum):
 @dataclass(frozen=True, slots=True)
 class Checked:
     """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` that of its
-    last value."""
+    last value.  `result` is what more can be asked (quantities), None if the text could not be read."""
 
     source: Source
     core: Core | None
@@ -49,6 +50,7 @@ class Checked:
     types: Mapping[str, str]
     last: str | None
     sources: Mapping[str, Source]
+    result: CheckResult | None = None
 
     @property
     def accepted(self) -> bool:
@@ -98,7 +100,8 @@ class Session:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, {}, None, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
-        return Checked(source, found.core, in_source_order(found.diagnostics, source), found.types, found.last, sources)
+        diagnostics = in_source_order(found.diagnostics, source)
+        return Checked(source, found.core, diagnostics, found.types, found.last, sources, found)
 
     def load(self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
         """Find the files, bind the sizes from their headers, check the guards and the bound on memory, plan.

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ... import __version__
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.source import Source
-from .. import messages
+from .. import messages, quantities
 from ..arguments import Arguments
 from ..console import Console
 from ..exits import Exit
@@ -24,13 +24,15 @@ def run(arguments: Arguments, console: Console) -> Exit:
     files = find_files(arguments.positional, (".rho",))
     diagnostics: list[Diagnostic] = []
     sources: dict[str, Source] = {}
+    programs: list[Checked] = []
     for file in files:
         checked = _check(session, file, console)
+        programs.append(checked)
         sources.update(checked.sources)
         diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
     names = [STANDARD_INPUT if file == "-" else file for file in files]
     milliseconds = (time.perf_counter() - started) * 1000
-    _report(arguments, console, diagnostics, sources, names, milliseconds)
+    _report(arguments, console, diagnostics, sources, names, milliseconds, programs)
     return Exit.REJECTED if any(found.is_error for found in diagnostics) else Exit.OK
 
 
@@ -45,7 +47,7 @@ def _check(session: Session, file: str, console: Console) -> Checked:
 
 def _report(
     arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: dict[str, Source], files: Sequence[str],
-    milliseconds: float,
+    milliseconds: float, programs: Sequence[Checked],
 ) -> None:  # fmt: skip
     """Diagnostics are what this verb is asked for, so they go to standard output in every format."""
     from ...lang.render import to_github, to_sarif
@@ -53,7 +55,8 @@ def _report(
 
     match "json" if arguments.has("--json") else arguments.value("--format") or "text":
         case "json":
-            console.print(to_json(diagnostics_json(diagnostics, sources, files, milliseconds)))
+            names = [entry for checked in programs for entry in quantities.names_json(checked)]
+            console.print(to_json({**diagnostics_json(diagnostics, sources, files, milliseconds), "names": names}))
         case "sarif":
             console.print(to_json(to_sarif(diagnostics, sources, __version__)))
         case "github":

@@ -28,9 +28,11 @@ from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .signatures import Bindings, instantiate, known_size
 
 _KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
+_NUMBERS = (Kind.F64, Kind.I64)
 _MONADIC = ((1,), (2,))
 _DYADIC = ((1, 1), (2, 2), (2, 1))
-_LAST_RESORT_MONADIC = ((0,), (3,))
+_LAST_RESORT_NUMBERS = (Kind.F64, Kind.I64)
+_MONADIC = ((0,), (3,))
 _LAST_RESORT_DYADIC = ((1, 2), (0, 1), (1, 0), (0, 0))
 _NAMES = ((), ("n",), ("n", "m"), ("n", "m", "k"))
 _LEFT_NAMES = ((), ("n",), ("n", "k"))
@@ -57,20 +59,23 @@ def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
         return [] if found is None else [found]
     valences = ((_MONADIC, _LAST_RESORT_MONADIC, (_NAMES,)), (_DYADIC, _LAST_RESORT_DYADIC, (_LEFT_NAMES, _RIGHT_NAMES)))
     for wanted, others, names in valences:
-        usual = [made for ranks in wanted if (made := _of_ranks(ctx, function, ranks, names)) is not None]
+        usual = [made for ranks in wanted if (made := _of_ranks(ctx, function, ranks, names, _KINDS)) is not None]
         if usual:
             return usual
         for ranks in others:
-            made = _of_ranks(ctx, function, ranks, names)
+            made = _of_ranks(ctx, function, ranks, names, _NUMBERS)
             if made is not None:
                 return [made]
     return []
 
 
 def _of_ranks(
-    ctx: Context, function: FunctionValue, ranks: Sequence[int], names: Sequence[Sequence[Sequence[str]]]
+    ctx: Context, function: FunctionValue, ranks: Sequence[int], names: Sequence[Sequence[Sequence[str]]],
+    kinds: Sequence[Kind],
 ) -> Instance | None:  # fmt: skip
-    for kind in _KINDS:
+    """The function on arguments of these ranks, of the first kind that it takes."""
+    for kind in kinds:
+
         def made(kind: Kind = kind) -> list[Operand]:
             return [_argument(ctx, kind, own[rank], function.span) for rank, own in zip(ranks, names, strict=True)]
 

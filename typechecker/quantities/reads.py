@@ -17,7 +17,7 @@ from .. import core as c
 from ..core import ValueId
 from ..decide import settle
 from ..obligations import Relation, SizeFact
-from ..sizes import ONE, ZERO, Size, product, quotient
+from ..sizes import ONE, ZERO, Node, Opaque, Size, SizeVariable, product, quotient, variable
 from ..types import ArrayType
 from .grades import NONE, ONCE, Grade, exactly, up_to
 
@@ -65,7 +65,11 @@ class Setting:
 
     def keeps_elements(self, op: c.Reshape) -> bool:
         """Is this reshape a view: has its result exactly the elements of its operand?"""
-        return self.proved(Relation.EQUAL, self.count(op.arg), self.count(op.result))
+        given, made = self.count(op.arg), self.count(op.result)
+        return self.proved(Relation.EQUAL, given, made) or any(
+            fact.relation is Relation.DIVIDES and fact.right == given and fact.left * quotient(given, fact.left) == made
+            for fact in self.premises
+        )
 
 
 def part_of(op: c.Slice, demand: Grade, setting: Setting) -> Part:
@@ -134,7 +138,7 @@ def _view(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
         case c.Reshape():
             if setting.keeps_elements(op):
                 return [Read(op.arg, demand)]
-            return [Read(op.arg, _cycled(setting.count(op.arg), setting.count(op.result)), "reshape cycles through it")]
+            return [Read(op.arg, _cycled(setting.count(op.arg), setting.count(op.result), setting), "reshape cycles through it")]
         case c.Transpose():
             return [Read(op.arg, demand if len(set(op.axes)) == len(op.axes) else demand.at_most())]
         case c.Spread():
@@ -151,17 +155,42 @@ def _view(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
     return []
 
 
-def _cycled(given: Size, made: Size) -> Grade:
+def _cycled(given: Size, made: Size, setting: Setting) -> Grade:
     """Reads of each of `given` elements by a reshape to `made` elements; without elements there is nothing to read."""
     if given == ONE:
         return exactly(made)
-    if made == ONE:
-        return up_to(ONE)
     if made == ZERO:
         return NONE
-    low = exactly(quotient(made, given)).low
-    high = exactly(quotient(made + given - 1, given) if (given.bounds()[0] or 0) >= 1 else made).high
-    return Grade(low, high)
+    if made == ONE or setting.proved(Relation.AT_MOST, _rounded_up(made), given):
+        return up_to(ONE)
+    return Grade(exactly(quotient(made, given)).low, exactly(quotient(made + given - 1, given)).high)
+
+
+def _rounded_up(size: Size) -> Size:
+    """At least this size: every b·⌊a÷b⌋ in it becomes a."""
+    total = ZERO
+    for monomial, coefficient in size.terms:
+        powers = dict(monomial)
+        extra = ONE
+        for atom in [atom for atom, power in monomial if power == 1 and isinstance(atom, Opaque)]:
+            if not isinstance(atom, Opaque) or atom.node is not Node.QUOTIENT or coefficient < 0:
+                continue
+            whole, divisor = atom.args
+            low = whole.bounds()[0]
+            if low is None or low < 0:
+                continue
+            lone = next((v for v, p in powers.items() if p and isinstance(v, SizeVariable) and variable(v) == divisor), None)
+            number = divisor.constant
+            if lone is not None:
+                powers[lone] -= 1
+            elif number is not None and number > 0 and coefficient % number == 0:
+                coefficient //= number
+            else:
+                continue
+            del powers[atom]
+            extra = extra * whole
+        total = total + Size({tuple((a, p) for a, p in powers.items() if p): coefficient}) * extra
+    return total
 
 
 def _selection(op: c.Op, setting: Setting) -> list[Read]:

@@ -54,8 +54,17 @@ def _atom(atom: Atom) -> str:
 
 def _wrapped(text: str) -> str:
     simple = all(character.isalnum() or character in "_∆" for character in text)
-    whole = text.startswith("(") and text.endswith(")") and text.count("(") == 1
-    return text if simple or whole else f"({text})"
+    return text if simple or _is_enclosed(text) else f"({text})"
+
+
+def _is_enclosed(text: str) -> bool:
+    """Does the first parenthesis close at the very end?"""
+    depth = 0
+    for at, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return at == len(text) - 1 and at > 0
+    return False
 
 
 def is_writable(grade: Grade, names: frozenset[str]) -> bool:
