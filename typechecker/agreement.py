@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..lang.diagnostics import Label
+from ..lang.diagnostics import Edit, Fix, Label
 from ..lang.source import Span
 from .display import show_type
 from .obligations import Obligation, Relation, SizeFact
@@ -21,6 +21,8 @@ from .sizes import Size
 
 if TYPE_CHECKING:
     from .builder import Builder
+
+_MOST_CHARACTERS = 24  # of the program's text within a message
 
 
 def principal_frame(b: Builder, args: Sequence[Operand], span: Span) -> tuple[Size, ...] | None:
@@ -70,23 +72,57 @@ def _obligation(
     else:
         message = f"these arrays do not line up: axes {axis} ({one} and {two}) may differ"
     labels = tuple(Label(b.where(x), show_type(x.type)) for x in (first, second))
-    notes = hints(b, args[principal], frames[principal], args[i], frames[i])
-    return Obligation(SizeFact(Relation.EQUAL, one, two), "E101", span, message, labels, notes)
+    notes, fixes = hints(b, args[principal], frames[principal], args[i], frames[i], span)
+    return Obligation(SizeFact(Relation.EQUAL, one, two), "E101", span, message, labels, notes, fixes)
 
 
 def hints(
-    b: Builder, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...]
-) -> tuple[str, ...]:  # fmt: skip
-    """Forms that would line up."""
-    long_name = b.names.get(long.value, "A")
-    short_name = b.names.get(short.value, "b")
+    b: Builder, long: Operand, long_frame: tuple[Size, ...], short: Operand, short_frame: tuple[Size, ...], span: Span
+) -> tuple[tuple[str, ...], tuple[Fix, ...]]:  # fmt: skip
+    """(notes, repairs): forms that would line up.  A repair needs the function's own text at `span`."""
     rank = len(short_frame)
     if rank and rank < len(long_frame) and short_frame == long_frame[len(long_frame) - rank :]:
         cells = "row" if rank == 1 else f"cell of rank {rank}"
-        return (f"frames match from the left; to use {short_name} with every {cells} write "
-                f"`{long_name} {b.glyph}⍤{rank} ⊢ {short_name}`",)  # fmt: skip
+        left, right = sorted((long, short), key=lambda x: b.where(x).start)
+        rewritten = f"`{_called(b, left, 'A', left=True)} {b.glyph}⍤{rank} ⊢ {_called(b, right, 'b')}`"
+        said = f"frames match from the left; to use {_called(b, short, 'b')} with every {cells} write {rewritten}"
+        if b.text(span) not in ("", b.glyph):  # a derived function: what it does with `⍤` is its own affair
+            return ("frames match from the left; here one has the other's last axes (rows: `⍤1`)",), ()
+        if _beside(b, left, span) and _beside(b, right, span):
+            return (), (Fix(said, (Edit(Span(span.file, span.end, span.end), f"⍤{rank} ⊢"),)),)
+        return (said,), ()
     if rank == len(long_frame) and rank > 1 and short_frame == long_frame[::-1]:
-        return (f"did you mean `⍉{short_name}`? its axes in reverse order line up",)
+        return turned(b, short, span)
     if any(s.is_runtime() for s in (*long_frame, *short_frame)):
-        return ("select from both with the same mask: `(m⌿x) … m⌿y`",)
-    return ()
+        return ("select from both with the same mask: `(m⌿x) … m⌿y`",), ()
+    return (), ()
+
+
+def turned(b: Builder, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[Fix, ...]]:
+    """The suggestion to transpose an argument of the function at `span`."""
+    place = b.where(x)
+    if not _beside(b, x, span):
+        return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
+    said = f"did you mean `⍉{_called(b, x, 'B')}`? its axes in reverse order line up"
+    text = b.text(place)
+    return (), (Fix(said, (Edit(place, f"⍉{text}" if place.start >= span.end else f"(⍉{text})"),)),)
+
+
+def _beside(b: Builder, x: Operand, span: Span) -> bool:
+    """Is a value written right beside the function, as its argument?"""
+    place = b.where(x)
+    if place.file != span.file or not b.text(place):
+        return False
+    if place.start >= span.end:
+        return b.text(Span(span.file, span.end, place.start)).strip() in ("", "(")
+    return place.end <= span.start and b.text(Span(span.file, place.end, span.start)).strip() in ("", ")")
+
+
+def _called(b: Builder, x: Operand, otherwise: str, *, left: bool = False) -> str:
+    """A value as a message writes it: the short text that the program mentions it by, or its name."""
+    text = b.text(b.where(x))
+    if text.isidentifier() or text in ("⍺", "⍵"):
+        return text
+    if x.value in b.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
+        return b.names.get(x.value, otherwise)
+    return f"({text})" if left else text

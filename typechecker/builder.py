@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
-from ..lang.source import Span
+from ..lang.source import Source, Span
 from .agreement import principal_frame
 from .clauses import ClauseSite
 from .conversions import Conversions
@@ -46,6 +46,7 @@ class Builder(Conversions):
         self.types: dict[ValueId, ArrayType] = {}
         self.spans: dict[ValueId, Span] = {}
         self.names: dict[ValueId, str] = {}
+        self.sources: list[Source] = []
         self.uses: dict[ValueId, Span] = {}
         self.diagnostics: list[Diagnostic] = []
         self.premises: list[SizeFact] = []
@@ -316,6 +317,10 @@ class Builder(Conversions):
         """Report an error and give a poisoned value."""
         self.report(Diagnostic(code, message, span, label=label, labels=tuple(labels), notes=tuple(notes), fixes=tuple(fixes)))
         return self.poison(span)
+
+    def text(self, span: Span) -> str:
+        """The program's text there; empty if its source is not at hand."""
+        return next((source.text[span.start : span.end] for source in self.sources if source.name == span.file), "")
 
     def where(self, x: Operand) -> Span:
         """Where the program mentions a value: its last use if recorded, else where it was made."""

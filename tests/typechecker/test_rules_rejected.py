@@ -80,12 +80,12 @@ def test_too_many_axes() -> None:
 
 def test_a_row_hint() -> None:
     (error,) = check(Source("<test>", "A←2 3⍴0\nb←1 2 3\nA+b")).diagnostics
-    assert "`A +⍤1 ⊢ b`" in " ".join(error.notes)
+    assert "`A +⍤1 ⊢ b`" in error.fixes[0].title
 
 
 def test_a_transpose_hint() -> None:
     (error,) = check(Source("<test>", "A←2 3⍴0\nB←3 2⍴0\nA+B")).diagnostics
-    assert "⍉B" in " ".join(error.notes)
+    assert "⍉B" in error.fixes[0].title
 
 
 def test_one_cause_one_error() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.diagnostics import Edit, Fix
 from ...lang.source import Span
 from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, widens
@@ -12,7 +13,9 @@ from .context import Context, is_poisoned
 from .type_expressions import DeclaredType, TupleType
 
 
-def conform(ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: str) -> Value:
+def conform(
+    ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: str, notes: tuple[str, ...] = ()
+) -> Value:  # fmt: skip
     """`value` as one of the declared type: sizes E200/E201, elements E300/E301/E302."""
     if is_poisoned(value):
         return ctx.builder.poison(span)
@@ -21,7 +24,7 @@ def conform(ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: 
             return ctx.error("E305", f"{what} is declared a tuple of {len(wanted.items)} items, but this is not one", span)
         items: list[Value] = []
         for item, type_ in zip(value.items, wanted.items, strict=True):
-            items.append(conform(ctx, item, type_, span, what))
+            items.append(conform(ctx, item, type_, span, what, notes))
         return ctx.builder.poison(span) if any(is_poisoned(item) for item in items) else TupleOperand(tuple(items))
     if isinstance(value, TupleOperand):
         return ctx.error("E305", f"{what} is declared {show_type(wanted)}, but this is a tuple", span)
@@ -31,11 +34,12 @@ def conform(ctx: Context, value: Value, wanted: DeclaredType, span: Span, what: 
             f"{what} is declared {show_type(wanted)}, but this has rank {value.type.rank}: it can never work",
             span,
             label=show_type(value.type),
+            notes=notes,
         )
     for a, b in zip(value.type.shape, wanted.shape, strict=True):
         fact = SizeFact(Relation.EQUAL, a, b)
         message = f"{what} is declared {show_type(wanted)}, but this is {show_type(value.type)}"
-        if not ctx.builder.require(Obligation(fact, "E201", span, message)):
+        if not ctx.builder.require(Obligation(fact, "E201", span, message, notes=notes)):
             return ctx.builder.poison(span)
     return element_as(ctx, value, wanted, span, what)
 
@@ -61,11 +65,13 @@ def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: st
         ):
             shown = low if low == high else f"{low}..{high}"
             return ctx.error("E302", f"{str(shown).replace('-', '¯')} does not fit {element.kind.value}", span)
+        fixes = _conversion(ctx, x, element.kind, span)
         return ctx.error(
             "E301",
             f"{what} is declared {element.kind.value}, and {given.kind.value} does not narrow to it by itself",
             span,
-            notes=(f"write `{element.kind.value} x` to convert (checked when it runs)",),
+            notes=() if fixes else (f"write `{element.kind.value} …` to convert (checked when it runs)",),
+            fixes=fixes,
         )
     low, high = integer_range(given)
     if element.low is not None and not (low is not None and low >= element.low):
@@ -78,6 +84,16 @@ def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: st
         )
     made = ctx.builder.convert(number, element.kind, span)
     return made
+
+
+def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
+    """The repair by an explicit conversion, where the value itself is underlined."""
+    text = ctx.builder.text(span)
+    if ctx.builder.uses.get(x.value) != span or not text:
+        return ()
+    last = ctx.builder.text(Span(span.file, span.end, span.end + 1)) in ("", "\n")
+    converted = f"{kind.value} {text}" if last else f"({kind.value} {text})"
+    return (Fix(f"convert it: `{converted}` (checked when it runs)", (Edit(span, converted),)),)
 
 
 def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, span: Span, what: str) -> Operand:

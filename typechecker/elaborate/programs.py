@@ -39,6 +39,7 @@ def elaborate(source: Source, load: Load, *, strict: bool = False, index_origin:
     ctx = Context(Builder(0), load, strict, apply, expressions.expression)
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
+    ctx.builder.sources = ctx.sources
     program, problems = parser.parse_program(source, modules=lambda path: module_names(ctx, path, source.name))
     for problem in problems:
         ctx.builder.report(problem)
@@ -203,6 +204,8 @@ def _bind_array(
     else:
         value = ctx.expression(ctx, statement.value, scope)
         if wanted is not None:
+            if isinstance(value, Operand):
+                ctx.builder.uses[value.value] = statement.value.span
             what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
             value = matching.conform(ctx, value, wanted, statement.value.span, what)
     for fact, span in type_expressions.facts(ctx, where, lambda n, s: declarations.size_name(ctx, n, s, scope)):

@@ -139,12 +139,13 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
 
 def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
     """E204 unless the reduced axis has an item."""
+    empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
     return ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, length),
             "E204",
             span,
-            f"{what} has no identity, and the reduced axis of length {length} may be empty",
+            f"{what} has no identity, and the reduced axis {empty}",
             notes=("give it a start value (`⌊/∞,x`), or state that the axis is not empty (`where n ≥ 1`)",),
         )
     )

@@ -100,12 +100,13 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
     for parameter, value in zip(parameters, args, strict=True):
         _bind_bounds(parameter.type, value, bindings)
     converted: list[Value] = []
+    notes = (f"{function.name} : {show_signature(function.signature)}",)
     for parameter, value in zip(parameters, args, strict=True):
         wanted = instantiate(ctx, parameter.type, bindings, value)
         made = (
             ctx.builder.poison(span)
             if wanted is None
-            else matching.conform(ctx, value, wanted, span, f"this argument of `{function.name}`")
+            else matching.conform(ctx, value, wanted, _place(ctx, value, span), f"this argument of `{function.name}`", notes)
         )
         if is_poisoned(made):
             return ctx.builder.poison(span)
@@ -122,6 +123,11 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
         if wanted is None:
             return ctx.builder.poison(span)
         return matching.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+
+
+def _place(ctx: Context, value: Value, span: Span) -> Span:
+    """Where an argument is written, if that is known."""
+    return ctx.builder.uses.get(value.value, span) if isinstance(value, Operand) else span
 
 
 def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...lang.diagnostics import Label
 from ...lang.source import Span
+from ..agreement import turned
 from ..core import Contract, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
@@ -76,13 +77,10 @@ def inner(ctx: Context, derived: DerivedFunction, left: Value | None, right: Val
         return ctx.builder.poison(span)
     if x.type.rank and y.type.rank:
         fact = SizeFact(Relation.EQUAL, x.type.shape[-1], y.type.shape[0])
-        obligation = Obligation(
-            fact,
-            "E102",
-            span,
-            f"the inner axes differ: the left one is {fact.left} long, the right one {fact.right}",
-            (Label(span, f"{show_type(x.type)} with {show_type(y.type)}"),),
-        )
+        notes, fixes = turned(ctx.builder, y, span) if y.type.rank > 1 and y.type.shape[-1] == fact.left else ((), ())
+        labels = tuple([Label(ctx.builder.where(v), show_type(v.type)) for v in (x, y)])
+        message = f"the inner axes differ: the left one is {fact.left} long, the right one {fact.right}"
+        obligation = Obligation(fact, "E102", span, message, labels, notes, fixes)
         if not ctx.builder.require(obligation):
             return ctx.builder.poison(span)
     product = _is(second, "×") and _is(first, "+")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ...lang.diagnostics import Label
+from ...lang.diagnostics import Edit, Fix, Label
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Gather, Payload, Reshape, RuntimeSize, Spread, Transpose
@@ -52,8 +52,14 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
         made = b.to_bool(y, span)
         b.share_mask(made, x)
         return made
-    note = () if x.type.element.kind is Kind.CHAR else ("compare it: `x≠0`",)
-    b.error("E303", f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", span, notes=note)
+    place = b.where(x)
+    text = b.text(place) if b.uses.get(x.value) == place else ""
+    notes: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    if x.type.element.kind is not Kind.CHAR:
+        notes = () if text else ("compare it: `x≠0`",)
+        fixes = (Fix(f"compare it: `0≠{text}`", (Edit(place, f"(0≠{text})"),)),) if text else ()
+    b.error("E303", f"`{b.glyph}` needs a bool here, but this is {show_type(x.type)}", place, notes=notes, fixes=fixes)
     return None
 
 
