@@ -46,6 +46,7 @@ _MONADIC: dict[str, Callable[[Any], Payload]] = {
     "sign": lambda a: (a > 0) - (a < 0),
 }
 MOST_WHOLE = 2.0**62
+_SMALL = frozenset(map(float, range(19)))  # 18! is below 2*53
 _FLOATS: dict[str, Callable[..., Payload | None]] = {
     "neg": lambda a: -a,
     "abs": abs,
@@ -68,9 +69,6 @@ def _power(base: float, exponent: float) -> float | None:
     if exponent.is_integer() and 0 <= exponent <= 53 and abs(power := int(base) ** int(exponent)) <= 2**53:
         return float(power)
     return None
-
-
-_SMALL = frozenset(map(float, range(19)))  # 18! is below 2*53
 
 
 def fold(

@@ -130,7 +130,8 @@ def test_a_verdict_is_kept_on_disk(own_cache: Path, monkeypatch: pytest.MonkeyPa
     assert decide(hard()).verdict is Verdict.PROVED
 
 
-DAMAGE = ["", "{", "[]", "null", '{"format": 1}', "[" * 5000, '{"format": 1, "verdict": "proved", "model": [], "question": "another"}']
+OTHER = '{"format": 1, "verdict": "proved", "model": [], "question": "another"}'
+DAMAGE = ["", "{", "[]", "null", '{"format": 1}', "[" * 5000, OTHER]
 
 
 @pytest.mark.parametrize("text", DAMAGE, ids=range(len(DAMAGE)))
