@@ -12,6 +12,8 @@ def cycle_through(definitions: Mapping[str, tuple[int, str]], first: str, mentio
 
     `definitions` gives the offset and the text of each name's statement.
     """
+    if mentioned == first:
+        return (first, first)
     came_from: dict[str, str] = {mentioned: first}
     pending = [mentioned]
     while pending:

@@ -158,7 +158,8 @@ def _use(binding: Binding, scope: Scope, span: Span, node: Node) -> tree.Use:
             raise binding.problem("E010", f"a module is called by its file's name, and `{name}` is not a name", place)
         target = tree.NameTarget(place, name)
     if binding.modules is not None and binding.modules(path or name) is None:
-        raise binding.problem("E019", f"there is no module {path or f'`{name}`'}", place)
+        scope.names[name] = None
+        raise binding.problem("E019", f"there is no module `{path or name}`", place)
     binding.module_paths[name] = path or name
     scope.names[name] = NameClass.MODULE
     return tree.Use(span, target, path)

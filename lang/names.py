@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from . import tree
 from .cycles import cycle_through
 from .diagnostics import Label
@@ -70,11 +72,24 @@ def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
     scope.outermost().names[name] = None  # one cause, one error
     if name in binding.definitions:
         return _defined_below(binding, scope, token)
+    before = binding.spelled.text[: binding.base + token.start]
+    module = re.search(r"\b([^\W\d]\w*)\.$", before)
+    if module is not None and scope.find(module[1]) == (True, None):
+        return Problem(None)  # of a module that could not be used
     meant = _meant(binding, scope, name)
     if meant is None:
-        return binding.problem("E001", f"`{name}` has no value here", span)
+        return binding.problem("E001", f"`{name}` has no value here", span, notes=_explained(name, module, before))
     return binding.problem("E001", f"`{name}` has no value here; did you mean `{meant}`?", span,
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+
+
+def _explained(name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:
+    """What an unknown name may have been taken for: a member of a module, or a size."""
+    if module is not None:
+        return (f"`{module[1]}` is not a module in use: `use {module[1]}` above would make it one",)
+    if re.search(rf"(?m)^\s*input[^\n⋄]*\[[^\]\n]*\b{re.escape(name)}\b", before) is not None:
+        return (f"{name} is a size in a type, not a value: take it from an array, as `≢x` or from `⍴x`",)
+    return ()
 
 
 def _meant(binding: Binding, scope: Scope, name: str) -> str | None:

@@ -6,8 +6,9 @@ Blocks nest: the root block is open from the start, `open_block` starts one insi
 What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check
 (`guards`), which mask or integer names which run-time size, the exact quotient behind an integer division
 (`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
-where the program mentions a value (`uses`), the function being applied (`glyph`, for messages), the signature
-being checked (`clause_site`), and whether the body being expanded was proved for all sizes (`proved_body`).
+where the program mentions a value (`uses`), which calls are being expanded (`calls`), the function being applied (`glyph`,
+for messages), the signature being checked (`clause_site`), and whether the body being expanded was proved for all
+sizes (`proved_body`).
 
 Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
@@ -47,6 +48,7 @@ class Builder(Conversions):
         self.spans: dict[ValueId, Span] = {}
         self.names: dict[ValueId, str] = {}
         self.sources: list[Source] = []
+        self.calls: list[Span] = []
         self.uses: dict[ValueId, Span] = {}
         self.diagnostics: list[Diagnostic] = []
         self.premises: list[SizeFact] = []
@@ -304,10 +306,15 @@ class Builder(Conversions):
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Collect a diagnostic; the same one at the same place only once."""
-        if diagnostic in self.diagnostics[-50:]:
+        same = (diagnostic.code, diagnostic.message, diagnostic.span)
+        if any((d.code, d.message, d.span) == same for d in self.diagnostics[-50:]):
             return
         if diagnostic.code == "W310" and any(d.code == "W310" and d.span == diagnostic.span for d in self.diagnostics):
             return  # one check in the text, however often it is expanded
+        if self.calls and diagnostic.code[:2] not in ("E0", "E6"):
+            labelled = {label.span for label in diagnostic.labels}
+            places = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
+            diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in places]))
         self.diagnostics.append(diagnostic)
 
     def error(

@@ -78,7 +78,7 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     run.inputs.append(CoreInput(name, value, statement.path, statement.span))
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
-    _assume(ctx, statement.where, introduce)
+    _assume(ctx, statement.where, lambda n, s: size_name(ctx, n, s, scope))
 
 
 def _assume(ctx: Context, where: tuple[tree.Fact, ...], names: type_expressions.Names) -> None:

@@ -11,7 +11,7 @@ from ..display import show_type
 from ..elements import Kind, integer_range
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import whole_numbers
+from ..rules.common import bounded_fix, whole_numbers
 from ..sizes import ZERO, Size, SizeVariable, number, variable
 from ..types import ArrayType
 from .compose import as_function
@@ -109,7 +109,8 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
             "E601",
             "this trip count has no bound known before the program runs",
             span,
-            notes=("a count must be static, a bool, or a count such as `+/mask`; bound it: `0⌈100⌊c`",),
+            notes=("a count must be static, a bool, or a count such as `+/mask`",),
+            fixes=bounded_fix(ctx.builder, x),
         )
         return None
     return runtime_count(ctx, x, cap, span)

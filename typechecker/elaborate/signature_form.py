@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from ...lang import tree
 from ...lang.source import Span
 from .context import Context
-from .type_expressions import KINDS
+from .type_expressions import KINDS, meant_element, refuse_element
 
 CLASSES = frozenset({"num", "real", "int", "ord"})
 _SIZED_ELEMENTS = ("idx", "int", "perm")
@@ -56,7 +56,13 @@ def element_classes(signature: tree.Signature) -> dict[str, str | None]:
 
 
 def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]) -> bool:
-    """E121 for two shape variables in one shape, E122 for what no argument determines, once for each cause."""
+    """E011 for what is no element type, E121 for two shape variables in one shape, E122 for what no argument determines."""
+    elements = [array.element for array in (*parameter_arrays(signature), *arrays(signature.result))]
+    mistaken = dict.fromkeys([element.name for element in elements if _is_mistaken(element)])
+    for name in mistaken:
+        refuse_element(ctx, [element for element in elements if element.name == name])
+    if mistaken:
+        return False
     good = True
     for node in (*[p.type for p in parameters(signature)], signature.result):
         for array in arrays(node):
@@ -79,6 +85,11 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
                 ctx.error("E122", f"..{part.name} is not determined by any argument", part.span)
                 good = False
     return good and not reported
+
+
+def _is_mistaken(element: tree.ElementName) -> bool:
+    """Is this a slip or another language's word rather than a variable?"""
+    return element.name not in KINDS and not element.args and meant_element(element.name) is not None
 
 
 def undetermined(ctx: Context, name: str, span: Span) -> None:

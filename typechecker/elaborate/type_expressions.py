@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...lang import tree
+from ...lang.diagnostics import Edit, Fix
+from ...lang.primitives import nearest
 from ...lang.source import Span
 from ..elements import Element, Kind, ranged
 from ..obligations import Obligation, Relation, SizeFact
@@ -108,8 +110,36 @@ def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Ma
         if low is None:
             low = sizes[0].bounds()[0]
         return ranged(Kind.I64, low, high, most=sizes[1] if high is None and low is not None else None)
-    ctx.error("E011", f"there is no element type `{node.name}`", node.span, notes=("the element types are " + " ".join(KINDS),))
+    refuse_element(ctx, [node])
     return None
+
+
+_ELSEWHERE = {
+    "float": "f64", "double": "f64", "real": "f64", "float64": "f64", "float32": "f32", "single": "f32", "integer": "i64",
+    "int": "i64", "int64": "i64", "long": "i64", "int32": "i32", "uint8": "u8", "byte": "u8", "boolean": "bool",
+    "complex": "c128", "complex128": "c128", "complex64": "c64", "string": "char", "str": "char", "text": "char",
+}  # fmt: skip
+
+
+def meant_element(name: str) -> str | None:
+    """The element type that a name of another language, or a slip, stands for; None for what may be a variable."""
+    known = _ELSEWHERE.get(name.lower())
+    if known is not None or not (name[0].islower() and any(c.isdigit() for c in name)):
+        return known
+    return nearest(name, KINDS)
+
+
+def refuse_element(ctx: Context, places: Sequence[tree.ElementName]) -> None:
+    """E011 with the element type that was meant; all places hold the one name."""
+    node = places[0]
+    meant = meant_element(node.name) or nearest(node.name, KINDS)
+    hint = f"; did you mean `{meant}`?" if meant else ""
+    fixes: tuple[Fix, ...] = ()
+    if meant:
+        spans = [Span(at.span.file, at.span.start, at.span.start + len(at.name)) for at in places]
+        fixes = (Fix(f"write `{meant}`", tuple([Edit(span, meant) for span in spans])),)
+    notes = ("the element types are " + " ".join(KINDS),)
+    ctx.error("E011", f"there is no element type `{node.name}`{hint}", node.span, notes=notes, fixes=fixes)
 
 
 def _signed(ctx: Context, node: tree.SizeExpression, names: Names) -> Size | None:

@@ -192,12 +192,20 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
         item = x if x.type.rank == 0 else item_of(b, x, i, span)
         size = _bounded_size(b, item, span)
         if size is None:
+            fixes = bounded_fix(b, x) if x.type.rank == 0 else ()
             b.error("E403", f"{what} must have a bound that is known before the program runs", span, labels=(label(b, x),),
                     notes=("this integer could be anything, so memory would not be finite",
-                           "use a size (`≢x`), a `param`, a count (`+/mask`) or a limit (`100⌊0⌈i`)"))  # fmt: skip
+                           "use a size (`≢x`), a `param`, a count (`+/mask`) or a limit (`100⌊0⌈i`)"), fixes=fixes)  # fmt: skip
             return None
         bounded.append(size)
     return tuple(bounded)
+
+
+def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:
+    """The repair of an integer without a bound: limit it where it is written."""
+    place = b.where(x)
+    text = b.text(place) if b.uses.get(x.value) == place else ""
+    return (Fix(f"limit it, for example to 100: `100⌊0⌈{text}`", (Edit(place, f"(100⌊0⌈{text})"),)),) if text else ()
 
 
 def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Span, what: str) -> tuple[Size, ...] | None:

@@ -92,13 +92,16 @@ def _warn(b: Builder, given: Operand, message: str, size: Size, span: Span) -> b
     b.report(Diagnostic(
         "W310", message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
         notes=("every index is checked when the program runs",
-               f"limit it to be sure: `{_limited(b, size)}`"),
+               f"limit it to be sure: {_limited(b, size)}"),
     ))  # fmt: skip
     return True
 
 
 def _limited(b: Builder, size: Size) -> str:
-    return f"({_shown(b, size - 1)})⌊{b.index_origin}⌈i"
+    last = size - 1 + b.index_origin
+    if last.constant is not None:
+        return f"`{last.constant}⌊{b.index_origin}⌈i`"
+    return f"`(≢x)|i`, with `where {size} ≥ 1`"
 
 
 def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:

@@ -150,7 +150,8 @@ def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     counts = []
     for k, n in zip(sizes, right.type.shape, strict=False):
         may = "do" if k.constant is not None and n.constant is not None else "may"
-        for low, high, message in ((ONE, k, f"a window must hold at least one cell, but {k} may be less"),
+        for low, high, message in ((ONE, k, f"a window must hold at least one cell, but this is {k}" if k.constant is not None
+                                    else f"a window must hold at least one cell, but {k} may be 0"),
                                    (k, n, f"windows of {k} cells {may} not fit an axis of {n}")):  # fmt: skip
             if not b.require(Obligation(SizeFact(Relation.AT_MOST, low, high), "E202", span, message)):
                 return b.poison(span)

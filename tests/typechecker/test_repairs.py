@@ -1,0 +1,68 @@
+"""Repairs that an editor can apply: each removes the message it comes with; counterexamples break the goal they come with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rho.lang.diagnostics import Diagnostic, Fix
+from rho.lang.source import Source
+from rho.typechecker.check import check
+
+ROOT = Path(__file__).parent
+BROKEN = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT.parent / "golden" / "broken").glob("*.rho"))}
+PROGRAMS = BROKEN | {
+    "rows": "input A : f64[n m]\ninput b : f64[m]\n(2×b) - A",
+    "rows of a sum": "input A : f64[n m]\ninput b : f64[m]\nA - b+1",
+    "transpose left": "input A : f64[n m]\ninput B : f64[m n]\n(B+1) × A",
+    "transpose": "input A : f64[n m]\ninput B : f64[m n]\nA × B",
+    "inner product": "input A : f64[n k]\ninput B : f64[m k]\nA +.× B",
+    "mask": "input x : i64[n]\n(x-1)⌿x",
+    "count": "input c : i64\n{⍵×2}⍣c ⊢ 3",
+    "size": "input c : i64\n⍳c",
+    "conversion": "input c : f64[n]\nx : f32[n] ← c",
+    "conversion of an argument": "f : i64[n] → i64[n] → i64\nf ← {⍺+.×⍵}\n1.5 2.5 f 1 2",
+    "element": "f : float[n] → f64\nf ← {+/⍵}",
+}
+
+
+def found(text: str) -> tuple[Diagnostic, ...]:
+    return check(Source("<test>", text)).diagnostics
+
+
+def repaired(text: str, fix: Fix) -> str:
+    for edit in sorted(fix.edits, key=lambda e: -e.span.start):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    return text
+
+
+def test_programs_have_repairs() -> None:
+    assert sum(len(d.fixes) for text in PROGRAMS.values() for d in found(text)) >= 25
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_repair_removes_its_message(name: str) -> None:
+    for diagnostic in found(PROGRAMS[name]):
+        for fix in diagnostic.fixes:
+            after = found(repaired(PROGRAMS[name], fix))
+            assert (diagnostic.code, diagnostic.message) not in [(d.code, d.message) for d in after], fix.title
+
+
+def test_trains_and_derived_functions_get_no_wrong_repair() -> None:
+    for program in ("input A : f64[n m]\n(⊢+⍉)A", "input A : f64[n m]\ninput b : f64[m]\nb (-⍨) A"):
+        (warning,) = found(program)
+        assert warning.code == "W201" and not warning.fixes
+
+
+def test_an_error_in_a_called_function_names_the_calls() -> None:
+    text = "g ← {⍵ + 1 2}\nf ← {2 × g ⍵}\nf 1 2 3\nf 1 2 3"
+    (error,) = found(text)
+    places = [text[label.span.start : label.span.end] for label in error.labels if label.message == "in this call"]
+    assert places == ["f", "g"]
+    assert text[: error.span.start].count("\n") == 0
+
+
+@pytest.mark.parametrize("program", ["use missing\nmissing.f 1\nmissing.g 2", "x ← 1 2+1 2 3\nx[1]\n⌽x", "f ← {⍵+q}\nf 1\nf 2"])
+def test_one_cause_one_error(program: str) -> None:
+    assert len(found(program)) == 1
