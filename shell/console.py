@@ -23,7 +23,10 @@ class Console:
 
     @classmethod
     def standard(cls) -> Console:
-        """The process's own streams, made UTF-8 whatever the locale says."""
+        """The process's own streams, made UTF-8 whatever the locale says.  A stream that is closed is as if it were empty."""
+        for name in ("stdin", "stdout", "stderr"):
+            if getattr(sys, name) is None:
+                setattr(sys, name, open(os.devnull, "r" if name == "stdin" else "w", encoding="utf-8"))  # noqa: SIM115 (for the life of the process)
         for stream in (sys.stdin, sys.stdout, sys.stderr):
             reconfigure = getattr(stream, "reconfigure", None)
             if reconfigure is not None:

@@ -60,10 +60,13 @@ def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -
 
 
 def _save(loaded: Loaded, request: Request, outcome: Outcome) -> None:
-    from ...backend.run.files import write_values
+    from ...backend.run.files import prepare_values
 
+    writes = []
     for entry in loaded.core.outputs:
         path = request.outputs.get(entry.name)
         if path is not None:
             shown = outcome.outputs[entry.name]
-            write_values(path, shown.value, shown.kind, entry.span)
+            writes.append(prepare_values(path, shown.value, shown.kind, entry.span))
+    for write in writes:
+        write()

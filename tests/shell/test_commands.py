@@ -343,3 +343,16 @@ def test_a_session_from_a_pipe(rho: Rho) -> None:
     assert ran.code == 3
     assert ran.out == "0 2 4\nidx<3>[3]\n"
     assert "E101" in ran.err
+
+
+def test_outputs_are_refused_together(rho: Rho, tmp_path: Path) -> None:
+    script = tmp_path / "two.rho"
+    script.write_text("output good ← ⍳3\noutput bad ← ⍳5\n", encoding="utf-8")
+    good = tmp_path / "good.json"
+    ran = rho("run", str(script), "--out", f"good={good}", "--out", f"bad={tmp_path / 'bad.png'}")
+    assert ran.code == 1 and "E708" in ran.err
+    assert not good.exists(), "one output was written though another is refused"
+    ran = rho("run", str(script), "--out", f"good={tmp_path}.npy", "--out", f"bad={tmp_path / 'folder.npy'}")
+    assert ran.code == 0
+    (tmp_path / "taken.npy").mkdir()
+    assert "it is a folder" in rho("run", str(script), "--out", f"good={tmp_path / 'taken.npy'}").err

@@ -102,3 +102,11 @@ def test_versions_agree() -> None:
 
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
     assert project["project"]["version"] == rho.__version__
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", ">&- 2>&-"])
+def test_a_closed_stream_is_no_error(closed: str) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m rho.shell eval '⍳3' {closed}", shell=True, capture_output=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -35,18 +35,30 @@ WRITABLE: Final = (".npy", ".csv", ".tsv", ".png", ".txt", ".json")
 
 def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
     """Write an `Array` or a NumPy array of the kind (text: dtype U1) to `path` in the format of its suffix."""
+    prepare_values(path, values, kind, span)()
+
+
+def prepare_values(path: str, values: Any, kind: Kind, span: Span) -> Callable[[], None]:
+    """What writes the file.  All that its format can refuse is refused here, so several outputs are refused together."""
     with located(path, span):
         writer = _writer(path, values, kind)
-        write_atomically(path, writer)
+
+    def write() -> None:
+        with located(path, span):
+            write_atomically(path, writer)
+
+    return write
 
 
 def check_writable(path: str, span: Span) -> None:
-    """E708 before anything runs where the suffix is unknown or the folder is missing."""
+    """E708 before anything runs where the suffix is unknown, the folder is missing or the path is one."""
     with located(path, span):
         _suffix(path)
-        folder = os.path.dirname(os.path.realpath(path))
-        if not os.path.isdir(folder):
+        target = os.path.realpath(path)
+        if not os.path.isdir(os.path.dirname(target)):
             raise FileTrouble("E708", "cannot be written: its folder does not exist")
+        if os.path.isdir(target):
+            raise FileTrouble("E708", "cannot be written: it is a folder")
 
 
 def _suffix(path: str) -> str:
