@@ -135,7 +135,8 @@ def _orient(premises: Sequence[SizeFact]) -> tuple[list[tuple[SizeVariable, Size
                 rewrites.append(rule)
         elif premise.relation is Relation.DIVIDES:
             whole = _lone_variable(right)
-            if whole is not None and whole not in left.variables():
+            least = left.bounds()[0]
+            if whole is not None and whole not in left.variables() and least is not None and least >= 0:
                 fresh = SizeVariable("q", -1 - index, whole.origin)
                 rewrites.append((whole, left * variable(fresh)))
         else:

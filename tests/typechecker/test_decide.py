@@ -139,3 +139,9 @@ def test_verdicts_are_sound(goal: SizeFact, premises: list[SizeFact]) -> None:
 )  # fmt: skip
 def test_quotients_are_bounded_exactly(goal: SizeFact, premises: list[SizeFact], verdict: Verdict) -> None:
     assert decide(goal, premises).verdict is verdict
+
+
+def test_a_negative_divisor_says_nothing_of_signs() -> None:
+    """`-1 ∣ k` once made k minus a natural number, so that k = 0 was proved."""
+    premises = [fact(-k, "≤", ZERO), SizeFact(Relation.DIVIDES, ZERO - 1, k)]
+    assert decide(fact(ZERO, "=", -k), premises).verdict is Verdict.DEPENDS

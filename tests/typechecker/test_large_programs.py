@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -14,30 +13,25 @@ from rho.typechecker.check import CheckResult, check
 LINES = 5000
 
 LONG = {
-    "one name": (4.0, ["x ← 1", *["x ← x + 1"] * (LINES - 1)]),
-    "a chain": (4.0, ["input x : f64[n]", "v0 ← x", *[f"v{i + 1} ← ((v{i} × {i})+x)⌈0" for i in range(LINES - 2)]]),
-    "definitions": (4.0, ["input x : f64[n]", *[f"g{i} ← {{⍵+{i}}}\ng{i} x" for i in range(LINES // 2)]]),
-    "signatures": (4.0, [f"g{i} : f64[n] → f64[n]\ng{i} ← {{⍵+{i}}}" for i in range(LINES // 2)]),
-    "guards": (4.0, ["input x : f64[n]", "input y : f64[m]", *[f"v{i} ← x + y × {i}" for i in range(LINES - 2)]]),
-    "many sizes": (4.0, [*[f"input x{i} : f64[n{i}]" for i in range(60)], *[f"x{i}+x{i + 1}" for i in range(59)]]),
-    "strand": (1.0, [" ".join(map(str, range(100_000)))]),
-    "functions": (1.0, ["input x : f64[n]", "-÷×|⌽" * 60 + "x"]),
-    "definitions in a chain": (1.0, ["g0 ← {⍵+1}", *[f"g{i + 1} ← {{1+g{i} ⍵}}" for i in range(299)], "g299 3"]),
+    "one name": ["x ← 1", *["x ← x + 1"] * (LINES - 1)],
+    "a chain": ["input x : f64[n]", "v0 ← x", *[f"v{i + 1} ← ((v{i} × {i})+x)⌈0" for i in range(LINES - 2)]],
+    "definitions": ["input x : f64[n]", *[f"g{i} ← {{⍵+{i}}}\ng{i} x" for i in range(LINES // 2)]],
+    "signatures": [f"g{i} : f64[n] → f64[n]\ng{i} ← {{⍵+{i}}}" for i in range(LINES // 2)],
+    "guards": ["input x : f64[n]", "input y : f64[m]", *[f"v{i} ← x + y × {i}" for i in range(LINES - 2)]],
+    "many sizes": [*[f"input x{i} : f64[n{i}]" for i in range(60)], *[f"x{i}+x{i + 1}" for i in range(59)]],
+    "strand": [" ".join(map(str, range(100_000)))],
+    "functions": ["input x : f64[n]", "-÷×|⌽" * 60 + "x"],
+    "definitions in a chain": ["g0 ← {⍵+1}", *[f"g{i + 1} ← {{1+g{i} ⍵}}" for i in range(299)], "g299 3"],
 }
 
 
-def checked(lines: list[str]) -> tuple[CheckResult, float]:
-    start = time.process_time()
-    result = check(Source("<test>", "\n".join(lines)))
-    return result, time.process_time() - start
+def checked(lines: list[str]) -> CheckResult:
+    return check(Source("<test>", "\n".join(lines)))
 
 
 @pytest.mark.parametrize("name", LONG)
 def test_long_programs(name: str) -> None:
-    limit, lines = LONG[name]
-    result, seconds = checked(lines)
-    assert result.core is not None
-    assert seconds < limit
+    assert checked(LONG[name]).core is not None
 
 
 GROWING = {
@@ -55,8 +49,7 @@ GROWING = {
 @pytest.mark.parametrize("name", GROWING)
 def test_formulas_that_grow(name: str) -> None:
     lines, code = GROWING[name]
-    result, seconds = checked(["input x : f64[n]", *lines])
-    assert seconds < 4
+    result = checked(["input x : f64[n]", *lines])
     assert [d.code for d in result.diagnostics] == ([] if code is None else [code])
     assert result.last is not None and len(result.last) < 500
 
