@@ -77,11 +77,6 @@ def check(
     return CheckResult(done.core, done.diagnostics, types, last, done)
 
 
-def check_expression(text: str, *, name: str = "<eval>", load_module: LoadModule = no_modules) -> CheckResult:
-    """Check one line of statements."""
-    return check(Source(name, text), load_module=load_module)
-
-
 def show_value_type(value: Value) -> str:
     """A type as text; `?` after an error."""
     if isinstance(value, Operand):

@@ -189,10 +189,3 @@ def all_phases(graph: Graph | SubGraph) -> Iterator[Phase]:
 
 def axis_sizes(axes: tuple[Axis, ...]) -> tuple[Size, ...]:
     return tuple(axis.size for axis in axes)
-
-
-def next_ids(graph: Graph) -> tuple[int, int]:
-    """The first unused value id and phase id."""
-    value = max((int(v) for v in graph.types), default=-1) + 1
-    phase = max((int(p.id) for p in all_phases(graph)), default=-1) + 1
-    return value, phase

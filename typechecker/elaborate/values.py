@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ...lang.source import Span
-from ..elements import Element, Kind, plain, strong
+from ..elements import Element, plain, strong
 from ..operands import Operand, Value
 from ..sizes import Size, number
-from ..types import ArrayType
 from .context import Context, leaves, rebuild
 
 __all__ = ["plain", "strong"]
@@ -17,11 +16,6 @@ size = number
 def whole(value: Size) -> int | None:
     """The number a size is, if it is one."""
     return value.constant
-
-
-def number_type(value: int) -> ArrayType:
-    """The type of a weak scalar integer."""
-    return ArrayType(Element(Kind.I64, value, value, weak=True), ())
 
 
 def static_vector(x: Operand) -> tuple[Size, ...] | None:

@@ -70,11 +70,6 @@ def compile_view(
     return view, varying[0]
 
 
-def is_plain_view(projection: Projection) -> bool:
-    """Can the read be a view of its operand, whatever the operand's layout?"""
-    return all(isinstance(stage, Affine) and not stage.fills for stage in projection.stages)
-
-
 def _itself(operand: Any) -> Any:
     return operand
 
