@@ -1,0 +1,452 @@
+"""The scheduling problem by itself: phases with known ticks on unequal devices, and a schedule of them.
+
+Both a bound program (`program/`) and a public instance (`instances/`) become a `Problem`; every planner takes one and gives a
+`Schedule`; the verifier takes both and shares nothing with the planners but this file.  Pure data, integers only.
+
+Note [Units].  Time is in ticks of `tick_ns`; all rounding up happens when the problem is built or in the two functions
+`Ticks.at` and `Link.occupied`, with integers or rationals.  Bytes are integers, live buffers rounded up to `memory_grain`.
+
+Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most one a device; `rows` = 0 is atomic.  A *mode* is the
+rows each device gets; intervals are consecutive in the order of the mode.  Its output, `out_bytes`, is cut with it: the rows [a, b) of R
+are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An atomic phase's output is whole (one row).
+
+Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard [a, b) of q's R rows
+needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by `halo` rows of p each side.  An edge of
+`bytes` other than p's `out_bytes` says how many bytes the whole takes on a link; parts are in proportion, rounded up.
+
+Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each device
+that made it: the hull of the rows that all shards on that device need of it.  The link is occupied for `occupied(bytes)` ticks from
+`start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.  Links of one group are
+exclusive (each direction by itself where `duplex` is full), unless the problem's contention is off.  Two devices without a link
+use two transfers through home (counted in its memory); without any link at all in the problem, or in contention-off problems
+whose edges say `ticks`, an edge takes its `ticks` (or nothing) between different devices and occupies nothing.
+
+Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own shard counted; it
+starts when the last partial has arrived at home if `barrier`, else each partial is merged as it arrives, one after the other).  The
+output is then whole, at home.  Partials take `bytes` each on the link (0 and no link: nothing).
+
+Note [Memory].  On each device: a shard's output from its start to the end of its last use there (consumer shards, and
+transfers out until they arrive); a received copy from the start of its transfer to the end of its last use there; `scratch` (in proportion
+to rows) while the shard runs; outputs that nothing uses, to the end.  With `inplace`, an output takes the place of one input of
+at least its size whose last use on that device it is.  An operand lives until its consumer ends.
+
+Neighbours: `timing` (a schedule from decisions), `exact`, `heuristics`, `splitting` (planners), `verify` (the judge).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Final, NewType, TypeAlias
+
+PhaseIndex = NewType("PhaseIndex", int)
+"""Position in `Problem.phases`."""
+DeviceIndex = NewType("DeviceIndex", int)
+"""Position among all instances of all device groups, in order."""
+
+SCHEMA: Final = "instance/1"
+
+
+class Duplex(Enum):
+    HALF = "half"  # one channel for both directions
+    FULL = "full"  # one channel a direction
+    SIMPLEX = "simplex"  # only from source to target
+
+
+class Contention(Enum):
+    GROUP = "group"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceGroup:
+    """`count` equal devices, named `id` or `id[0]`…; `kind` is the class that tick tables speak of.
+
+    `memory` in bytes each (None: no limit), `sync` ticks from an arrival to the start of its consumer.  Exactly one group has `home`
+    (its first instance is home).  Power in milliwatts, for the energy objective."""
+
+    id: str
+    kind: str
+    count: int = 1
+    memory: int | None = None
+    home: bool = False
+    sync: int = 0
+    idle_mw: int = 0
+    active_mw: int = 0
+
+    def names(self) -> Iterator[str]:
+        if self.count == 1:
+            yield self.id
+        else:
+            for instance in range(self.count):
+                yield f"{self.id}[{instance}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Between any instance of group (or instance name) `source` and any other of `target`, both ways but for SIMPLEX; a link stated for the
+    other direction goes before.  `group`: what is exclusive; None is this link alone, one channel a pair of instances; `nic[i]` is one
+    channel an instance of whichever end has a count (its source if both have)."""
+
+    id: str
+    source: str
+    target: str
+    latency: int = 0
+    bytes_per_tick: Fraction | None = None  # None: unlimited
+    duplex: Duplex = Duplex.HALF
+    group: str | None = None
+    nj_per_byte: Fraction = Fraction(0)
+
+    def occupied(self, size: int) -> int:
+        """Ticks that the channel is busy with `size` bytes."""
+        if self.bytes_per_tick is None or size == 0:
+            return 0
+        return -(-size * self.bytes_per_tick.denominator // self.bytes_per_tick.numerator)
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """Ticks of a shard by its rows: points joined by straight lines, rounded up; before the first point its ticks, after the last on
+    along the last line; a single point is proportional.  Atomic phases have one point, (1, ticks).  Never decreasing."""
+
+    points: tuple[tuple[int, int], ...]
+
+    def at(self, rows: int) -> int:
+        """Ticks of `rows` rows, at least 1 row; for an atomic phase `rows` is 1."""
+        points = self.points
+        if len(points) == 1:
+            size, ticks = points[0]
+            return -(-ticks * rows // size)
+        if rows <= points[0][0]:
+            return points[0][1]
+        for (low, first), (high, last) in zip(points, points[1:], strict=False):
+            if rows <= high:
+                break
+        return first + -(-(last - first) * (rows - low) // (high - low))
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """See Note [Combine]."""
+
+    ticks_per_shard: int
+    barrier: bool = True
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseTask:
+    """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `only`: names of devices that may (empty: all); `home`
+    phases run on home.  `ready`: the first tick at which it may start.  `effect`: input and output, which keep their order among
+    themselves.  `value`: the name people know it by."""
+
+    id: str
+    ticks: Mapping[str, Ticks]
+    rows: int = 0
+    combine: Combine | None = None
+    out_bytes: int = 0
+    scratch: int = 0
+    inplace: bool = False
+    home: bool = False
+    ready: int = 0
+    effect: bool = False
+
+    @property
+    def units(self) -> int:
+        """Rows of the output: 1 if atomic."""
+        return max(1, self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`target` reads the output of `source`.  See Notes [Needs] and [Transfers]."""
+
+    source: PhaseIndex
+    target: PhaseIndex
+    bytes: int | None = None  # None: out_bytes of the source
+    ticks: int | None = None
+    whole: bool = False
+    halo: int = 0
+
+
+class Objective(Enum):
+    LATENCY = "latency"
+    THROUGHPUT = "throughput"
+    ENERGY = "energy"
+    MACHINES = "machines"
+    SYNCS = "syncs"
+
+
+# ------------------------------------------------------------------------------------- directives
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where a directive was written: `number` counts from 1; `start` and `end` are offsets in the source (or -1)."""
+
+    number: int
+    text: str
+    start: int = -1
+    end: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`place a b on gpu0` (an id or a class); `phases` in the order written."""
+
+    line: Line
+    phases: tuple[PhaseIndex, ...]
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Every one of `first` completes before any of `then` starts."""
+
+    line: Line
+    first: tuple[PhaseIndex, ...]
+    then: tuple[PhaseIndex, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IssueBefore:
+    """Program order only: on one queue the first is issued earlier; it starts no later."""
+
+    line: Line
+    first: tuple[PhaseIndex, ...]
+    then: tuple[PhaseIndex, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """`split m rows 3:1 over gpu0 gpu1`: rows in proportion, the rest by largest remainder; no `parts`: evenly."""
+
+    line: Line
+    phase: PhaseIndex
+    parts: tuple[int, ...]
+    devices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoSplit:
+    line: Line
+    phase: PhaseIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Replicate:
+    """The output is wanted on every device that is used."""
+
+    line: Line
+    phase: PhaseIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """The output stays on (or is brought to) that device until the end."""
+
+    line: Line
+    phase: PhaseIndex
+    device: str
+
+
+@dataclass(frozen=True, slots=True)
+class LimitMemory:
+    line: Line
+    device: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LimitMachines:
+    line: Line
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    line: Line
+    ticks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Speculate:
+    line: Line
+    phase: PhaseIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Adjacent:
+    """Nothing of the listed names' queue order between the two."""
+
+    line: Line
+    first: PhaseIndex
+    then: PhaseIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """`order x z …`: in this order; adjacent where no `…` (None) stands between; a `…` at an end lets others come before or after.
+    Over all phases that the schedule's `order` speaks of: every phase with a name."""
+
+    line: Line
+    items: tuple[PhaseIndex | None, ...]
+
+
+Directive: TypeAlias = (
+    Place | Before | IssueBefore | Split | NoSplit | Replicate | Keep | LimitMemory | LimitMachines | Deadline | Speculate
+    | Adjacent | Order
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- problem
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Invariants (checked by `instances.validate`): ids are unique, edges acyclic, exactly one home, tables never decreasing."""
+
+    devices: tuple[DeviceGroup, ...]
+    links: tuple[Link, ...]
+    phases: tuple[PhaseTask, ...]
+    edges: tuple[Edge, ...]
+    directives: tuple[Directive, ...] = ()
+    objectives: tuple[Objective, ...] = (Objective.LATENCY,)
+    contention: Contention = Contention.GROUP
+    tick_ns: int = 1
+    memory_grain: int = 1
+    power_off_unused: bool = False
+    batches: int = 1
+    """Executions in a row, for throughput: the initiation interval is that of the steady state."""
+
+    def device_names(self) -> tuple[str, ...]:
+        return tuple(name for group in self.devices for name in group.names())
+
+    def group_of(self, device: DeviceIndex) -> DeviceGroup:
+        left = int(device)
+        for group in self.devices:
+            if left < group.count:
+                return group
+            left -= group.count
+        raise IndexError(device)
+
+    @property
+    def home(self) -> DeviceIndex:
+        first = 0
+        for group in self.devices:
+            if group.home:
+                break
+            first += group.count
+        return DeviceIndex(first)
+
+
+# --------------------------------------------------------------------------------------- schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Rows [first, stop) of a phase ([0, 1) if atomic) on a device, during ticks [start, end)."""
+
+    phase: PhaseIndex
+    device: DeviceIndex
+    first: int
+    stop: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CombineStep:
+    """The combine of a phase on home.  With no barrier, start is that of the first merge."""
+
+    phase: PhaseIndex
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """Rows [first, stop) of the output of `phase` (units of its rows) from one device to another.
+
+    `link` indexes `Problem.links` (None: an edge's own `ticks`).  The channel is busy during [start, busy), the data is there
+    at `arrive`.  `partial`: a partial result on its way to a combine."""
+
+    phase: PhaseIndex
+    source: DeviceIndex
+    target: DeviceIndex
+    first: int
+    stop: int
+    bytes: int
+    link: int | None
+    start: int
+    busy: int
+    arrive: int
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Everything with its ticks.  Shards of a phase are in order of rows; lists are sorted by (start, phase, device)."""
+
+    shards: tuple[Shard, ...]
+    combines: tuple[CombineStep, ...]
+    transfers: tuple[Transfer, ...]
+
+    @property
+    def makespan(self) -> int:
+        ends = [s.end for s in self.shards] + [c.end for c in self.combines] + [t.arrive for t in self.transfers]
+        return max(ends, default=0)
+
+
+class Status(Enum):
+    """What is known of an answer.  Exit codes 0, 0, 3, 5."""
+
+    OPTIMAL = "optimal"
+    GAP = "gap"
+    IMPOSSIBLE = "impossible"
+    ABORTED = "aborted"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Why no plan is better: `method` is bound (a lower bound meets it), z3 (T-1 refuted), certificate (rows that every
+    device can do by T-1 sum to too few) or none.  `detail` is data of the method, for `plan --check --prove`."""
+
+    method: str
+    lower_bound: int
+    detail: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """`ticks` is None where the baseline breaks a constraint."""
+
+    name: str
+    ticks: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The fewest facts that contradict each other: directives, and facts in words (data, capacity)."""
+
+    code: str
+    directives: tuple[Directive, ...]
+    facts: tuple[str, ...]
+    hint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs); `lower_bound` is of the
+    first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to be used as a result."""
+
+    status: Status
+    schedule: Schedule | None
+    lower_bound: int
+    values: tuple[int, ...]
+    proof: Proof
+    baselines: tuple[Baseline, ...] = ()
+    conflict: Conflict | None = None
+    speculated: tuple[PhaseIndex, ...] = ()
