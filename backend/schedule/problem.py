@@ -6,29 +6,33 @@ Both a bound program (`program/`) and a public instance (`instances/`) become a 
 Note [Units].  Time is in ticks of `tick_ns`; all rounding up happens when the problem is built or in the two functions
 `Ticks.at` and `Link.occupied`, with integers or rationals.  Bytes are integers, live buffers rounded up to `memory_grain`.
 
-Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most one a device; `rows` = 0 is atomic.  A *mode* is the
-rows each device gets; intervals are consecutive in the order of the mode.  Its output, `out_bytes`, is cut with it: the rows [a, b) of R
-are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An atomic phase's output is whole (one row).
+Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most one a device; `rows` = 0 is atomic.  A
+*mode* is the rows each device gets; intervals are consecutive in the order of the mode.  Its output, `out_bytes`, is cut
+with it: the rows [a, b) of R are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An atomic phase's output is whole (one row).
 
-Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard [a, b) of q's R rows
-needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by `halo` rows of p each side.  An edge of
-`bytes` other than p's `out_bytes` says how many bytes the whole takes on a link; parts are in proportion, rounded up.
+Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard
+[a, b) of q's R rows needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by
+`halo` rows of p each side.  An edge of `bytes` other than p's `out_bytes` says how many bytes the whole takes on a link;
+parts are in proportion, rounded up.
 
 Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each device
-that made it: the hull of the rows that all shards on that device need of it.  The link is occupied for `occupied(bytes)` ticks from
-`start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.  Links of one group are
-exclusive (each direction by itself where `duplex` is full), unless the problem's contention is off.  Two devices without a link
-use two transfers through home (counted in its memory); without any link at all in the problem, or in contention-off problems
-whose edges say `ticks`, an edge takes its `ticks` (or nothing) between different devices and occupies nothing.
+that made it: the hull of the rows that all shards on that device need of it.  The link is occupied for `occupied(bytes)`
+ticks from `start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.
+Links of one group are exclusive (each direction by itself where `duplex` is full), unless the problem's contention is
+off.  Two devices without a link use two transfers through home (counted in its memory); without any link at all in the
+problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or nothing) between different
+devices and occupies nothing.
 
-Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own shard counted; it
-starts when the last partial has arrived at home if `barrier`, else each partial is merged as it arrives, one after the other).  The
-output is then whole, at home.  Partials take `bytes` each on the link (0 and no link: nothing).
+Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own
+shard counted; it starts when the last partial has arrived at home if `barrier`, else each partial is merged as it
+arrives, one after the other).  The output is then whole, at home.  Partials take `bytes` each on the link (0 and no link:
+nothing).
 
 Note [Memory].  On each device: a shard's output from its start to the end of its last use there (consumer shards, and
-transfers out until they arrive); a received copy from the start of its transfer to the end of its last use there; `scratch` (in proportion
-to rows) while the shard runs; outputs that nothing uses, to the end.  With `inplace`, an output takes the place of one input of
-at least its size whose last use on that device it is.  An operand lives until its consumer ends.
+transfers out until they arrive); a received copy from the start of its transfer to the end of its last use there;
+`scratch` (in proportion to rows) while the shard runs; outputs that nothing uses, to the end.  With `inplace`, an output
+takes the place of one input of at least its size whose last use on that device it is.  An operand lives until its
+consumer ends.
 
 Neighbours: `timing` (a schedule from decisions), `exact`, `heuristics`, `splitting` (planners), `verify` (the judge).
 """
@@ -64,8 +68,8 @@ class Contention(Enum):
 class DeviceGroup:
     """`count` equal devices, named `id` or `id[0]`…; `kind` is the class that tick tables speak of.
 
-    `memory` in bytes each (None: no limit), `sync` ticks from an arrival to the start of its consumer.  Exactly one group has `home`
-    (its first instance is home).  Power in milliwatts, for the energy objective."""
+    `memory` in bytes each (None: no limit), `sync` ticks from an arrival to the start of its consumer.  Exactly one group
+    has `home` (its first instance is home).  Power in milliwatts, for the energy objective."""
 
     id: str
     kind: str
@@ -86,9 +90,9 @@ class DeviceGroup:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Between any instance of group (or instance name) `source` and any other of `target`, both ways but for SIMPLEX; a link stated for the
-    other direction goes before.  `group`: what is exclusive; None is this link alone, one channel a pair of instances; `nic[i]` is one
-    channel an instance of whichever end has a count (its source if both have)."""
+    """Between any instance of group (or instance name) `source` and any other of `target`, both ways but for SIMPLEX; a
+    link stated for the other direction goes before.  `group`: what is exclusive; None is this link alone, one channel a
+    pair of instances; `nic[i]` is one channel an instance of whichever end has a count (its source if both have)."""
 
     id: str
     source: str
@@ -108,8 +112,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Ticks:
-    """Ticks of a shard by its rows: points joined by straight lines, rounded up; before the first point its ticks, after the last on
-    along the last line; a single point is proportional.  Atomic phases have one point, (1, ticks).  Never decreasing."""
+    """Ticks of a shard by its rows: points joined by straight lines, rounded up; before the first point its ticks, after
+    the last on along the last line; a single point is proportional.  Atomic phases have one point, (1, ticks).  Never
+    decreasing."""
 
     points: tuple[tuple[int, int], ...]
 
@@ -121,9 +126,8 @@ class Ticks:
             return -(-ticks * rows // size)
         if rows <= points[0][0]:
             return points[0][1]
-        for (low, first), (high, last) in zip(points, points[1:], strict=False):
-            if rows <= high:
-                break
+        place = next((i for i, (size, _) in enumerate(points) if rows <= size), len(points) - 1)
+        (low, first), (high, last) = points[place - 1], points[place]
         return first + -(-(last - first) * (rows - low) // (high - low))
 
 
@@ -138,9 +142,8 @@ class Combine:
 
 @dataclass(frozen=True, slots=True)
 class PhaseTask:
-    """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `only`: names of devices that may (empty: all); `home`
-    phases run on home.  `ready`: the first tick at which it may start.  `effect`: input and output, which keep their order among
-    themselves.  `value`: the name people know it by."""
+    """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `home` phases run on home.  `ready`: the
+    first tick at which it may start.  `effect`: input and output, which keep their order among themselves."""
 
     id: str
     ticks: Mapping[str, Ticks]
@@ -288,8 +291,8 @@ class Adjacent:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """`order x z …`: in this order; adjacent where no `…` (None) stands between; a `…` at an end lets others come before or after.
-    Over all phases that the schedule's `order` speaks of: every phase with a name."""
+    """`order x z …`: in this order; adjacent where no `…` (None) stands between; a `…` at an end lets others come before
+    or after. Over all phases that the schedule's `order` speaks of: every phase with a name."""
 
     line: Line
     items: tuple[PhaseIndex | None, ...]
@@ -306,7 +309,8 @@ Directive: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Invariants (checked by `instances.validate`): ids are unique, edges acyclic, exactly one home, tables never decreasing."""
+    """Invariants (checked by `instances.validate`): ids are unique, edges acyclic, exactly one home, tables never
+    decreasing."""
 
     devices: tuple[DeviceGroup, ...]
     links: tuple[Link, ...]
@@ -368,7 +372,7 @@ class CombineStep:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Rows [first, stop) of the output of `phase` (units of its rows) from one device to another.
+    """Rows [first, stop) of the output of `phase` (bytes of it, if the phase is atomic) from one device to another.
 
     `link` indexes `Problem.links` (None: an edge's own `ticks`).  The channel is busy during [start, busy), the data is there
     at `arrive`.  `partial`: a partial result on its way to a combine."""
@@ -439,8 +443,9 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs); `lower_bound` is of the
-    first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to be used as a result."""
+    """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
+    `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
+    be used as a result."""
 
     status: Status
     schedule: Schedule | None
