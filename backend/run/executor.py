@@ -29,6 +29,7 @@ from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId
 from ..schedule.plan import (
     BranchStep,
     CellsStep,
+    CombineStep,
     DeviceId,
     FenceId,
     FenceStep,
@@ -201,6 +202,8 @@ def _compile(machine: Machine, step: Step, device: DeviceId) -> Action:
     match step:
         case RunStep():
             return _compile_run(machine, machine.phases[step.phase], step, machine.backends[device])
+        case CombineStep():
+            raise AssertionError("partial results are joined in plans of several devices")
         case FreeStep():
             return _compile_free(step.values)
         case TransferStep():

@@ -19,6 +19,7 @@ from .describe import axis_name
 from .plan import (
     BranchStep,
     CellsStep,
+    CombineStep,
     FenceStep,
     FreeStep,
     LoopStep,
@@ -71,6 +72,9 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
         case RunStep():
             over = "" if step.overwrite is None else f"  over {_value(step.overwrite, names)}"
             yield from _phase(known[step.phase], names, indent, over)
+        case CombineStep():
+            results = " ".join(_value(v, names) for v in known[step.phase].results)
+            yield f"{indent}combine #{step.phase}  ⇒ {results}"
         case FreeStep():
             yield f"{indent}free {' '.join(_value(v, names) for v in step.values)}"
         case TransferStep():

@@ -5,11 +5,20 @@ device and kind of work; order between queues is stated by fences and waits; tra
 name phases of the bound graph by id; `phases` describes each of them for people and for the verifier.  Loops, branches,
 maps and folds are steps that hold sub-plans with their own steps and buffers.
 
-Invariants: every phase of the graph is run by exactly one step of one (sub-)plan; a value is freed once, after its last
-use; a buffer's address range overlaps no other buffer's while both live, unless one is an alias of the other or takes
-its place (`reuses`).  All bytes are integers; sizes known only when run are counted at their caps.
+A plan for several devices also says which part of a phase a step runs (`RunStep.box`), which part of a value a transfer
+moves, when everything starts and ends in ticks, and why it is believed to be good (`Prediction`).
 
-Neighbours: `one_device` (makes one), `explain` (text), `plan_json`, `backend.run.executor` (executes it).
+Note [Boxes].  The box of a run step has one interval an axis: of the iteration space for a structured phase (its reduce
+axis last), of the first result for a library phase; None runs the whole.  The box of a transfer is of the value, None for
+all of it; a `partial` one moves partial results, and its box is the run step's.  Boxes of a phase tile it exactly.
+
+Invariants: every phase of the graph is run by exactly one step of one (sub-)plan, or by steps whose boxes tile it; a value
+is freed once a device, after its last use; a buffer's address range overlaps no other buffer's while both live, unless one
+is an alias of the other or takes its place (`reuses`).  All bytes are integers; sizes known only when run are counted at
+their caps.
+
+Neighbours: `one_device` and `program` (make one), `explain` (text), `plan_json`, `program.checking` (judges one),
+`backend.run.executor` (executes it).
 """
 
 from __future__ import annotations
@@ -19,12 +28,15 @@ from enum import Enum
 from typing import Final, NewType, TypeAlias
 
 from ..graph.phases import PhaseId, ValueId
+from .problem import Baseline, Proof, Status
 
 SCHEMA: Final = "plan/1"
 ALIGNMENT: Final = 512
 
 DeviceId = NewType("DeviceId", str)
 FenceId = NewType("FenceId", int)
+Box: TypeAlias = tuple[tuple[int, int], ...]
+"""An interval [start, stop) an axis.  See Note [Boxes]."""
 
 
 class QueueKind(Enum):
@@ -44,12 +56,22 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A memory and a team of threads.  `memory` is None where no limit was declared."""
+    """A memory and a team of threads.  `memory` is None where no limit was declared; `kind` is its class in the profile."""
 
     id: DeviceId
     backend: str
     threads: int = 1
     memory: int | None = None
+    kind: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedLink:
+    """A link of the topology that transfers name by `id`; its ends are ids or groups of devices."""
+
+    id: str
+    source: str
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +118,23 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class RunStep:
-    """Run a phase; `overwrite` is the operand whose dying buffer the first result takes."""
+    """Run a phase, or a box of it, in ticks [start, end); `overwrite` is the operand whose dying buffer the first result
+    takes."""
 
     phase: PhaseId
     overwrite: ValueId | None = None
+    box: Box | None = None
+    start: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CombineStep:
+    """Join the partial results of a phase that was cut along its reduce axis, at home, in the order of sums."""
+
+    phase: PhaseId
+    start: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +144,20 @@ class FreeStep:
 
 @dataclass(frozen=True, slots=True)
 class TransferStep:
-    """Copy a value between devices over a link."""
+    """Copy a value, or a box of it, between devices over a link, which is busy during [start, busy); it is there at `arrive`.
+
+    `link`: of `Plan.links`, empty where devices share a memory's time.  `partial`: see Note [Boxes]."""
 
     value: ValueId
     source: DeviceId
     target: DeviceId
     bytes: int
+    box: Box | None = None
+    partial: bool = False
+    link: str = ""
+    start: int = 0
+    busy: int = 0
+    arrive: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +181,8 @@ class LoopStep:
     phase: PhaseId
     body: SubPlan
     until: SubPlan | None
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +190,8 @@ class BranchStep:
     phase: PhaseId
     then: SubPlan
     otherwise: SubPlan
+    start: int = 0
+    end: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +200,17 @@ class CellsStep:
 
     phase: PhaseId
     body: SubPlan
+    start: int = 0
+    end: int = 0
 
 
-Step: TypeAlias = RunStep | FreeStep | TransferStep | FenceStep | WaitStep | LoopStep | BranchStep | CellsStep
+Step: TypeAlias = RunStep | CombineStep | FreeStep | TransferStep | FenceStep | WaitStep | LoopStep | BranchStep | CellsStep
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
+    """`device` is a device's id, or for copies the channel of a link."""
+
     device: DeviceId
     kind: QueueKind
     steps: tuple[Step, ...]
@@ -175,11 +226,26 @@ class SubPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Prediction:
+    """How good the plan is, in ticks of `Plan.tick_ns`: its makespan, the certified lower bound of the first objective, the
+    value of each objective, and what other ways of planning would give."""
+
+    makespan: int
+    lower_bound: int
+    status: Status
+    objectives: tuple[tuple[str, int], ...]
+    proof: Proof
+    baselines: tuple[Baseline, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """A schedule of one program for known sizes on known devices.
 
     `program` is the hash of the program, its parameters and passes; `sizes` the bound sizes by name.  `peak` is the most
-    bytes live at once, by device, everything counted (inputs once, at home)."""
+    bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
+    profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
+    of those that hold, `speculated` phases whose result may be thrown away."""
 
     program: str
     sizes: tuple[tuple[str, int], ...]
@@ -190,6 +256,12 @@ class Plan:
     inputs: tuple[tuple[str, ValueId], ...]
     outputs: tuple[tuple[str, ValueId], ...]
     schema: str = field(default=SCHEMA)
+    tick_ns: int = 1
+    profile: str = ""
+    links: tuple[PlannedLink, ...] = ()
+    prediction: Prediction | None = None
+    directives: tuple[str, ...] = ()
+    speculated: tuple[PhaseId, ...] = ()
 
     @property
     def peak(self) -> dict[DeviceId, int]:

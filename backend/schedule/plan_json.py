@@ -4,21 +4,22 @@ Canonical: keys sorted, no blanks, integers only, so that one plan has one seque
 schema: every field present, of its type, nothing else; what does not fit is a `PlanFormatError`, never a plan.  Nothing
 in a plan is code, and a decoded plan is still to be verified against the program it names.
 
-Neighbours: `plan` (the data).
+Neighbours: `plan` (the data), `plan_fields` (one object being read).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from ..graph.phases import PhaseId, ValueId
 from .plan import (
     SCHEMA,
+    Box,
     BranchStep,
     Buffer,
     CellsStep,
+    CombineStep,
     Device,
     DeviceId,
     FenceId,
@@ -26,8 +27,10 @@ from .plan import (
     FreeStep,
     LoopStep,
     Plan,
+    PlannedLink,
     PlannedPhase,
     PlannedRead,
+    Prediction,
     Queue,
     QueueKind,
     Role,
@@ -37,18 +40,15 @@ from .plan import (
     TransferStep,
     WaitStep,
 )
+from .plan_fields import Fields, PlanFormatError, choice, natural
+from .problem import Baseline, Proof, Status
+
+__all__ = ["PlanFormatError", "decode_plan", "encode_plan", "plan_object"]
 
 LARGEST_PLAN: Final = 64 << 20
 """Bytes of JSON that are read at most."""
 DEEPEST: Final = 200
 """Sub-plans within sub-plans."""
-
-Item = TypeVar("Item")
-
-
-class PlanFormatError(ValueError):
-    """The text is not a `plan/1`; the message says where."""
-
 
 def encode_plan(plan: Plan) -> str:
     """The canonical text of a plan."""
@@ -62,11 +62,30 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "program": plan.program,
         "sizes": dict(plan.sizes),
         "home": plan.home,
-        "devices": [{"id": d.id, "backend": d.backend, "threads": d.threads, "memory": d.memory} for d in plan.devices],
+        "devices": [
+            {"id": d.id, "backend": d.backend, "threads": d.threads, "memory": d.memory, "kind": d.kind} for d in plan.devices
+        ],
         "phases": [_phase_object(p) for p in plan.phases],
         "main": _sub_object(plan.main),
         "inputs": [[name, value] for name, value in plan.inputs],
         "outputs": [[name, value] for name, value in plan.outputs],
+        "tick_ns": plan.tick_ns,
+        "profile": plan.profile,
+        "links": [{"id": one.id, "source": one.source, "target": one.target} for one in plan.links],
+        "prediction": None if plan.prediction is None else _prediction_object(plan.prediction),
+        "directives": list(plan.directives),
+        "speculated": list(plan.speculated),
+    }
+
+
+def _prediction_object(found: Prediction) -> dict[str, Any]:
+    return {
+        "makespan": found.makespan,
+        "lower_bound": found.lower_bound,
+        "status": found.status.value,
+        "objectives": [[name, value] for name, value in found.objectives],
+        "proof": {"method": found.proof.method, "lower_bound": found.proof.lower_bound, "detail": dict(found.proof.detail)},
+        "baselines": [{"name": one.name, "ticks": one.ticks} for one in found.baselines],
     }
 
 
@@ -110,27 +129,50 @@ def _sub_object(plan: SubPlan) -> dict[str, Any]:
 def _step_object(step: Step) -> dict[str, Any]:
     match step:
         case RunStep():
-            return {"step": "run", "phase": step.phase, "overwrite": step.overwrite}
+            return {"step": "run", "phase": step.phase, "overwrite": step.overwrite, "box": _box_object(step.box), **_ticks(step)}
+        case CombineStep():
+            return {"step": "combine", "phase": step.phase, **_ticks(step)}
         case FreeStep():
             return {"step": "free", "values": list(step.values)}
         case TransferStep():
-            return {"step": "transfer", "value": step.value, "source": step.source, "target": step.target, "bytes": step.bytes}
+            return {
+                "step": "transfer",
+                "value": step.value,
+                "source": step.source,
+                "target": step.target,
+                "bytes": step.bytes,
+                "box": _box_object(step.box),
+                "partial": step.partial,
+                "link": step.link,
+                "start": step.start,
+                "busy": step.busy,
+                "arrive": step.arrive,
+            }
         case FenceStep():
             return {"step": "fence", "fence": step.fence}
         case WaitStep():
             return {"step": "wait", "fence": step.fence}
         case LoopStep():
             until = None if step.until is None else _sub_object(step.until)
-            return {"step": "loop", "phase": step.phase, "body": _sub_object(step.body), "until": until}
+            return {"step": "loop", "phase": step.phase, "body": _sub_object(step.body), "until": until, **_ticks(step)}
         case BranchStep():
             return {
                 "step": "branch",
                 "phase": step.phase,
                 "then": _sub_object(step.then),
                 "otherwise": _sub_object(step.otherwise),
+                **_ticks(step),
             }
         case CellsStep():
-            return {"step": "cells", "phase": step.phase, "body": _sub_object(step.body)}
+            return {"step": "cells", "phase": step.phase, "body": _sub_object(step.body), **_ticks(step)}
+
+
+def _ticks(step: RunStep | CombineStep | LoopStep | BranchStep | CellsStep) -> dict[str, int]:
+    return {"start": step.start, "end": step.end}
+
+
+def _box_object(box: Box | None) -> list[list[int]] | None:
+    return None if box is None else [list(interval) for interval in box]
 
 
 # ------------------------------------------------------------------------------------------ decoding
@@ -144,7 +186,7 @@ def decode_plan(text: str) -> Plan:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise PlanFormatError(f"not JSON: {error}") from None
-    top = _Fields(data, "plan")
+    top = Fields(data, "plan")
     if top.text("schema") != SCHEMA:
         raise PlanFormatError(f"the schema is not {SCHEMA}")
     plan = Plan(
@@ -156,96 +198,55 @@ def decode_plan(text: str) -> Plan:
         _sub(top.row("main"), 0),
         tuple(top.named_values("inputs")),
         tuple(top.named_values("outputs")),
+        SCHEMA,
+        top.count("tick_ns"),
+        top.text("profile"),
+        tuple(_link(one) for one in top.rows("links")),
+        _prediction(top.row_or_none("prediction")),
+        top.texts("directives"),
+        tuple(PhaseId(natural(p, "plan.speculated")) for p in top.items("speculated")),
     )
     top.done()
     return plan
 
 
-class _Fields:
-    """One JSON object being read: each field once, by type."""
-
-    def __init__(self, data: object, where: str) -> None:
-        if not isinstance(data, dict):
-            raise PlanFormatError(f"{where} is not an object")
-        self.data: dict[str, Any] = dict(data)
-        self.where = where
-
-    def take(self, name: str) -> Any:
-        if name not in self.data:
-            raise PlanFormatError(f"{self.where} has no {name}")
-        return self.data.pop(name)
-
-    def done(self) -> None:
-        if self.data:
-            raise PlanFormatError(f"{self.where} has unknown fields: {', '.join(sorted(self.data))}")
-
-    def text(self, name: str) -> str:
-        value = self.take(name)
-        if not isinstance(value, str):
-            raise PlanFormatError(f"{self.where}.{name} is not text")
-        return value
-
-    def count(self, name: str) -> int:
-        return _natural(self.take(name), f"{self.where}.{name}")
-
-    def count_or_none(self, name: str) -> int | None:
-        value = self.take(name)
-        return None if value is None else _natural(value, f"{self.where}.{name}")
-
-    def counts(self, name: str) -> list[tuple[str, int]]:
-        value = self.take(name)
-        if not isinstance(value, dict):
-            raise PlanFormatError(f"{self.where}.{name} is not an object")
-        return [(key, _natural(number, f"{self.where}.{name}.{key}")) for key, number in value.items()]
-
-    def items(self, name: str) -> list[Any]:
-        value = self.take(name)
-        if not isinstance(value, list):
-            raise PlanFormatError(f"{self.where}.{name} is not a list")
-        return value
-
-    def values(self, name: str) -> tuple[ValueId, ...]:
-        return tuple(ValueId(_natural(v, f"{self.where}.{name}")) for v in self.items(name))
-
-    def rows(self, name: str) -> list[_Fields]:
-        return [_Fields(v, f"{self.where}.{name}[{i}]") for i, v in enumerate(self.items(name))]
-
-    def row(self, name: str) -> _Fields:
-        return _Fields(self.take(name), f"{self.where}.{name}")
-
-    def row_or_none(self, name: str) -> _Fields | None:
-        value = self.take(name)
-        return None if value is None else _Fields(value, f"{self.where}.{name}")
-
-    def named_values(self, name: str) -> list[tuple[str, ValueId]]:
-        found = []
-        for item in self.items(name):
-            if not (isinstance(item, list) and len(item) == 2 and isinstance(item[0], str)):
-                raise PlanFormatError(f"{self.where}.{name} has an item that is not a name and a value")
-            found.append((item[0], ValueId(_natural(item[1], f"{self.where}.{name}"))))
-        return found
-
-
-def _natural(value: object, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise PlanFormatError(f"{where} is not a natural number")
-    return value
-
-
-def _choice(kinds: Callable[[str], Item], value: str, where: str) -> Item:
-    try:
-        return kinds(value)
-    except ValueError:
-        raise PlanFormatError(f"{where} cannot be {value!r}") from None
-
-
-def _device(row: _Fields) -> Device:
-    made = Device(DeviceId(row.text("id")), row.text("backend"), row.count("threads"), row.count_or_none("memory"))
+def _device(row: Fields) -> Device:
+    id, backend, threads = DeviceId(row.text("id")), row.text("backend"), row.count("threads")
+    made = Device(id, backend, threads, row.count_or_none("memory"), row.text("kind"))
     row.done()
     return made
 
 
-def _phase(row: _Fields) -> PlannedPhase:
+def _link(row: Fields) -> PlannedLink:
+    made = PlannedLink(row.text("id"), row.text("source"), row.text("target"))
+    row.done()
+    return made
+
+
+def _prediction(row: Fields | None) -> Prediction | None:
+    if row is None:
+        return None
+    proof = row.row("proof")
+    made = Prediction(
+        row.count("makespan"),
+        row.count("lower_bound"),
+        choice(Status, row.text("status"), row.where),
+        row.named_counts("objectives"),
+        Proof(proof.text("method"), proof.count("lower_bound"), dict(proof.counts("detail"))),
+        tuple(_baseline(one) for one in row.rows("baselines")),
+    )
+    proof.done()
+    row.done()
+    return made
+
+
+def _baseline(row: Fields) -> Baseline:
+    made = Baseline(row.text("name"), row.count_or_none("ticks"))
+    row.done()
+    return made
+
+
+def _phase(row: Fields) -> PlannedPhase:
     span, size = row.row("span"), row.row("bytes")
     axes = tuple((axis.count("size"), axis.text("kind")) for axis in row.rows("axes"))
     reads = tuple(PlannedRead(ValueId(r.count("value")), r.text("projection"), r.count("bytes")) for r in row.rows("reads"))
@@ -268,12 +269,12 @@ def _phase(row: _Fields) -> PlannedPhase:
     return made
 
 
-def _sub(row: _Fields, depth: int) -> SubPlan:
+def _sub(row: Fields, depth: int) -> SubPlan:
     if depth > DEEPEST:
         raise PlanFormatError(f"sub-plans are nested more than {DEEPEST} deep")
     queues = []
     for queue in row.rows("queues"):
-        kind = _choice(QueueKind, queue.text("kind"), queue.where)
+        kind = choice(QueueKind, queue.text("kind"), queue.where)
         queues.append(Queue(DeviceId(queue.text("device")), kind, tuple(_step(s, depth) for s in queue.rows("steps"))))
         queue.done()
     buffers = tuple(_buffer(b) for b in row.rows("buffers"))
@@ -282,12 +283,12 @@ def _sub(row: _Fields, depth: int) -> SubPlan:
     return SubPlan(tuple(queues), buffers, peak)
 
 
-def _buffer(row: _Fields) -> Buffer:
+def _buffer(row: Fields) -> Buffer:
     alias, reuses = row.count_or_none("alias_of"), row.count_or_none("reuses")
     made = Buffer(
         ValueId(row.count("value")),
         DeviceId(row.text("device")),
-        _choice(Role, row.text("role"), row.where),
+        choice(Role, row.text("role"), row.where),
         row.count("bytes"),
         row.count("offset"),
         row.count("first"),
@@ -299,33 +300,42 @@ def _buffer(row: _Fields) -> Buffer:
     return made
 
 
-def _step(row: _Fields, depth: int) -> Step:
+def _step(row: Fields, depth: int) -> Step:
     made = _step_of(row.text("step"), row, depth)
     row.done()
     return made
 
 
-def _step_of(name: str, row: _Fields, depth: int) -> Step:
+def _step_of(name: str, row: Fields, depth: int) -> Step:
     match name:
         case "run":
             overwrite = row.count_or_none("overwrite")
-            return RunStep(PhaseId(row.count("phase")), None if overwrite is None else ValueId(overwrite))
+            over = None if overwrite is None else ValueId(overwrite)
+            return RunStep(PhaseId(row.count("phase")), over, row.box("box"), row.count("start"), row.count("end"))
+        case "combine":
+            return CombineStep(PhaseId(row.count("phase")), row.count("start"), row.count("end"))
         case "free":
             return FreeStep(row.values("values"))
         case "transfer":
             value, source, target = ValueId(row.count("value")), DeviceId(row.text("source")), DeviceId(row.text("target"))
-            return TransferStep(value, source, target, row.count("bytes"))
+            return TransferStep(
+                value, source, target, row.count("bytes"), row.box("box"), row.flag("partial"), row.text("link"),
+                row.count("start"), row.count("busy"), row.count("arrive"),
+            )  # fmt: skip
         case "fence":
             return FenceStep(FenceId(row.count("fence")))
         case "wait":
             return WaitStep(FenceId(row.count("fence")))
         case "loop":
-            body, until = _sub(row.row("body"), depth + 1), row.row_or_none("until")
-            return LoopStep(PhaseId(row.count("phase")), body, None if until is None else _sub(until, depth + 1))
+            phase, body, until = PhaseId(row.count("phase")), _sub(row.row("body"), depth + 1), row.row_or_none("until")
+            again = None if until is None else _sub(until, depth + 1)
+            return LoopStep(phase, body, again, row.count("start"), row.count("end"))
         case "branch":
+            phase = PhaseId(row.count("phase"))
             then, otherwise = _sub(row.row("then"), depth + 1), _sub(row.row("otherwise"), depth + 1)
-            return BranchStep(PhaseId(row.count("phase")), then, otherwise)
+            return BranchStep(phase, then, otherwise, row.count("start"), row.count("end"))
         case "cells":
-            return CellsStep(PhaseId(row.count("phase")), _sub(row.row("body"), depth + 1))
+            phase = PhaseId(row.count("phase"))
+            return CellsStep(phase, _sub(row.row("body"), depth + 1), row.count("start"), row.count("end"))
         case _:
             raise PlanFormatError(f"{row.where} has an unknown step {name!r}")
