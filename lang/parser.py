@@ -2,7 +2,7 @@
 
 The text is spelt in glyphs, cut into statements, and each statement is read by the grammar and bound on its
 own, so one broken statement costs one message and hides nothing.  Tokens of a statement are cached by its
-text; a program that is parsed again pays the grammar only for what changed.
+text; a program that is parsed again with `remembered` statements pays only for what changed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from .dfns import bind_braces, control_word
 from .diagnostics import Diagnostic
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
+from .remembered import Statements
 from .scope import ModuleNames, Scope
 from .sequences import bind_value, expression_of
 from .source import Source, Span
@@ -44,18 +45,22 @@ class Parsed:
 
 
 def parse_program(
-    source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None
-) -> tuple[tree.Program, tuple[Diagnostic, ...]]:
+    source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
+    remembered: Statements | None = None,
+) -> tuple[tree.Program, tuple[Diagnostic, ...]]:  # fmt: skip
     """The bound program and what is wrong with it; statements that are wrong are left out.
 
     `names` are names already in scope (a session's).  `modules` tells what a module exports; without it any
-    module is taken to exist and its members to be functions.
+    module is taken to exist and its members to be functions.  `remembered` are statements of earlier versions.
     """
-    parsed = parse(source, names=names, modules=modules)
+    parsed = parse(source, names=names, modules=modules, remembered=remembered)
     return parsed.program, parsed.diagnostics
 
 
-def parse(source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None) -> Parsed:
+def parse(
+    source: Source, *, names: Mapping[str, NameClass] | None = None, modules: ModuleNames | None = None,
+    remembered: Statements | None = None,
+) -> Parsed:  # fmt: skip
     """As `parse_program`, with the names in scope afterwards."""
     ensure_recursion_headroom()
     span = Span(source.name, 0, len(source.text))
@@ -75,7 +80,10 @@ def parse(source: Source, *, names: Mapping[str, NameClass] | None = None, modul
         binding.base = piece.start
         binding.defining = _bound_name(piece.text) or ""
         try:
-            statements.append(_statement(binding, scope, piece))
+            if remembered is None:
+                statements.append(_statement(binding, scope, piece))
+            else:
+                statements.append(remembered.bind(binding, scope, piece, _statement))
         except Problem as problem:
             if problem.diagnostic is not None:
                 binding.diagnostics.append(problem.diagnostic)

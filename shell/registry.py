@@ -78,9 +78,10 @@ VERBS: tuple[Verb, ...] = (
             ("rho check wave.rho", "errors and warnings as text"),
             ("rho check src --format github", "every .rho file under a directory, as annotations"),
             ("rho check wave.rho --strict", "guards and run-time checks are errors"),
+            ("rho check src --watch", "again whenever a file changes, until Ctrl-C"),
         ),
-        (FORMAT_CHECK, JSON, STRICT),
-        1, None, ("--watch",),
+        (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes")),
+        1, None,
     ),
     Verb(
         "type", "EXPR|FILE [options]", "types, and how often elements are read",

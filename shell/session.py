@@ -19,6 +19,7 @@ from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.source import Source
 from ..typechecker.check import CheckResult
 from ..typechecker.check import check as check_program
+from ..typechecker.incremental import Checker
 from .machine import cores
 from .modules import ModuleLoader
 from .permissions import EVERYTHING, Permissions
@@ -91,11 +92,18 @@ class Session:
     permissions: Permissions = EVERYTHING
     strictness: Strictness = Strictness.GUARDED
 
-    def check(self, source: Source) -> Checked:
+    def checker(self) -> Checker:
+        """What to hand to `check` version after version of a program, so that each costs what changed (editors, `--watch`)."""
+        return Checker(strict=self.strictness is Strictness.STRICT)
+
+    def check(self, source: Source, checker: Checker | None = None) -> Checked:
         """Types only; reads the program's modules and no data."""
         loader = ModuleLoader(self.folder, self.permissions)
         try:
-            found = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
+            if checker is None:
+                found = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
+            else:
+                found = checker.check(source, loader.load)
         except RhoError as error:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, {}, None, sources)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
 from ..lang.source import Source, Span
@@ -36,6 +37,21 @@ from .undecided import describe
 
 MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
 MOST_SIZES = 256  # longest literal that is also kept as sizes
+
+
+class Snapshot(NamedTuple):
+    """What a builder remembers beside ops, as it was."""
+
+    mark: tuple[int, ...]
+    diagnostics: list[Diagnostic]
+    uses: dict[ValueId, Span]
+    names: dict[ValueId, str]
+    size_names: dict[str, int]
+    mask_sizes: dict[ValueId, SizeVariable]
+    same_mask: dict[ValueId, ValueId]
+    value_sizes: dict[ValueId, SizeVariable]
+    calls: list[Span]
+    clause_site: ClauseSite | None
 
 
 class Builder(Conversions):
@@ -196,14 +212,6 @@ class Builder(Conversions):
         self.size_spans[made] = (span, why)
         return made
 
-    def size_names(self) -> dict[str, int]:
-        """The names run-time sizes have taken, for `restore_size_names`."""
-        return dict(self._size_names)
-
-    def restore_size_names(self, names: dict[str, int]) -> None:
-        """Forget the names taken since: what was made with them has been undone."""
-        self._size_names = names
-
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The number of true elements of a mask: one mask value names one size, however often it is used."""
         value = self._same_mask.get(mask.value, mask.value)
@@ -301,6 +309,25 @@ class Builder(Conversions):
         del self.diagnostics[diagnostics:], self.premises[premises:], self.guards[guards:], self._blocks[len(lengths) :]
         for (_, ops), length in zip(self._blocks, lengths, strict=True):
             del ops[length:]
+
+    def snapshot(self, fresh_names: bool) -> Snapshot:
+        """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
+        before = Snapshot(
+            self.mark(), self.diagnostics, self.uses, self.names, self._size_names, self._mask_sizes, self._same_mask,
+            self._value_sizes, self.calls, self.clause_site,
+        )  # fmt: skip
+        self.diagnostics, self.uses, self.names, self.calls = [], dict(self.uses), dict(self.names), list(self.calls)
+        self._size_names = {} if fresh_names else dict(self._size_names)
+        self._mask_sizes, self._same_mask = dict(self._mask_sizes), dict(self._same_mask)
+        self._value_sizes = dict(self._value_sizes)
+        return before
+
+    def restore(self, before: Snapshot) -> None:
+        """Undo everything since `snapshot`; only ids stay used up."""
+        self.diagnostics, self.uses, self.names = before.diagnostics, before.uses, before.names
+        self._size_names, self._mask_sizes, self._same_mask = before.size_names, before.mask_sizes, before.same_mask
+        self._value_sizes, self.calls, self.clause_site = before.value_sizes, before.calls, before.clause_site
+        self.rollback(before.mark)
 
     # -- diagnostics
 

@@ -10,9 +10,10 @@ from ..lang.diagnostics import Diagnostic
 from ..lang.source import Source
 from .core import Core
 from .display import show_type
-from .elaborate.functions import FUNCTIONS, OperatorValue, is_function
+from .elaborate.functions import FUNCTIONS, FunctionValue, OperatorValue, is_function
 from .elaborate.programs import Elaborated, elaborate
 from .elaborate.scopes import Module
+from .elaborate.sites import Memory, Reach
 from .operands import Operand, TupleOperand, Value
 
 if TYPE_CHECKING:
@@ -42,15 +43,25 @@ class CheckResult:
     def signatures(self) -> Mapping[str, tuple[str, ...]]:
         """What every function of the program takes and gives for symbolic sizes, with quantities: a line for each way to
         apply it, none for a generic one."""
+        return {
+            name: self._signatures_of(name, entry)
+            for name, entry in self.elaborated.names.items()
+            if isinstance(entry, FUNCTIONS)
+        }
+
+    def _signatures_of(self, name: str, function: FunctionValue) -> tuple[str, ...]:
         from .elaborate.sampling import instances
         from .quantities.describe import show_instance
 
-        found: dict[str, tuple[str, ...]] = {}
-        for name, entry in self.elaborated.names.items():
-            if isinstance(entry, FUNCTIONS):
-                made = instances(self.elaborated.context, entry)
-                found[name] = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in made])
-        return found
+        context, site = self.elaborated.context, self.elaborated.sites.get(name)
+        kept = context.memory.signatures
+        known = None if site is None else kept.get((name, site.key))
+        if known is None:
+            made = instances(context, function)
+            known = tuple([show_instance(name, one.arguments, one.results, one.facts) for one in made])
+            if site is not None and site.reach <= Reach.CONSTANTS:
+                kept.put((name, site.key), known)
+        return known
 
 
 def no_modules(name: str, importer: str | None) -> Source | None:
@@ -59,10 +70,12 @@ def no_modules(name: str, importer: str | None) -> Source | None:
 
 
 def check(
-    source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None
+    source: Source, *, load_module: LoadModule = no_modules, strict: bool = False, index_origin: int | None = None,
+    memory: Memory | None = None,
 ) -> CheckResult:  # fmt: skip
-    """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora)."""
-    done = elaborate(source, load_module, strict=strict, index_origin=index_origin)
+    """Check a program.  `index_origin` overrides what the file says (for `eval --lines` and corpora); `memory` is what a
+    `Checker` keeps from earlier versions."""
+    done = elaborate(source, load_module, strict=strict, index_origin=index_origin, memory=memory)
     types: dict[str, str] = {}
     for name, entry in done.names.items():
         if isinstance(entry, (Operand, TupleOperand)):

@@ -1,15 +1,21 @@
-"""`rho check PATH…`: types only.  Reads program texts, no data; imports no array library."""
+"""`rho check PATH…`: types only.  Reads program texts, no data; imports no array library.
+
+With `--watch` it goes on until it is interrupted: whenever a text it has read changes, it checks again and pays for what
+changed (`typechecker.incremental`).
+"""
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ... import __version__
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.source import Source
+from ...typechecker.incremental import Checker
 from .. import messages, quantities
-from ..arguments import Arguments
+from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..results import to_json
@@ -18,29 +24,78 @@ from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    started = time.perf_counter()
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session(strictness=strictness)
+    if not arguments.has("--watch"):
+        return check_all(session, arguments, console, {})[0]
+    if "-" in arguments.positional:
+        raise UsageError("--watch needs files: standard input does not change")
+    return watch(session, arguments, console, changed)
+
+
+def check_all(
+    session: Session, arguments: Arguments, console: Console, checkers: dict[str, Checker]
+) -> tuple[Exit, frozenset[str]]:
+    """Check every file once and report; also the names of the texts that were read."""
+    started = time.perf_counter()
     files = find_files(arguments.positional, (".rho",))
     diagnostics: list[Diagnostic] = []
     sources: dict[str, Source] = {}
     programs: list[Checked] = []
     for file in files:
-        checked = _check(session, file, console)
+        checked = _check(session, file, console, checkers.get(file))
         programs.append(checked)
         sources.update(checked.sources)
         diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
     names = [STANDARD_INPUT if file == "-" else file for file in files]
     milliseconds = (time.perf_counter() - started) * 1000
     _report(arguments, console, diagnostics, sources, names, milliseconds, programs)
-    return Exit.REJECTED if any(found.is_error for found in diagnostics) else Exit.OK
+    code = Exit.REJECTED if any(found.is_error for found in diagnostics) else Exit.OK
+    return code, frozenset([*files, *sources])
 
 
-def _check(session: Session, file: str, console: Console) -> Checked:
+def watch(
+    session: Session, arguments: Arguments, console: Console, wait: Callable[[frozenset[str]], bool]
+) -> Exit:
+    """Check, `wait` for one of the texts to change, and again, until it says there is no more to wait for."""
+    checkers: dict[str, Checker] = {}
+    while True:
+        for file in find_files(arguments.positional, (".rho",)):
+            checkers.setdefault(file, session.checker())
+        code, read = check_all(session, arguments, console, checkers)
+        console.out.flush()
+        if not wait(read):
+            return code
+
+
+def changed(names: frozenset[str]) -> bool:
+    """Return once one of the files is written or gone (looked at several times a second)."""
+    before = _stamps(names)
+    while _stamps(names) == before:
+        time.sleep(_POLL_SECONDS)
+    return True
+
+
+_POLL_SECONDS = 0.1
+
+
+def _stamps(names: frozenset[str]) -> dict[str, tuple[int, int] | None]:
+    found: dict[str, tuple[int, int] | None] = {}
+    for name in names:
+        try:
+            status = os.stat(name)
+        except (OSError, ValueError):
+            found[name] = None  # of the standard library, or between two writes
+        else:
+            found[name] = (status.st_mtime_ns, status.st_size)
+    return found
+
+
+def _check(session: Session, file: str, console: Console, checker: Checker | None) -> Checked:
     if file == "-":
         return session.check(Source(STANDARD_INPUT, console.read_input()))
     try:
-        return session.check(read_source(file))
+        return session.check(read_source(file), checker)
     except Undecodable as error:
         return Checked(error.source, None, error.diagnostics, {}, None, {error.source.name: error.source})
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
+
+from rho.shell.arguments import Arguments
+from rho.shell.console import Console
+from rho.shell.session import Session
+from rho.shell.verbs import check
 
 from .conftest import Rho
 
@@ -356,3 +362,24 @@ def test_outputs_are_refused_together(rho: Rho, tmp_path: Path) -> None:
     assert ran.code == 0
     (tmp_path / "taken.npy").mkdir()
     assert "it is a folder" in rho("run", str(script), "--out", f"good={tmp_path / 'taken.npy'}").err
+
+
+def test_watch_checks_again_when_a_text_changes(tmp_path: Path) -> None:
+    program, module = tmp_path / "a.rho", tmp_path / "m.rho"
+    program.write_text('use "./m.rho"\nf : f64[n] → f64[n]\nf ← {m.g ⍵}\n', encoding="utf-8")
+    module.write_text("g ← {⍵+1}\n", encoding="utf-8")
+    versions = iter(["g ← {1↓⍵}\n", "g ← {⍵-1}\n"])
+    read: list[frozenset[str]] = []
+
+    def wait(names: frozenset[str]) -> bool:
+        read.append(names)
+        text = next(versions, None)
+        module.write_text(text or "", encoding="utf-8")
+        return text is not None
+
+    out, err = io.StringIO(), io.StringIO()
+    console = Console(out, err, io.StringIO(), {})
+    arguments = Arguments("check", (str(program),), {"--format": ("github",)})
+    assert check.watch(Session(), arguments, console, wait) == 0
+    assert out.getvalue().count("::error") == 1
+    assert all({str(program), str(module)} <= names for names in read)

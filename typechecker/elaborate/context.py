@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
 
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
+from ...lang.remembered import Statements
 from ...lang.source import Source, Span
 from ..builder import Builder
 from ..core import ValueId
@@ -19,10 +22,20 @@ from ..operands import Operand, TupleOperand, Value
 from .functions import FunctionValue
 from .scopes import Module, Scope
 
+if TYPE_CHECKING:
+    from .sites import Memory
+
 NODE_BUDGET = 1_000_000
 DEPTH_LIMIT = 2_000
 
 Load = Callable[[str, str | None], Source | None]
+
+
+class Names(Enum):
+    """How run-time sizes are called in work done aside."""
+
+    FRESH = "as if nothing had been named before"
+    FOLLOWING = "not like any of the program so far"
 
 
 class BudgetExceeded(RhoError):
@@ -32,13 +45,16 @@ class BudgetExceeded(RhoError):
 @dataclass(slots=True, eq=False)
 class Context:
     """`printed_at`: how many nodes were elaborated when a value was last printed; nothing followed while it equals `nodes`.
-    `mentions`: where the program writes a value as an argument, each with the function it is an argument of."""
+    `mentions`: where the program writes a value as an argument, each with the function it is an argument of.
+    `memory`: outcomes of this and earlier versions of the program; `remembered`: statements of earlier versions."""
 
     builder: Builder
     load: Load
     strict: bool
     apply: Callable[[Context, FunctionValue, Value | None, Value, Span], Value]
     expression: Callable[[Context, tree.Expression, Scope], Value]
+    memory: Memory
+    remembered: Statements | None = None
     nodes: int = 0
     depth: int = 0
     printed_at: int = -1
@@ -48,6 +64,18 @@ class Context:
     loading: list[str] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     mentions: dict[ValueId, list[tuple[Span, Span]]] = field(default_factory=dict)
+
+    @contextmanager
+    def aside(self, names: Names) -> Iterator[None]:
+        """Work that leaves no trace but the nodes it cost: nothing it emits, reports, requires, names or mentions is kept."""
+        builder = self.builder
+        before, mentions = builder.snapshot(names is Names.FRESH), self.mentions
+        self.mentions = {}
+        try:
+            yield
+        finally:
+            builder.restore(before)
+            self.mentions = mentions
 
     def call(self, function: FunctionValue, left: Value | None, right: Value, span: Span) -> Value:
         """Apply a function value."""

@@ -19,11 +19,12 @@ from ..operands import Operand, TupleOperand, Value
 from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import quantities, type_expressions
-from .context import Context, is_poisoned, leaves
+from .context import Context, Names, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .scopes import Moment
 from .signature_form import CLASSES, element_classes, parameters, shape_variables, sizes_of, well_formed
 from .signatures import Bindings, call, instantiate, known_size
+from .sites import Outcome, Reach, absolute, relative
 
 _CLASS_KINDS = {
     "num": (Kind.F64, Kind.I64, Kind.C128),
@@ -52,15 +53,51 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
     function = SignedFunction(signature.span, signature.target.name, signature, body, home)
     if isinstance(body, BrokenFunction) or not well_formed(ctx, signature, home.scope.file.params):
         return BrokenFunction(signature.span)
+    outcome = _outcome(ctx, function)
+    for diagnostic in outcome.diagnostics:
+        ctx.builder.report(diagnostic)
+    if not outcome.accepted:
+        return BrokenFunction(signature.span)
+    return replace(function, proved=outcome.proved)
+
+
+def _outcome(ctx: Context, function: SignedFunction) -> Outcome:
+    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed."""
+    memory, sites = ctx.memory, function.home.scope.file.sites
+    site = None if sites is None else sites.current
+    if site is None or site.reach is Reach.SIZES:
+        return _checked(ctx, function)
+    key = (site.key, _params(ctx, function) if site.reach is Reach.PARAMS else ())
+    known = memory.outcomes.get(key)
+    if known is not None:
+        ctx.nodes += known.nodes
+        return replace(known, diagnostics=tuple(absolute(known.diagnostics, site)))
+    before = ctx.nodes
+    found = _checked(ctx, function)
+    kept = relative(found.diagnostics, site) if site.reach is Reach.NOTHING else None if found.diagnostics else ()
+    if kept is not None:
+        memory.outcomes.put(key, replace(found, diagnostics=kept, nodes=ctx.nodes - before))
+    return found
+
+
+def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
+    """What is known of params, on which a definition that mentions them may rest."""
+    params = tuple([(name, v.id) for name, v in function.home.scope.file.params.items()])
+    facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.premises]
+    return (params, *facts)
+
+
+def _checked(ctx: Context, function: SignedFunction) -> Outcome:
+    """Check the body for each sample until one is refused."""
     guarded = False
-    for sample in _samples(signature):
+    reported: list[Diagnostic] = []
+    for sample in _samples(function.signature):
         found, needs_guard = _check(ctx, function, sample)
         guarded = guarded or needs_guard
-        for diagnostic in found:
-            ctx.builder.report(diagnostic)
+        reported += found
         if any(d.is_error for d in found):
-            return BrokenFunction(signature.span)
-    return function if guarded or shape_variables(signature) else replace(function, proved=True)
+            return Outcome(tuple(reported), accepted=False, proved=False)
+    return Outcome(tuple(reported), accepted=True, proved=not guarded and not shape_variables(function.signature))
 
 
 def _samples(signature: tree.Signature) -> Iterator[_Sample]:
@@ -74,9 +111,15 @@ def _samples(signature: tree.Signature) -> Iterator[_Sample]:
 
 def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], bool]:
     """(what is wrong for some size, whether a fact about params has to be checked when loaded)."""
+    sites = function.home.scope.file.sites
+    captures = sites is None or sites.current is None or sites.current.reach is not Reach.NOTHING
+    with ctx.aside(Names.FOLLOWING if captures else Names.FRESH):
+        return _check_aside(ctx, function, sample)
+
+
+def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], bool]:
     builder, signature = ctx.builder, function.signature
-    mark, names, site = builder.mark(), builder.size_names(), builder.clause_site
-    first, guards = len(builder.diagnostics), len(builder.guards)
+    guards = len(builder.guards)
     bindings = Bindings(function.home.scope.file.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
@@ -94,12 +137,8 @@ def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[lis
             builder.diagnostics += quantities.violations(
                 ctx, signature, args, block, lambda name, at: known_size(ctx, bindings, name, at), sizes
             )
-    found = [d for d in builder.diagnostics[first:] if d.is_error or d.code == "W310"]
-    guarded = len(builder.guards) > guards
-    builder.clause_site = site
-    builder.restore_size_names(names)
-    builder.rollback(mark)
-    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], guarded
+    found = [d for d in builder.diagnostics if d.is_error or d.code == "W310"]
+    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], len(builder.guards) > guards
 
 
 def _assume(ctx: Context, signature: tree.Signature, bindings: Bindings) -> None:

@@ -18,33 +18,37 @@ from . import declarations, definitions, expressions, matching, recursion, resol
 from .applications import apply
 from .context import BudgetExceeded, Context, Load
 from .functions import BrokenFunction
-from .scopes import Entry, FileContext, Module, Scope
+from .scopes import Entry, FileContext, Module, Moment, Scope
+from .sites import Memory, Site, Sites, reach_of
 from .type_expressions import DeclaredType, TupleType
 
 
 @dataclass(frozen=True, slots=True)
 class Elaborated:
-    """The core (None if anything is wrong), what was reported, the top-level names, and the context they may be applied in."""
+    """The core (None if anything is wrong), what was reported, the top-level names, the context they may be applied in, and
+    the sites they were bound at."""
 
     core: Core | None
     diagnostics: tuple[Diagnostic, ...]
     names: Mapping[str, Entry]
     last: Value | None
     context: Context
+    sites: Mapping[str, Site]
 
 
-def elaborate(source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None) -> Elaborated:
-    """Parse, bind and elaborate a whole program."""
+def elaborate(
+    source: Source, load: Load, *, strict: bool = False, index_origin: int | None = None, memory: Memory | None = None
+) -> Elaborated:
+    """Parse, bind and elaborate a whole program; `memory` is what earlier versions of it left behind."""
     ensure_recursion_headroom()
-    ctx = Context(Builder(0), load, strict, apply, expressions.expression)
+    ctx = Context(Builder(0), load, strict, apply, expressions.expression, Memory() if memory is None else memory)
+    ctx.remembered = None if memory is None else memory.statements
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
     ctx.builder.sources = ctx.sources
-    program, problems = parser.parse_program(source, modules=lambda path: module_names(ctx, path, source.name))
-    for problem in problems:
-        ctx.builder.report(problem)
+    program = _read(ctx, source)
     origin = program.index_origin if index_origin is None else index_origin
-    scope = Scope(FileContext(source, origin))
+    scope = Scope(FileContext(source, origin, sites=Sites()))
     last: Value | None = None
     try:
         last = _run(run, program, scope, main=True)
@@ -73,7 +77,17 @@ def elaborate(source: Source, load: Load, *, strict: bool = False, index_origin:
             tuple(run.schedules),
             tuple(ctx.sources),
         )
-    return Elaborated(core, diagnostics, names, last, ctx)
+    return Elaborated(core, diagnostics, names, last, ctx, {} if scope.file.sites is None else scope.file.sites.bound)
+
+
+def _read(ctx: Context, source: Source) -> tree.Program:
+    """The bound statements of a file, what is wrong with them reported."""
+    program, problems = parser.parse_program(
+        source, modules=lambda path: module_names(ctx, path, source.name), remembered=ctx.remembered
+    )
+    for problem in problems:
+        ctx.builder.report(problem)
+    return program
 
 
 _STRICT = {"W201": "E201", "W310": "E310"}
@@ -93,11 +107,13 @@ def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, 
     declared: dict[str, tree.Signature | tree.Annotation] = {}
     last: Value | None = None
     for statement in program.statements:
+        started = _enter(ctx, statement, scope)
         try:
             value = _statement(run, statement, scope, declared, main=main)
         except RecursionError:
             ctx.builder.rollback(_bare(ctx))
             raise BudgetExceeded([Diagnostic("E610", "this statement nests functions too deeply", statement.span)]) from None
+        _leave(ctx, statement, scope, started)
         last = value if value is not None else last
     for name, leftover in declared.items():
         if _unreadable_after(ctx, leftover.span):
@@ -105,6 +121,29 @@ def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, 
         ctx.error("E011", f"`{name}` has a type, but no binding follows it", leftover.span)
     ctx.builder.index_origin = before
     return last
+
+
+def _enter(ctx: Context, statement: tree.Statement, scope: Scope) -> Moment:
+    """The statement's site while it is elaborated."""
+    sites, span = scope.file.sites, statement.span
+    assert sites is not None
+    text = scope.file.source.text[span.start : span.end]
+    bound = statement.target if isinstance(statement, tree.BindFunction | tree.BindArray | tree.BindOperator) else None
+    declared = sites.declared.pop(bound.name, None) if isinstance(bound, tree.NameTarget) else None
+    sites.current = ctx.memory.site(sites, text, span, scope.file.index_origin, declared)
+    return scope.now()
+
+
+def _leave(ctx: Context, statement: tree.Statement, scope: Scope, started: Moment) -> None:
+    """What the statement bound is known by its site from here on."""
+    sites = scope.file.sites
+    assert sites is not None and sites.current is not None
+    site, sites.current = sites.current, None
+    if isinstance(statement, tree.Signature | tree.Annotation):
+        sites.declared[statement.target.name] = site
+    texts = [source.text for source in ctx.sources] if isinstance(statement, tree.Use) else []
+    for name, entry in scope.bound_since(started):
+        sites.bound[name] = ctx.memory.with_texts(site, texts, reach_of(entry))
 
 
 def _unreadable_after(ctx: Context, span: Span) -> bool:
@@ -265,10 +304,8 @@ def _load(run: declarations.Elaboration, name: str, source: Source) -> Module:
     ctx = run.ctx
     ctx.loading.append(source.name)
     ctx.sources.append(source)
-    program, problems = parser.parse_program(source, modules=lambda path: module_names(ctx, path, source.name))
-    for problem in problems:
-        ctx.builder.report(problem)
-    scope = Scope(FileContext(source, program.index_origin))
+    program = _read(ctx, source)
+    scope = Scope(FileContext(source, program.index_origin, sites=Sites()))
     _run(run, program, scope, main=False)
     ctx.loading.pop()
     module = Module(name, scope)

@@ -23,7 +23,7 @@ from ..quantities.grades import NONE, Grade
 from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import type_expressions
-from .context import BudgetExceeded, Context, is_poisoned, leaves
+from .context import BudgetExceeded, Context, Names, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .signatures import Bindings, instantiate, known_size
 
@@ -132,27 +132,22 @@ def _sizes(node: tree.ArrayTypeExpression) -> Iterator[tree.ShapeItem]:
 def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
     """Apply the function inside a block that is thrown away; None if anything is wrong."""
     builder = ctx.builder
-    mark, names, known = builder.mark(), dict(builder.names), builder.size_names()
-    first, guards, premises = len(builder.diagnostics), len(builder.guards), len(builder.premises)
-    builder.open_block((), span)
-    try:
-        args = arguments()
-        if not args:
+    guards, premises = len(builder.guards), len(builder.premises)
+    with ctx.aside(Names.FRESH):
+        builder.open_block((), span)
+        try:
+            args = arguments()
+            if not args:
+                return None
+            result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
+            if is_poisoned(result) or any(d.is_error for d in builder.diagnostics):
+                return None
+            block = builder.close_block(leaves(result))
+            stated = isinstance(function, SignedFunction)
+            facts = builder.premises[premises:] if stated else [guard.fact for guard in builder.guards[guards:]]
+            return _instance(ctx, args, result, block, facts)
+        except (BudgetExceeded, RecursionError):
             return None
-        result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
-        if is_poisoned(result) or any(d.is_error for d in builder.diagnostics[first:]):
-            return None
-        block = builder.close_block(leaves(result))
-        stated = isinstance(function, SignedFunction)
-        facts = builder.premises[premises:] if stated else [guard.fact for guard in builder.guards[guards:]]
-        return _instance(ctx, args, result, block, facts)
-    except (BudgetExceeded, RecursionError):
-        return None
-    finally:
-        builder.rollback(mark)
-        builder.restore_size_names(known)
-        for value in [value for value in builder.names if value not in names]:
-            del builder.names[value]
 
 
 def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from itertools import count
+from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...lang.source import Source, Span
@@ -18,6 +18,7 @@ from ..sizes import SizeVariable
 
 if TYPE_CHECKING:
     from .functions import FunctionValue, OperatorValue
+    from .sites import Sites
 
 _clock = count()
 
@@ -42,12 +43,14 @@ Entry: TypeAlias = "Operand | TupleOperand | FunctionValue | OperatorValue | Mod
 
 @dataclass(slots=True, eq=False)
 class FileContext:
-    """What is the same throughout one file: its source, index origin and the program's size names."""
+    """What is the same throughout one file: its source, index origin and the program's size names; `sites` while an outcome
+    may be kept for the next version of the program."""
 
     source: Source
     index_origin: int
     sizes: dict[str, SizeVariable] = field(default_factory=dict)
     params: dict[str, SizeVariable] = field(default_factory=dict)
+    sites: Sites | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -56,10 +59,13 @@ class Scope:
     parent: Moment | None = None
     called: Span | None = None
     _entries: dict[str, list[tuple[int, Entry]]] = field(default_factory=dict)
+    _order: list[tuple[int, str]] = field(default_factory=list)
 
     def bind(self, name: str, entry: Entry) -> None:
         """Bind from now on."""
-        self._entries.setdefault(name, []).append((next(_clock), entry))
+        time = next(_clock)
+        self._entries.setdefault(name, []).append((time, entry))
+        self._order.append((time, name))
 
     def now(self) -> Moment:
         return Moment(self, next(_clock))
@@ -67,6 +73,11 @@ class Scope:
     def names(self) -> list[str]:
         """The names bound in this very scope, in order of first binding."""
         return list(self._entries)
+
+    def bound_since(self, moment: Moment) -> list[tuple[str, Entry]]:
+        """What was bound in this very scope after `moment`."""
+        names = dict.fromkeys(name for _, name in takewhile(lambda bound: bound[0] > moment.time, reversed(self._order)))
+        return [(name, self._entries[name][-1][1]) for name in names]
 
     def call_site(self) -> Span | None:
         """Where the innermost dfn around here was applied."""

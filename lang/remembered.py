@@ -1,0 +1,154 @@
+"""Bound statements kept from one reading of a program to the next: what has not changed is moved, not read again.
+
+How a statement binds depends on its text and on the classes of the names in it (for modules, on what they export).
+A statement that bound without a diagnostic is kept under exactly these, and when it is met again its tree is the same
+but for where it stands.  Statements with something wrong, and user operators (which are bound when they are applied),
+are read anew every time.
+
+Neighbours: `parser` asks; `typechecker.incremental` owns a `Statements` for as long as it checks versions of a program.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, is_dataclass
+from enum import Enum
+from typing import Any, TypeVar, cast
+
+from . import tree
+from .scope import Scope
+from .source import Span
+from .splitter import Piece
+from .tree import NameClass
+from .units import Binding
+
+_WORDS = re.compile(r"(?:[^\W\d]|∆)(?:\w|∆)*")
+_MOST_KEPT = 20_000
+_MOST_CHARACTERS = 4_000  # of a statement worth keeping
+
+_Class = tuple[bool, NameClass | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A bound statement that stood at `start`, the classes that its names had afterwards, and the module it put in use."""
+
+    statement: tree.Statement
+    start: int
+    after: tuple[tuple[str, _Class], ...]
+    paths: tuple[tuple[str, str], ...]
+
+
+@dataclass(slots=True)
+class Statements:
+    """What has been read so far; `words` are the names that may occur in a text."""
+
+    _kept: dict[tuple[object, ...], _Kept] = field(default_factory=dict)
+    _words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def words(self, text: str) -> tuple[str, ...]:
+        """Everything in a text that looks like a name, in order; words of comments and texts too."""
+        known = self._words.get(text)
+        if known is None:
+            if len(self._words) >= _MOST_KEPT:
+                self._words.clear()
+            known = self._words[text] = tuple(dict.fromkeys(_WORDS.findall(text)))
+        return known
+
+    def bind(
+        self, binding: Binding, scope: Scope, piece: Piece, read: Callable[[Binding, Scope, Piece], tree.Statement]
+    ) -> tree.Statement:
+        """The statement of a piece: one that is kept, else what `read` makes of it (and raises)."""
+        start = _unmoved(binding, piece)
+        if start is None:
+            return read(binding, scope, piece)
+        words = self.words(piece.text)
+        key = (binding.spelled.file, piece.text, *[_context(binding, scope, word) for word in words])
+        found = self._kept.get(key)
+        if found is not None:
+            for word, (known, name_class) in found.after:
+                if known:
+                    scope.names[word] = name_class
+            binding.module_paths.update(found.paths)
+            return shifted(found.statement, start - found.start)
+        reported, paths = len(binding.diagnostics), dict(binding.module_paths)
+        statement = read(binding, scope, piece)
+        if len(binding.diagnostics) == reported and not _has_operator(statement):
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            before = dict(zip(words, key[2:], strict=True))
+            after = tuple([(w, c) for w in words if (c := scope.find(w)) != _class_of(before[w])])
+            used = tuple([entry for entry in binding.module_paths.items() if paths.get(entry[0]) != entry[1]])
+            self._kept[key] = _Kept(statement, start, after, used)
+        return statement
+
+
+def _unmoved(binding: Binding, piece: Piece) -> int | None:
+    """Where the piece starts in the source, if every character of it is what the user typed; None for what is not kept."""
+    if piece.damage is not None or len(piece.text) > _MOST_CHARACTERS:
+        return None
+    offsets = binding.spelled.offsets
+    if offsets is None:
+        return piece.start
+    start, end = piece.start, piece.start + len(piece.text)
+    first = offsets[start]
+    return first if offsets[start : end + 1] == tuple(range(first, first + end - start + 1)) else None
+
+
+def _context(binding: Binding, scope: Scope, word: str) -> object:
+    """What is known of a word where it is read."""
+    known, name_class = scope.find(word)
+    if name_class is not NameClass.MODULE:
+        return known, name_class
+    exported = None if binding.modules is None else binding.modules(binding.module_paths.get(word, word))
+    return known, name_class, None if exported is None else tuple(exported.items())
+
+
+def _class_of(context: object) -> _Class:
+    assert isinstance(context, tuple)
+    return context[0], context[1]
+
+
+# ------------------------------------------------------------------------------------ moving a tree
+
+_T = TypeVar("_T")
+_FIELDS: dict[type[object], tuple[str, ...]] = {}
+
+
+def _fields(kind: type[object]) -> tuple[str, ...]:
+    """The fields of a node's class; none for what holds no span."""
+    known = _FIELDS.get(kind)
+    if known is None:
+        node = is_dataclass(kind) and not issubclass(kind, Enum)
+        known = _FIELDS[kind] = tuple([f.name for f in fields(cast(Any, kind))]) if node else ()
+    return known
+
+
+def shifted(node: _T, by: int) -> _T:
+    """The same tree `by` characters further on."""
+    return node if by == 0 else _shifted(node, by)
+
+
+def _shifted(node: Any, by: int) -> Any:
+    kind = type(node)
+    if kind is Span:
+        return Span(node.file, node.start + by, node.end + by)
+    if kind is tuple:
+        return tuple([_shifted(item, by) for item in node]) if node else node
+    names = _fields(kind)
+    return kind(*[_shifted(getattr(node, name), by) for name in names]) if names else node
+
+
+def _has_operator(node: object) -> bool:
+    """Is there a user operator in the tree?"""
+    pending = [node]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, tree.OperatorDfn):
+            return True
+        if isinstance(part, tuple):
+            pending += part
+        elif not isinstance(part, Span):
+            pending += [getattr(part, name) for name in _fields(type(part))]
+    return False

@@ -1,0 +1,203 @@
+"""Checking a version after another gives what checking it alone gives, and pays only for what changed."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rho.lang.diagnostics import Diagnostic
+from rho.lang.parser import parse_program
+from rho.lang.remembered import Statements
+from rho.lang.source import Source, Span
+from rho.typechecker.check import CheckResult, check
+from rho.typechecker.elaborate import definitions
+from rho.typechecker.incremental import Checker
+
+MODULE = "area : f64[n] → f64[n] → f64[n]\narea ← {⍺×⍵}\nfirst ← {1↑⍵}\nten ← 10.5\n"
+
+STATEMENTS = (
+    "A : f64[n] → f64\nA ← {(+/⍵)÷≢⍵}",
+    "A : f64[n] → f64[m] → f64[n]\nA ← {⍺+⍵}",
+    "A : f64[n] → f64[n] → f64[n]\nA ← {⍺+⍵×2}",
+    "A : f64[n] → f64 where n ≥ 1\nA ← {⌈/⍵}",
+    "A : f64[n] → f64\nA ← {⌈/⍵}",
+    "A : f64[n] → i64[m] → f64[m]\nA ← {⍵⌷⍺}",
+    "A : f64[n] → f64[k≤n]\nA ← {(⍵>0)⌿⍵}",
+    "A : f64[n] → f64[n]\nA ← {((⍵>0)⌿⍵)+(⍵<1)⌿⍵}",
+    "A : f64[n] → f64[n]\nA ← {B ⍵}",
+    "A : f64[n] → f64[m] → f64[n]\nA ← {⍺ B ⍵}",
+    "A : 1 f64[n] → f64[n]\nA ← {⍵+⍵}",
+    "A : f64[..s] → f64[..s]\nA ← {1+⍵}",
+    "A : T[n] → T[n] where T num\nA ← {⍵+g}",
+    "A : f64[n] → f64[n]\nA ← {⍵+x}",
+    "A : f64[n] → f64[k] where n ≥ k\nA ← {k↑⍵}",
+    "A : f64[n] → f64[n]\nA ← {⍵ geo.area geo.first ⍵}",
+    "A : f64[n] → f64[n]\n⍝ between\nA ← {\n  h ← ⍵×2\n  h - ⍵ ⍝ inside\n}",
+    "A ← {⍺+⍵}",
+    "A ← {⌈/⍵}",
+    "A ← {3⌷⍵}",
+    "A ← {⍵[B ⍵]}",
+    "A ← +/÷≢",
+    "A ← {⍺⍺ ⍺⍺ ⍵}",
+    "A ← `iota 4",
+    "A ← (x>2)⌿x",
+    "g ← 9.81",
+    "g ← 2",
+    "g ← ≢x",
+    "param k ← 3",
+    "param k ← 3 where k ≥ 1",
+    "input x : f64[n] ← \"x.npy\"",
+    "input y : f64[n m] ← \"y.npy\"",
+    "x + 1",
+    "A x",
+    "x A x",
+    "8 n ⍴ y",
+    "(x A 1 2 3) B x",
+    "(t←2×g) + t",
+    "x[1]←5",
+    "x ×← 2",
+    "output r ← +/x",
+    "use \"./geo.rho\"",
+    "+ 'text'",
+    "A ← {⍵ +",
+    "nobody 3",
+    "",
+    "⍝ a remark",
+)  # fmt: skip
+
+
+@st.composite
+def statements(draw: st.DrawFn) -> str:
+    text = draw(st.sampled_from(STATEMENTS))
+    names = {"A": draw(st.sampled_from("fgh")), "B": draw(st.sampled_from("fgh"))}
+    return re.sub(r"\b[AB]\b", lambda found: names[found.group()], text)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[str]:
+    """Versions of a program, each an edit of the one before."""
+    program = draw(st.lists(statements(), min_size=1, max_size=9))
+    program = ["use \"./geo.rho\"", 'input x : f64[n] ← "x.npy"', *program]
+    versions = ["\n".join(program)]
+    for _ in range(draw(st.integers(1, 4))):
+        edit = draw(st.sampled_from(("change", "insert", "delete", "blank", "swap", "rename", "twice")))
+        at = draw(st.integers(0, 99)) % len(program)
+        if edit == "change":
+            program[at] = draw(statements())
+        elif edit == "insert":
+            program.insert(at, draw(statements()))
+        elif edit == "delete" and len(program) > 1:
+            del program[at]
+        elif edit == "blank":
+            program[at] = "\n\n  " + program[at]
+        elif edit == "swap":
+            program[0], program[at] = program[at], program[0]
+        elif edit == "rename":
+            program = [re.sub(r"\bf\b", "renamed", part) for part in program]
+        elif edit == "twice":
+            program.insert(at, program[at])
+        versions.append("\n".join(program))
+    return versions
+
+
+def load(name: str, importer: str | None) -> Source | None:
+    return Source("geo.rho", MODULE) if name == "./geo.rho" else None
+
+
+def shown(result: CheckResult) -> tuple[object, ...]:
+    """All that a checked version tells, but for ids."""
+    quantities = [(q.line(), q.span, q.uses) for q in result.quantities()]
+    core = result.core
+    ops = None if core is None else [type(op).__name__ for op in core.block.ops]
+    guards = None if core is None else [(str(guard.fact), guard.obligation.span) for guard in core.guards]
+    return result.diagnostics, result.types, result.last, quantities, result.signatures(), ops, guards
+
+
+@settings(max_examples=250, deadline=None)
+@given(histories(), st.booleans())
+def test_every_version_is_as_checked_alone(versions: list[str], strict: bool) -> None:
+    checker = Checker(load, strict=strict)
+    for version in versions:
+        source = Source("a.rho", version)
+        assert shown(checker.check(source)) == shown(check(source, load_module=load, strict=strict))
+
+
+@settings(max_examples=60, deadline=None)
+@given(histories())
+def test_remembered_statements_are_the_ones_read_anew(versions: list[str]) -> None:
+    remembered = Statements()
+    for version in versions:
+        source = Source("a.rho", version)
+        assert parse_program(source, remembered=remembered) == parse_program(source)
+
+
+SCRIPT = "\n".join(f"d{i} : f64[n] → f64\nd{i} ← {{(+/⍵)÷{i}+≢⍵}}\n" for i in range(20))
+
+
+def counted(monkeypatch: object) -> list[str]:
+    """The names of the definitions that are checked from now on."""
+    found: list[str] = []
+    before = definitions._checked
+
+    def noted(ctx, function):  # type: ignore[no-untyped-def]
+        found.append(function.name)
+        return before(ctx, function)
+
+    monkeypatch.setattr(definitions, "_checked", noted)  # type: ignore[attr-defined]
+    return found
+
+
+def test_only_what_changed_is_checked_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    checked = counted(monkeypatch)
+    checker = Checker()
+    checker.check(Source("a.rho", SCRIPT))
+    assert len(checked) == 20
+    checked.clear()
+    checker.check(Source("a.rho", "⍝ shifted\n\n" + SCRIPT.replace("÷7+", "÷70+")))
+    assert checked == ["d7"]
+
+
+def test_what_uses_a_changed_definition_is_checked_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    checked = counted(monkeypatch)
+    text = "f : f64[n] → f64[n]\nf ← {⍵+1}\ng : f64[n] → f64[n]\ng ← {f f ⍵}\nh : f64[n] → f64\nh ← {+/⍵}\n"
+    checker = Checker()
+    checker.check(Source("a.rho", text))
+    checked.clear()
+    result = checker.check(Source("a.rho", text.replace("{⍵+1}", "{1↓⍵}")))
+    assert checked == ["f", "g"]
+    assert [d.code for d in result.diagnostics] == ["E201"]
+
+
+def test_kept_errors_move_with_their_statements() -> None:
+    text = "f : f64[n] → f64[m] → f64[n]\nf ← {⍺+⍵}\n"
+    checker = Checker()
+    (first,) = checker.check(Source("a.rho", text)).diagnostics
+    (second,) = checker.check(Source("a.rho", "⍝ 12345\n" + text)).diagnostics
+    assert second.span == Span("a.rho", first.span.start + 8, first.span.end + 8)
+    assert [label.span.start for label in second.labels] == [label.span.start + 8 for label in first.labels]
+    assert second.fixes[0].edits[0].span.start == first.fixes[0].edits[0].span.start + 8
+
+
+def test_a_changed_module_is_seen() -> None:
+    texts = ["inner ← {⍵+1}\n", "inner ← {1↓⍵}\n"]
+    program = 'use "./m.rho"\nf : f64[n] → f64[n]\nf ← {m.inner ⍵}\n'
+
+    def codes(checker: Checker, at: int) -> list[str]:
+        return [d.code for d in checker.check(Source("a.rho", program), lambda _, __: Source("m.rho", texts[at])).diagnostics]
+
+    checker = Checker()
+    assert codes(checker, 0) == []
+    assert codes(checker, 1) == ["E201"]
+    assert codes(checker, 0) == []
+
+
+def test_a_fact_about_a_param_is_part_of_what_a_definition_means() -> None:
+    program = "param k ← 3 where k ≥ 1\nf : f64[n] → f64\nf ← {⌈/k↑⍵}\nf 1.5 2.5\n"
+    checker = Checker()
+    assert not checker.check(Source("a.rho", program)).diagnostics
+    less = Source("a.rho", program.replace(" where k ≥ 1", ""))
+    found: tuple[Diagnostic, ...] = checker.check(less).diagnostics
+    assert found == check(less).diagnostics
+    assert [d.code for d in found] == ["W201"]

@@ -1,0 +1,209 @@
+"""What a top-level statement means, as a number: so that a definition whose meaning has not changed is not checked again.
+
+A `Site` is a statement of this version of the program.  Its `key` stands for its text, the index origin, the signature
+before it and the keys of all that its names stand for; two sites with one key mean the same, wherever they stand.  What
+was found out about a definition is kept under its key (`Memory`), with spans relative to the sites it depends on, and is
+anchored again to where these stand now.
+
+What a definition reads from around it decides whether its outcome may be kept (`Reach`): values whose sizes are symbolic
+bring in facts that other statements state, so a definition that captures them is always checked.
+
+Neighbours: `programs` makes the sites, `definitions` and `check` keep outcomes; `typechecker.incremental` owns a `Memory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from ...lang.diagnostics import Diagnostic
+from ...lang.remembered import Statements
+from ...lang.source import Span
+from ..operands import Operand, TupleOperand
+from ..sizes import Size, SizeOrigin
+from .scopes import Module
+
+if TYPE_CHECKING:
+    from .scopes import Entry
+
+MOST_KEPT = 50_000
+
+
+class Reach(IntEnum):
+    """What the meaning of a site depends on besides texts, from least to most."""
+
+    NOTHING = 0
+    CONSTANTS = 1
+    PARAMS = 2
+    SIZES = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Site:
+    """A statement where it stands now, and the sites of what it mentions."""
+
+    key: int
+    span: Span
+    uses: tuple[Site, ...]
+    reach: Reach
+
+    def closure(self) -> list[Site]:
+        """The site and all it depends on, in an order that the key alone determines."""
+        found: dict[int, Site] = {}
+        pending = [self]
+        while pending:
+            site = pending.pop()
+            if site.key not in found:
+                found[site.key] = site
+                pending += reversed(site.uses)
+        return list(found.values())
+
+
+@dataclass(slots=True, eq=False)
+class Sites:
+    """The sites of one file: of the names bound so far and of signatures whose binding is still to come."""
+
+    bound: dict[str, Site] = field(default_factory=dict)
+    declared: dict[str, Site] = field(default_factory=dict)
+    current: Site | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What checking a definition found: diagnostics relative to the sites of its closure, and how it went."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    accepted: bool
+    proved: bool
+    nodes: int = 0
+
+
+_T = TypeVar("_T")
+
+
+class Table(Generic[_T]):
+    """What is kept under keys; emptied when it has grown too large."""
+
+    def __init__(self) -> None:
+        self._kept: dict[object, _T] = {}
+
+    def get(self, key: object) -> _T | None:
+        return self._kept.get(key)
+
+    def put(self, key: object, value: _T) -> None:
+        if len(self._kept) >= MOST_KEPT:
+            self._kept.clear()
+        self._kept[key] = value
+
+
+class Memory:
+    """What is kept from one version of a program to the next; for one strictness and one loader of modules."""
+
+    def __init__(self) -> None:
+        self.statements = Statements()
+        self.outcomes: Table[Outcome] = Table()
+        self.signatures: Table[tuple[str, ...]] = Table()
+        self._keys: dict[tuple[object, ...], int] = {}
+        self._next = 0
+
+    def key(self, meaning: tuple[object, ...]) -> int:
+        """The number of a meaning: the same for the same, never one that has stood for another."""
+        found = self._keys.get(meaning)
+        if found is None:
+            if len(self._keys) >= MOST_KEPT:
+                self._keys.clear()
+            found = self._keys[meaning] = self._next
+            self._next += 1
+        return found
+
+    def site(self, sites: Sites, text: str, span: Span, origin: int, declared: Site | None) -> Site:
+        """The site of a statement before it is elaborated."""
+        used = [(word, site) for word in self.statements.words(text) if (site := sites.bound.get(word)) is not None]
+        uses = tuple(site for _, site in used) if declared is None else (declared, *[site for _, site in used])
+        reach = max((site.reach for site in uses), default=Reach.NOTHING)
+        names = tuple((word, site.key) for word, site in used)
+        meaning = (text, origin, -1 if declared is None else declared.key, names)
+        return Site(self.key(meaning), span, uses, reach)
+
+    def with_texts(self, site: Site, texts: Sequence[str], reach: Reach) -> Site:
+        """The site as names bound by the statement have it: with the texts of the files it brings in, and what they reach."""
+        if not texts and reach <= site.reach:
+            return site
+        return replace(site, key=self.key((site.key, *texts)) if texts else site.key, reach=max(site.reach, reach))
+
+
+# --------------------------------------------------------------------------------- what an entry brings
+
+
+def reach_of(entry: Entry) -> Reach:
+    """What the meaning of whoever mentions this value depends on."""
+    if isinstance(entry, Module):
+        found = [reach_of(inner) for name in entry.scope.names() if (inner := entry.scope.latest(name)) is not None]
+        return max(found, default=Reach.NOTHING)
+    if isinstance(entry, TupleOperand):
+        return max((reach_of(item) for item in entry.items), default=Reach.CONSTANTS)
+    if not isinstance(entry, Operand):
+        return Reach.NOTHING
+    origins = {v.origin for size in _sizes_of(entry) for v in size.variables()}
+    if entry.poisoned:
+        return Reach.SIZES
+    if not origins:
+        return Reach.CONSTANTS
+    return Reach.PARAMS if origins == {SizeOrigin.PARAM} else Reach.SIZES
+
+
+def _sizes_of(x: Operand) -> Iterator[Size]:
+    yield from x.type.shape
+    for size in (x.type.element.below, x.type.element.most):
+        if size is not None:
+            yield size
+    if isinstance(x.static, Size):
+        yield x.static
+    elif x.static is not None:
+        yield from x.static
+
+
+# ------------------------------------------------------------------------------------ moving diagnostics
+
+_ANCHOR = "\0"
+
+
+def relative(diagnostics: Sequence[Diagnostic], site: Site) -> tuple[Diagnostic, ...] | None:
+    """The diagnostics with spans counted from the sites they lie in; None if one lies in none of them."""
+    places = [(f"{_ANCHOR}{index}", part.span) for index, part in enumerate(site.closure())]
+
+    def anchored(span: Span) -> Span:
+        if span.file != site.span.file:
+            return span  # another file: its text is part of the key
+        for anchor, place in places:
+            if place.file == span.file and place.start <= span.start and span.end <= place.end:
+                return Span(anchor, span.start - place.start, span.end - place.start)
+        raise LookupError
+
+    try:
+        return tuple([_moved(diagnostic, anchored) for diagnostic in diagnostics])
+    except LookupError:
+        return None
+
+
+def absolute(diagnostics: Sequence[Diagnostic], site: Site) -> list[Diagnostic]:
+    """The diagnostics where the sites stand now."""
+    if not diagnostics:
+        return []
+    places: Mapping[str, Span] = {f"{_ANCHOR}{index}": part.span for index, part in enumerate(site.closure())}
+
+    def placed(span: Span) -> Span:
+        place = places.get(span.file)
+        return span if place is None else Span(place.file, span.start + place.start, span.end + place.start)
+
+    return [_moved(diagnostic, placed) for diagnostic in diagnostics]
+
+
+def _moved(diagnostic: Diagnostic, move: Callable[[Span], Span]) -> Diagnostic:
+    labels = tuple([replace(label, span=move(label.span)) for label in diagnostic.labels])
+    fixes = tuple([
+        replace(fix, edits=tuple([replace(edit, span=move(edit.span)) for edit in fix.edits])) for fix in diagnostic.fixes
+    ])  # fmt: skip
+    return replace(diagnostic, span=move(diagnostic.span), labels=labels, fixes=fixes)
