@@ -21,18 +21,20 @@ ticks from `start`; it arrives `latency` ticks after that, and `sync` of the tar
 Links of one group are exclusive (each direction by itself where `duplex` is full), unless the problem's contention is
 off.  Two devices without a link use two transfers through home (counted in its memory); without any link at all in the
 problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or nothing) between different
-devices and occupies nothing.
+devices and occupies nothing (one transfer for each different number of ticks, from when the output is there; `sync` counts
+as well).  An occupation of 0 ticks excludes nothing.  Home sends on what arrived for another device without `sync`.
 
 Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own
 shard counted; it starts when the last partial has arrived at home if `barrier`, else each partial is merged as it
-arrives, one after the other).  The output is then whole, at home.  Partials take `bytes` each on the link (0 and no link:
-nothing).
+arrives, one after the other; home is busy from the first merge to the end of the last).  The output is then whole, at
+home, and its parts are in bytes as an atomic one's.  Partials take `bytes` each on the link (0 and no link: nothing),
+and in memory until they have arrived, at home until the combine ends; `sync` of home counts.
 
 Note [Memory].  On each device: a shard's output from its start to the end of its last use there (consumer shards, and
 transfers out until they arrive); a received copy from the start of its transfer to the end of its last use there;
 `scratch` (in proportion to rows) while the shard runs; outputs that nothing uses, to the end.  With `inplace`, an output
 takes the place of one input of at least its size whose last use on that device it is.  An operand lives until its
-consumer ends.
+consumer ends.  A copy has the bytes of its transfer.
 
 Neighbours: `timing` (a schedule from decisions), `exact`, `heuristics`, `splitting` (planners), `verify` (the judge).
 """
