@@ -12,13 +12,19 @@ from ..typechecker.quantities.written import written
 from .session import Checked
 
 GENERIC = "generic: checked at each use"
+GENERIC_COST = "generic: costs at each use"
+
+
+def value_lines(checked: Checked) -> list[str]:
+    """`x : 2 f64[n]` for every named value."""
+    return [] if checked.result is None else [quantity.line() for quantity in checked.result.quantities()]
 
 
 def lines(checked: Checked) -> list[str]:
-    """`x : 2 f64[n]` for every named value, then what every function takes and gives."""
+    """Every named value, then what every function takes and gives."""
     if checked.result is None:
         return []
-    found = [quantity.line() for quantity in checked.result.quantities()]
+    found = value_lines(checked)
     for name, signatures in checked.result.signatures().items():
         found += signatures or (f"{name} : {GENERIC}",)
     return found

@@ -17,6 +17,7 @@ from .elaborate.sites import Memory, Reach
 from .operands import Operand, TupleOperand, Value
 
 if TYPE_CHECKING:
+    from .elaborate.sampling import Instance
     from .quantities.describe import NamedQuantity
 
 LoadModule = Callable[[str, str | None], Source | None]
@@ -48,6 +49,18 @@ class CheckResult:
             for name, entry in self.elaborated.names.items()
             if isinstance(entry, FUNCTIONS)
         }
+
+    def instances(self) -> Mapping[str, tuple[tuple[str, Instance], ...]]:
+        """The ways to apply each function, with their signatures; see `signatures`."""
+        from .elaborate.sampling import instances
+        from .quantities.describe import show_instance
+
+        found: dict[str, tuple[tuple[str, Instance], ...]] = {}
+        for name, entry in self.elaborated.names.items():
+            if isinstance(entry, FUNCTIONS):
+                made = instances(self.elaborated.context, entry)
+                found[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in made])
+        return found
 
     def _signatures_of(self, name: str, function: FunctionValue) -> tuple[str, ...]:
         from .elaborate.sampling import instances

@@ -63,7 +63,12 @@ def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
     problems = [_broken(g, sizes) for g in graph.guards if _known(g.fact, sizes) and not g.fact.holds(sizes)]
     if problems:
         raise Refused(problems)
-    return BoundGraph(_Binder(graph, sizes).graph(), dict(sizes))
+    return BoundGraph(_Binder(graph, {v: number(n) for v, n in sizes.items()}).graph(), dict(sizes))
+
+
+def in_terms_of(graph: Graph, equal: Mapping[SizeVariable, Size]) -> Graph:
+    """The graph with some sizes written in terms of others."""
+    return _Binder(graph, equal).graph() if equal else graph
 
 
 def _known(fact: SizeFact, sizes: Mapping[SizeVariable, int]) -> bool:
@@ -87,9 +92,9 @@ def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
 
 
 class _Binder:
-    def __init__(self, graph: Graph, sizes: Mapping[SizeVariable, int]) -> None:
+    def __init__(self, graph: Graph, sizes: Mapping[SizeVariable, Size]) -> None:
         self.source = graph
-        self.known: dict[SizeVariable, Size] = {v: number(n) for v, n in sizes.items()}
+        self.known: dict[SizeVariable, Size] = dict(sizes)
         self.memo: dict[Size, Size] = {}
         self.types: dict[ValueId, ArrayType] = {}
 

@@ -9,11 +9,11 @@ Neighbours: `one_device` (adds it to the peak), `backend.run.cpu.space` (allocat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final
 
-from ...typechecker.sizes import Size
+from ...typechecker.sizes import ZERO, Size, capacity, minimum, product, quotient
 from ..graph.phases import ApplyNode, AxisNode, Structured
 
 TEAM_POINTS: Final = 1 << 18
@@ -37,10 +37,28 @@ def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
     lanes = _lane_bytes(points, sizes[-1]) if reduces else 0
     if not applied:
         return lanes
+    each, most = _each(phase, applied, reduces=reduces)
+    return min(points, most) * each + lanes
+
+
+def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces: bool) -> tuple[int, int]:
+    """Bytes a point of the boxes, and the most points."""
     compound = any(isinstance(node, ApplyNode) and node.function not in _ONE_PASS for node in applied)
     widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
-    box = min(points, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest)
-    return (_live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)) * box + lanes
+    live = _live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)
+    return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
+
+
+def workspace_bound(phase: Structured) -> Size:
+    """At least `workspace` for all sizes, as a formula in them."""
+    applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
+    points = product(capacity(axis.size) for axis in phase.axes)
+    reduces = any(r.reduction is not None for r in phase.results)
+    lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
+    if not applied:
+        return lanes
+    each, most = _each(phase, applied, reduces=reduces)
+    return minimum(points, most) * each + lanes
 
 
 def _lane_bytes(points: int, length: int) -> int:

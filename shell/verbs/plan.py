@@ -32,14 +32,19 @@ def run(arguments: Arguments, console: Console) -> Exit:
         return Exit.REJECTED
     check_names(checked.core, request)
     try:
-        made = session.load(checked, request, PlanDetail.FULL).plan
+        loaded = session.load(checked, request, PlanDetail.FULL)
     except RhoError as error:
         messages.show(console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
     from ...backend.schedule.explain import plan_text
     from ...backend.schedule.plan_json import encode_plan
 
-    text = encode_plan(made) if wants_json(arguments) else plan_text(made)
+    if wants_json(arguments):
+        text = encode_plan(loaded.plan)
+    else:
+        from ..costs import cost_of_program
+
+        text = "\n".join([plan_text(loaded.plan), *cost_of_program(checked.core).lines(loaded.bound.sizes)])
     target = arguments.value("-o")
     if target is None:
         console.print(text.rstrip("\n"))

@@ -1,9 +1,11 @@
 """`rho type EXPR` or `rho type FILE`: the type of the last value; of every name how often its elements are read.
 
-With `--cost` also what evaluating it takes.
+With `--cost` also what evaluating it takes, and what each definition takes in the sizes of its arguments.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from ...lang.source import Source
 from .. import messages, quantities
@@ -11,7 +13,7 @@ from ..arguments import Arguments
 from ..console import Console
 from ..exits import Exit
 from ..results import print_json, wants_json
-from ..session import Session
+from ..session import Checked, Session
 from ..sources import EVAL, Undecodable, read_source
 
 
@@ -30,23 +32,38 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
             print_json(console, {"type": None, "diagnostics": [diagnostic_json(d, checked.sources) for d in checked.diagnostics]})
         return Exit.REJECTED
-    assert checked.core is not None
-    cost = None
-    if arguments.has("--cost"):
-        from ..costs import cost_of_program
+    return _show_json(checked, arguments, console) if wants_json(arguments) else _show(checked, arguments, console)
 
-        cost = cost_of_program(checked.core)
-    if wants_json(arguments):
-        names, functions = quantities.names_json(checked), quantities.functions_json(checked)
-        shown = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
-        print_json(console, {**shown, **({"cost": cost.json()} if cost else {})})
-        return Exit.OK
+
+def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit:
+    names, functions = quantities.names_json(checked), quantities.functions_json(checked)
+    shown: dict[str, Any] = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
+    if arguments.has("--cost") and checked.core is not None:
+        from ..costs import cost_of_program, costs_of_definitions
+
+        shown["cost"] = cost_of_program(checked.core).json()
+        shown["costs"] = {
+            name: [{"signature": one.signature, **one.cost.json()} for one in definitions]
+            for name, definitions in costs_of_definitions(checked).items()
+        }
+    print_json(console, shown)
+    return Exit.OK
+
+
+def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     found = quantities.lines(checked)
     if checked.last is not None or not found:
         console.print(checked.last or "nothing")
-    for line in found:
+    if not arguments.has("--cost") or checked.core is None:
+        for line in found:
+            console.print(line)
+        return Exit.OK
+    from ..costs import cost_of_program, costs_of_definitions, definition_lines
+
+    computes = bool(checked.core.block.ops or checked.core.inputs)
+    for line in (*quantities.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):
         console.print(line)
-    for line in cost.lines() if cost else ():
+    for line in definition_lines(costs_of_definitions(checked)):
         console.print(line)
     return Exit.OK
 

@@ -9,12 +9,12 @@ Neighbours: `definitions` (checks annotated functions), `quantities.demand` (gra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lang import tree
 from ...lang.source import Span
-from ..core import Block
+from ..core import Block, Core
 from ..elements import Element, Kind
 from ..obligations import Relation, SizeFact
 from ..operands import Operand, Value
@@ -25,6 +25,7 @@ from ..types import ArrayType
 from . import type_expressions
 from .context import BudgetExceeded, Context, Names, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
+from .sampled import program_of
 from .signatures import Bindings, instantiate, known_size
 
 _KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
@@ -42,11 +43,14 @@ _RIGHT_NAMES = ((), ("m",), ("l", "m"))
 class Instance:
     """One way to apply a function: the arguments (left first) with how often their elements are read, and the result.
 
-    `facts` are what the sizes must satisfy."""
+    `facts` are what the sizes must satisfy.  `program` is the application by itself, in sizes of which `equal` says what some
+    are in terms of the others."""
 
     arguments: tuple[tuple[Grade, ArrayType], ...]
     results: tuple[ArrayType, ...]
     facts: tuple[SizeFact, ...]
+    program: Core
+    equal: Mapping[SizeVariable, Size]
 
 
 def instances(ctx: Context, function: FunctionValue) -> list[Instance]:
@@ -170,7 +174,8 @@ def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block
 
     read = [(_substituted(demands.grade(x.value), equal), with_sizes(x.type)) for x in args]
     made = [with_sizes(x.type) for x in leaves(result)]
-    return Instance(tuple(read), tuple(made), tuple(dict.fromkeys(f for f in remaining if f.left != f.right)))
+    wanted = tuple(dict.fromkeys(f for f in remaining if f.left != f.right))
+    return Instance(tuple(read), tuple(made), wanted, program_of(builder, args, block), equal)
 
 
 def _solved(fact: SizeFact) -> tuple[SizeVariable, Size] | None:

@@ -1,0 +1,65 @@
+"""`rho type --cost` and `rho plan`: formulas of programs and definitions, and numbers once sizes are known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .conftest import Rho
+
+PROGRAM = "input x : f64[n]\ninput y : f64[n]\nmean ← {(+⌿⍵)÷≢⍵}\n⎕←+/x×y\n⎕←mean x\n"
+
+
+def costs(lines: list[str]) -> dict[str, str]:
+    return {line.split()[0]: line.split(maxsplit=1)[1] for line in lines if len(line.split()) > 1}
+
+
+def test_an_expression(rho: Rho) -> None:
+    found = costs(rho("type", "+/2×⍳100", "--cost").out.splitlines()[1:])
+    assert found["work"].startswith("100 operations")
+    assert found["span"] == "7 dependent steps"
+
+
+def test_definitions_cost_in_the_sizes_of_their_arguments(rho: Rho) -> None:
+    lines = rho("type", "matmul ← {⍺+.×⍵}", "--cost").out.splitlines()
+    at = lines.index("matmul : m f64[n k] → n f64[k m] → f64[n m]")
+    found = costs(lines[at + 1 : at + 6])
+    assert found["work"] == "2·n·k·m operations (gemm)"
+    assert found["span"] == "(⌈2⍟k)+1 dependent steps"
+    assert found["reads"] == "8·n·k+8·k·m bytes"
+    assert found["writes"] == "8·n·m bytes"
+    assert found["memory"].startswith("8·n·k+8·n·m+8·k·m+")
+
+
+def test_a_signature_gives_the_sizes(rho: Rho) -> None:
+    lines = rho("type", "--cost", "twice : f64[rows] → f64[rows]\ntwice ← {⍵+⍵}").out.splitlines()
+    assert any(line.strip() == "work    rows operations (add)" for line in lines)
+
+
+def test_generic_definitions_cost_at_each_use(rho: Rho) -> None:
+    assert "f : generic: costs at each use" in rho("type", "f ← {⍺ ⍺⍴⍵}", "--cost").out.splitlines()
+
+
+def test_as_json(rho: Rho) -> None:
+    shown = rho("type", "--json", "--cost", "mean ← {(+⌿⍵)÷≢⍵}\nmean 1.5 2").json()
+    assert shown["cost"]["work"] == "3"
+    (vector, _) = shown["costs"]["mean"]
+    assert vector["signature"] == "mean : 1 f64[n] → f64"
+    assert vector["operations"] == {"cast": "1", "divide": "1", "reduce": "n"}
+
+
+def test_a_loop_costs_its_trips(rho: Rho, tmp_path: Path) -> None:
+    program = tmp_path / "walk.rho"
+    program.write_text("input W : f64[n n]\ninput w : f64[n]\nparam p ← 9\noutput r ← {W+.×⍵}⍣p ⊢ w\n", encoding="utf-8")
+    found = costs(rho("type", str(program), "--cost").out.splitlines())
+    assert found["work"] == "2·p·n·n operations (gemm)"
+    assert found["span"] == "(⌈2⍟n)·p+p dependent steps"
+
+
+def test_a_plan_has_numbers_beside_the_formulas(rho: Rho, tmp_path: Path) -> None:
+    program, data = tmp_path / "dot.rho", tmp_path / "x.csv"
+    program.write_text(PROGRAM, encoding="utf-8")
+    data.write_text("1\n2\n4\n", encoding="utf-8")
+    shown = rho("plan", str(program), "--in", f"x={data}", "--in", f"y={data}")
+    assert shown.code == 0, shown.err
+    assert "3·n+2 = 11 operations" in shown.out
+    assert "(⌈2⍟n)+3 = 5 dependent steps" in shown.out
