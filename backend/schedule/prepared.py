@@ -61,8 +61,11 @@ class Prepared:
         off = problem.contention is Contention.OFF
         self.sources = [int(edge.source) for edge in problem.edges]
         self.targets = [int(edge.target) for edge in problem.edges]
-        self.keys = [(edge.ticks or 0) if not self.linked or (off and edge.ticks is not None) else -1 for edge in problem.edges]
-        """By edge: its own ticks, where those count, or -1 where links do."""
+        self.delays: list[int | None] = [
+            (edge.ticks or 0) if not self.linked or (off and edge.ticks is not None) else None for edge in problem.edges
+        ]
+        """By edge: its own ticks, where those count, or None where links do."""
+        self.keys = [-1 if delay is None else delay for delay in self.delays]
         self.spans = [
             phase.rows if phase.rows and phase.combine is None else phase.out_bytes for phase in problem.phases
         ]
