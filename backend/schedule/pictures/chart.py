@@ -1,0 +1,183 @@
+"""What every picture of a schedule shows, whoever made the schedule: lanes of bars, arrows, memory, the graph, a table.
+
+Pure data in ticks and bytes.  `of_plan` makes one from a program's plan, `of_answer` from an abstract answer; drawing reads
+nothing else.  Lanes of devices come first, then those of links.
+
+Note [Critical path].  A chain of bars back from the one that ends last: each starts when the one before it ends, which is on its
+lane or feeds it.  Where several fit, the first in the order of lanes.
+
+Note [Many lanes].  Lanes that have the same bars at the same ticks are drawn once, with their number; of the others at
+most `MOST_LANES` are kept and `hidden` counts the rest, so that a plan for thousands of devices still has a picture.
+
+Neighbours: `of_plan`, `of_answer`, `gantt_svg`, `gantt_text`, `graph`, `trace`, `page`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final
+
+MOST_LANES: Final = 120
+
+
+class BarKind(Enum):
+    RUN = "run"
+    COMBINE = "combine"
+    TRANSFER = "transfer"
+    CONTROL = "control"  # loops, branches, cells: steps with steps inside
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Busy during ticks [start, end), its result there at `arrive`; `name` chooses the colour, `after` are the keys of bars
+    that feed it."""
+
+    key: str
+    name: str
+    kind: BarKind
+    start: int
+    end: int
+    arrive: int
+    detail: str
+    after: tuple[str, ...] = ()
+    critical: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One queue.  `equal`: how many lanes with the same bars this one stands for."""
+
+    name: str
+    bars: tuple[Bar, ...]
+    is_link: bool
+    equal: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """A fence passed: from the end of one bar to the start of another."""
+
+    fence: int
+    source: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Bytes live on a device from each tick on, and its limit."""
+
+    device: str
+    limit: int | None
+    points: tuple[tuple[int, int], ...]
+
+    @property
+    def peak(self) -> int:
+        return max((size for _, size in self.points), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A phase in the graph: where it runs, and whether its device's memory is exceeded while it does."""
+
+    id: str
+    label: str
+    devices: tuple[str, ...]
+    ticks: int
+    over_memory: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Data that goes from one node to another; `moved` are the bytes that cross a link for it."""
+
+    source: str
+    target: str
+    bytes: int
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the cost table; `actual_ns` after a run that was analysed."""
+
+    phase: str
+    device: str
+    part: str
+    estimate_ns: int
+    actual_ns: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    title: str
+    notes: tuple[str, ...]
+    tick_ns: int
+    makespan: int
+    lower_bound: int | None
+    lanes: tuple[Lane, ...]
+    arrows: tuple[Arrow, ...]
+    memory: tuple[Memory, ...]
+    nodes: tuple[Node, ...]
+    lines: tuple[Line, ...]
+    rows: tuple[Row, ...]
+    hidden: int = 0
+
+
+def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
+    """The lanes, bars of one critical path marked.  See Note [Critical path]."""
+    ended = sorted(((b.arrive, -place, b.key) for place, lane in enumerate(lanes) for b in lane.bars), reverse=True)
+    if not ended:
+        return tuple(lanes)
+    bars = {bar.key: (lane.name, bar) for lane in lanes for bar in lane.bars}
+    by_end: dict[tuple[str, int], str] = {}
+    for lane in lanes:
+        for bar in lane.bars:
+            if bar.end > bar.start:
+                by_end[lane.name, bar.end] = bar.key
+    marked: set[str] = set()
+    key: str | None = ended[0][2]
+    while key is not None and key not in marked:
+        marked.add(key)
+        name, bar = bars[key]
+        feeding = [k for k in bar.after if k in bars and bars[k][1].arrive == bar.start]
+        key = feeding[0] if feeding else by_end.get((name, bar.start))
+    return tuple(replace(lane, bars=tuple(replace(b, critical=b.key in marked) for b in lane.bars)) for lane in lanes)
+
+
+def merged(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
+    """Equal lanes once, at most MOST_LANES of them, and how many lanes are not shown.  See Note [Many lanes]."""
+    found: dict[object, Lane] = {}
+    for lane in lanes:
+        stem = lane.name.split("[")[0]
+        key = (stem, lane.is_link, tuple((b.name, b.start, b.end) for b in lane.bars)) if "[" in lane.name else lane.name
+        kept = found.get(key)
+        found[key] = lane if kept is None else replace(kept, equal=kept.equal + 1)
+    all_lanes = sorted(found.values(), key=lambda lane: lane.is_link)
+    return tuple(all_lanes[:MOST_LANES]), sum(lane.equal for lane in all_lanes[MOST_LANES:])
+
+
+def memory_over_time(changes: Mapping[str, Sequence[tuple[int, int]]], limits: Mapping[str, int | None]) -> tuple[Memory, ...]:
+    """Series from (tick, change in bytes) by device; what is freed at a tick goes before what is made then."""
+    found = []
+    for device, events in changes.items():
+        live = 0
+        points: list[tuple[int, int]] = [(0, 0)]
+        for tick, change in sorted(events):
+            live += change
+            if points[-1][0] == tick:
+                points[-1] = (tick, live)
+            else:
+                points.append((tick, live))
+        found.append(Memory(device, limits.get(device), tuple(points)))
+    return tuple(found)
+
+
+def time_text(ticks: int, tick_ns: int) -> str:
+    """`1.25 ms`."""
+    nanoseconds = ticks * tick_ns
+    for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
+        if nanoseconds >= size:
+            return f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:.0f} {unit}"
+    return f"{nanoseconds} ns"

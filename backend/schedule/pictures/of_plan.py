@@ -1,0 +1,227 @@
+"""The chart of a program's plan (`plan/1`).
+
+Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is replayed from the steps: a
+value's bytes on a device from the step that makes or brings it until it is freed there.
+
+Neighbours: `chart` (the data), `backend.schedule.plan`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from ...graph.phases import PhaseId, ValueId
+from ..explain import bytes_text
+from ..plan import (
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    FenceStep,
+    FreeStep,
+    LoopStep,
+    Plan,
+    PlannedPhase,
+    QueueKind,
+    RunStep,
+    Step,
+    TransferStep,
+    WaitStep,
+)
+from .chart import (
+    Arrow,
+    Bar,
+    BarKind,
+    Chart,
+    Lane,
+    Line,
+    Memory,
+    Node,
+    Row,
+    memory_over_time,
+    merged,
+    time_text,
+    with_critical_path,
+)
+
+
+def chart_of_plan(plan: Plan, name: str = "", actual_ns: Mapping[PhaseId, int] | None = None) -> Chart:
+    """What pictures of `plan` show; `actual_ns` is the time each phase took in a run."""
+    return _Reader(plan, name, actual_ns or {}).chart()
+
+
+class _Reader:
+    def __init__(self, plan: Plan, name: str, actual: Mapping[PhaseId, int]) -> None:
+        self.plan, self.name, self.actual = plan, name, actual
+        self.phases = {phase.id: phase for phase in plan.phases}
+        self.names = {value: name for name, value in (*plan.inputs, *plan.outputs)}
+        self.makers: dict[ValueId, list[tuple[str, str]]] = defaultdict(list)  # value -> (device, key of the bar)
+        self.producer = {value: phase for phase in plan.phases for value in phase.results}
+        self.fences: dict[int, str] = {}
+        self.waits: list[tuple[int, str]] = []
+        self.ran: dict[PhaseId, list[tuple[str, int]]] = defaultdict(list)
+
+    def chart(self) -> Chart:
+        plan = self.plan
+        self.find_makers()
+        lanes = [self.lane(place) for place in range(len(plan.main.queues))]
+        lanes.sort(key=lambda lane: lane.is_link)
+        marked = with_critical_path(lanes)
+        shown, hidden = merged(marked)
+        prediction = plan.prediction
+        makespan = max((b.arrive for lane in lanes for b in lane.bars), default=0)
+        arrows = tuple(Arrow(fence, self.fences[fence], key) for fence, key in self.waits if self.fences.get(fence))
+        nodes, lines = self.graph()
+        title = f"{self.name or 'plan'}: {time_text(makespan, plan.tick_ns)} predicted"
+        notes: list[str] = []
+        if prediction is not None:
+            title = f"{self.name or 'plan'}: {time_text(prediction.makespan, plan.tick_ns)} predicted"
+            notes.append(
+                f"lower bound {time_text(prediction.lower_bound, plan.tick_ns)} · {prediction.status.value}"
+                + ("" if prediction.proof.method == "none" else f" ({prediction.proof.method})")
+            )
+            told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
+            notes += [f"baselines: {', '.join(told)}"] if told else []
+        notes += [f"{name} = {number}" for name, number in plan.sizes[:8]]
+        return Chart(
+            title,
+            tuple(notes),
+            plan.tick_ns,
+            makespan if prediction is None else prediction.makespan,
+            None if prediction is None else prediction.lower_bound,
+            shown,
+            arrows,
+            self.memory(),
+            nodes,
+            lines,
+            self.rows(),
+            hidden,
+        )
+
+    def find_makers(self) -> None:
+        for place, queue in enumerate(self.plan.main.queues):
+            for index, step in enumerate(queue.steps):
+                key = f"{place}:{index}"
+                match step:
+                    case TransferStep():
+                        self.makers[step.value].append((step.target, key))
+                    case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+                        for value in self.phases[step.phase].results if step.phase in self.phases else ():
+                            self.makers[value].append((queue.device, key))
+
+    def lane(self, place: int) -> Lane:
+        queue = self.plan.main.queues[place]
+        bars: list[Bar] = []
+        waiting: list[int] = []
+        for index, step in enumerate(queue.steps):
+            if isinstance(step, WaitStep):
+                waiting.append(step.fence)
+            elif isinstance(step, FenceStep):
+                self.fences[step.fence] = bars[-1].key if bars else ""
+            elif not isinstance(step, FreeStep):
+                bar = self.bar(f"{place}:{index}", step, queue.device)
+                self.waits += [(fence, bar.key) for fence in waiting]
+                waiting = []
+                bars.append(bar)
+        is_link = queue.kind is QueueKind.COPY
+        kind = "" if queue.kind is QueueKind.COMPUTE or is_link else f" {queue.kind.value}"
+        return Lane(f"{queue.device}{kind}", tuple(bars), is_link)
+
+    def bar(self, key: str, step: Step, device: str) -> Bar:
+        match step:
+            case TransferStep():
+                text = f"{self.value(step.value)}{_box(step.box)}: {step.source} → {step.target}, {bytes_text(step.bytes)}"
+                after = tuple(k for where, k in self.makers[step.value] if where == step.source)
+                return Bar(key, self.value(step.value), BarKind.TRANSFER, step.start, step.busy, step.arrive, text, after)
+            case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+                phase = self.phases.get(step.phase)
+                label = phase.label if phase else f"#{step.phase}"
+                box = step.box if isinstance(step, RunStep) else None
+                kind = (
+                    BarKind.RUN if isinstance(step, RunStep)
+                    else BarKind.COMBINE if isinstance(step, CombineStep) else BarKind.CONTROL
+                )  # fmt: skip
+                after = tuple(k for r in (phase.reads if phase else ()) for where, k in self.makers[r.value] if where == device)
+                self.ran[step.phase].append((device, step.end - step.start))
+                name = f"{label}{' combine' if kind is BarKind.COMBINE else ''}"
+                text = f"{name}{_box(box)} on {device}, {time_text(step.end - step.start, self.plan.tick_ns)}"
+                return Bar(key, name, kind, step.start, step.end, step.end, text, after)
+            case _:
+                raise AssertionError("fences, waits and frees have no bar")
+
+    def value(self, value: ValueId) -> str:
+        if value in self.names:
+            return self.names[value]
+        producer = self.producer.get(value)
+        return producer.label.split(" ← ")[0] if producer is not None and " ← " in producer.label else f"%{value}"
+
+    def memory(self) -> tuple[Memory, ...]:
+        plan = self.plan
+        sizes: dict[tuple[ValueId, str], int] = defaultdict(int)
+        for buffer in plan.main.buffers:
+            sizes[buffer.value, buffer.device] += buffer.bytes
+        changes: dict[str, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
+        born: set[tuple[ValueId, str]] = set()
+        for queue in plan.main.queues:
+            now = 0
+            for step in queue.steps:
+                match step:
+                    case TransferStep():
+                        self.alloc(changes, sizes, born, step.value, step.target, step.start)
+                    case FreeStep():
+                        for value in step.values:
+                            changes.get(queue.device, []).append((now, -sizes.get((value, queue.device), 0)))
+                    case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+                        for value in self.phases[step.phase].results if step.phase in self.phases else ():
+                            self.alloc(changes, sizes, born, value, queue.device, step.start)
+                        now = step.end
+                    case _:
+                        pass
+        return memory_over_time(changes, {device.id: device.memory for device in plan.devices})
+
+    def alloc(self, changes: dict[str, list[tuple[int, int]]], sizes: dict[tuple[ValueId, str], int],
+              born: set[tuple[ValueId, str]], value: ValueId, device: str, tick: int) -> None:  # fmt: skip
+        if (value, device) not in born and device in changes:
+            born.add((value, device))
+            changes[device].append((tick, sizes.get((value, device), 0)))
+
+    def graph(self) -> tuple[tuple[Node, ...], tuple[Line, ...]]:
+        moved: dict[ValueId, int] = defaultdict(int)
+        for queue in self.plan.main.queues:
+            for step in queue.steps:
+                if isinstance(step, TransferStep):
+                    moved[step.value] += step.bytes
+        limits = {device.id: device.memory for device in self.plan.devices}
+        peaks = dict(self.plan.main.peak)
+        over = {d for d, limit in limits.items() if limit is not None and peaks.get(d, 0) > limit}
+        nodes, lines = [], []
+        for phase in self.plan.phases:
+            if phase.id not in self.ran:
+                continue
+            devices = tuple(dict.fromkeys(device for device, _ in self.ran[phase.id]))
+            ticks = sum(ticks for _, ticks in self.ran[phase.id])
+            nodes.append(Node(str(phase.id), phase.label, devices, ticks, any(d in over for d in devices)))
+            for value in dict.fromkeys(read.value for read in phase.reads):
+                source = self.producer.get(value)
+                if source is not None and source.id in self.ran:
+                    size = next(read.bytes for read in phase.reads if read.value == value)
+                    lines.append(Line(str(source.id), str(phase.id), size, moved[value]))
+        return tuple(nodes), tuple(lines)
+
+    def rows(self) -> tuple[Row, ...]:
+        found = []
+        for phase in self.plan.phases:
+            runs = self.ran.get(phase.id, [])
+            for place, (device, ticks) in enumerate(runs):
+                part = f"{place + 1} of {len(runs)}" if len(runs) > 1 else "whole"
+                actual = self.actual.get(phase.id) if len(runs) == 1 else None
+                found.append(Row(_titled(phase), device, part, ticks * self.plan.tick_ns, actual))
+        return tuple(found)
+
+
+def _titled(phase: PlannedPhase) -> str:
+    return f"#{phase.id} {phase.label}"
+
+
+def _box(box: tuple[tuple[int, int], ...] | None) -> str:
+    return "" if box is None else "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
