@@ -24,7 +24,7 @@ from rho.typechecker.sizes import (
     remainder,
     variable,
 )  # fmt: skip
-from rho.typechecker.solver import z3_leaf
+from rho.typechecker.solver import child
 
 N, M, K, H, D = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nmkhd"))
 n, m, k, h, d = (variable(v) for v in (N, M, K, H, D))
@@ -89,7 +89,7 @@ def test_depends_with_the_smallest_counterexample(goal: SizeFact, example: dict[
 
 
 def test_what_needs_a_solver_is_unknown_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(z3_leaf, "version", lambda: None)
+    monkeypatch.setattr(child, "version", lambda: None)
     assert decide(fact(quotient(n * (n + 1), 2) * 2, "=", n * (n + 1))).verdict is Verdict.UNKNOWN
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...lang import tree
-from ...lang.diagnostics import Diagnostic, Edit, Fix
+from ...lang.diagnostics import Diagnostic, Edit, Fix, Verdict
 from ...lang.source import Span
 from ..clauses import ClauseSite
 from ..elements import Element, Kind
@@ -24,7 +24,7 @@ from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .scopes import Moment
 from .signature_form import CLASSES, element_classes, parameters, shape_variables, sizes_of, well_formed
 from .signatures import Bindings, call, instantiate, known_size
-from .sites import Outcome, Reach, absolute, relative
+from .sites import Outcome, Reach, Site, absolute, relative
 
 _CLASS_KINDS = {
     "num": (Kind.F64, Kind.I64, Kind.C128),
@@ -74,10 +74,15 @@ def _outcome(ctx: Context, function: SignedFunction) -> Outcome:
         return replace(known, diagnostics=tuple(absolute(known.diagnostics, site)))
     before = ctx.nodes
     found = _checked(ctx, function)
-    kept = relative(found.diagnostics, site) if site.reach is Reach.NOTHING else None if found.diagnostics else ()
+    kept = () if not found.diagnostics else relative(found.diagnostics, site) if _is_final(found, site) else None
     if kept is not None:
         memory.outcomes.put(key, replace(found, diagnostics=kept, nodes=ctx.nodes - before))
     return found
+
+
+def _is_final(outcome: Outcome, site: Site) -> bool:
+    """Would it be refused again in the same words?  Not if a name's value came with other statements, or the solver failed."""
+    return site.reach is Reach.NOTHING and all(d.verdict is not Verdict.UNKNOWN for d in outcome.diagnostics)
 
 
 def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:

@@ -1,9 +1,9 @@
 """Asking the solver, and keeping its answers: in memory for this process, on disk for the next.
 
 A proof or a refutation is the solver's word; an example is never taken on trust but evaluated, whether it comes from the
-solver or from the cache.  What is interrupted is not kept.
+solver or from the cache.  What is interrupted, or has no answer because the solver's process ended, is not kept.
 
-Neighbours: `decide` asks; `question` writes, `z3_leaf` answers, `cache` remembers.
+Neighbours: `decide` asks; `question` writes, `child` answers, `cache` remembers.
 """
 
 from __future__ import annotations
@@ -15,16 +15,17 @@ from enum import Enum
 from ...lang.diagnostics import Verdict
 from ..obligations import SizeFact
 from ..sizes import SizeVariable
-from . import cache, z3_leaf
+from . import cache, child
+from .child import Satisfiable
 from .question import Question, question
-from .z3_leaf import Satisfiable
 
 
 class Unproved(Enum):
     """Why a verdict is UNKNOWN."""
 
     ABSENT = "the solver is not installed (`pip install 'rho-lang[solver]'`), and it might prove this"
-    STOPPED = f"the solver gave up after at most {z3_leaf.STEPS:_} steps: it may well be true".replace("_", " ")
+    FAILED = "the solver's process ended without an answer (it may have run out of memory)"
+    STOPPED = f"the solver gave up after at most {child.STEPS:_} steps: it may well be true".replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +44,16 @@ _MOST_KEPT = 10_000
 def ask(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> Answered:
     """The solver's verdict; `known` is a counterexample found already, so that only NEVER or DEPENDS remain."""
     asked = question(fact, premises)
-    version = z3_leaf.version()
+    version = child.version()
     if version is None:
         return Answered(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
-    key = f"z3 {version} {z3_leaf.STEPS}\n{'may be false' if known is not None else 'open'}\n{asked.key}"
+    key = f"z3 {version} {child.STEPS}\n{'may be false' if known is not None else 'open'}\n{asked.key}"
     found = _kept.get(key) or _stored(key, asked, fact, premises, known)
     if found is None:
-        found = _solve(asked, fact, premises, known)
-        if found is None:
-            return Answered(Verdict.UNKNOWN, unproved=Unproved.ABSENT)
+        solved = _solve(asked, fact, premises, known)
+        if isinstance(solved, Unproved):
+            return Answered(Verdict.UNKNOWN, unproved=solved)
+        found = solved
         cache.write(key, {"verdict": found[0].value, "model": list(found[1])})
     if len(_kept) < _MOST_KEPT:
         _kept[key] = found
@@ -63,23 +65,23 @@ def ask(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariabl
 
 def _solve(
     asked: Question, fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None
-) -> tuple[Verdict, tuple[int, ...]] | None:
-    """The verdict and the model that breaks the fact; None without a solver."""
+) -> tuple[Verdict, tuple[int, ...]] | Unproved:
+    """The verdict and the model that breaks the fact; why there is none without a solver or an answer."""
     names = [f"v{i}" for i in range(len(asked.sizes))]
     model: tuple[int, ...] = ()
     can_fail = Satisfiable.UNKNOWN
     if known is None:
-        answer = z3_leaf.solve(asked.counterexample(), asked.logic, names)
-        if answer is None:
-            return None
+        answer = child.solve(asked.counterexample(), asked.logic, names)
+        if answer is None or answer.satisfiable is Satisfiable.FAILED:
+            return Unproved.ABSENT if answer is None else Unproved.FAILED
         can_fail = answer.satisfiable
         if can_fail is Satisfiable.NO:
             return Verdict.PROVED, ()
         if can_fail is Satisfiable.YES and breaks(fact, premises, asked.sizes, answer.model):
             model = answer.model
-    answer = z3_leaf.solve(asked.example(), asked.logic, names)
-    if answer is None:
-        return None
+    answer = child.solve(asked.example(), asked.logic, names)
+    if answer is None or answer.satisfiable is Satisfiable.FAILED:
+        return Unproved.ABSENT if answer is None else Unproved.FAILED
     if answer.satisfiable is Satisfiable.NO:
         return Verdict.NEVER, ()
     return (Verdict.DEPENDS, model) if model or known is not None else (Verdict.UNKNOWN, ())

@@ -1,72 +1,82 @@
-"""The only module that imports z3, and only when a question is asked.
+"""The only module that imports z3, and it runs in a process of its own (`child` starts it as a script).
 
-Every question gets a context of its own and a fixed number of steps, never a time limit, so that an answer does not
-depend on what was asked before or on how busy the machine is.  An interrupted question is not an answer: it raises.
+One JSON line in is one question, one line out its answer.  Every question gets a context of its own and a fixed number of
+steps, never a time limit, so that an answer does not depend on what was asked before or on how busy the machine is.
+Memory is capped twice: z3 gives up beyond `megabytes`, and the system refuses the process more than `address_megabytes`.
+The limit on processor seconds only stops a question whose steps are not being counted; a process that ends is no answer.
+
+This file imports nothing of Rho, for it is run without it.
 """
 
 from __future__ import annotations
 
-import os
+import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import Enum
-from functools import lru_cache
-
-STEPS = 2_000_000
-MEGABYTES = 512
+from typing import Any
 
 
-class Satisfiable(Enum):
-    YES = "sat"
-    NO = "unsat"
-    UNKNOWN = "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """`model` gives the whole numbers asked for, in order, if there are any."""
-
-    satisfiable: Satisfiable
-    model: tuple[int, ...] = ()
-
-
-@lru_cache(maxsize=1)
-def version() -> str | None:
-    """The installed solver's version, read from its folder's name without importing it; None without z3."""
-    for folder in sys.path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        if "z3" in names:
-            for name in names:
-                if name.startswith("z3_solver-") and name.endswith((".dist-info", ".egg-info")):
-                    return name[len("z3_solver-") : -len(".dist-info")].rstrip(".")
-    return None
-
-
-def solve(text: str, logic: str, wanted: Sequence[str]) -> Answer | None:
-    """Ask whether the assertions of an SMT-LIB text can hold; None if z3 cannot be imported."""
+def cap(address_megabytes: int) -> None:
+    """Refuse this process more address space, where the system can."""
     try:
-        import z3
-    except (ImportError, OSError):
-        return None
+        import resource
+    except ImportError:
+        return
+    most = address_megabytes << 20
     try:
-        solver = z3.SolverFor(logic, ctx=z3.Context())
-        solver.set("rlimit", STEPS)
-        solver.set("max_memory", MEGABYTES)
-        solver.from_string(text)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (OSError, ValueError):
+        return
+
+
+def allow(seconds: int) -> None:
+    """So many more seconds of processor time."""
+    try:
+        import resource
+    except ImportError:
+        return
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    try:
+        resource.setrlimit(resource.RLIMIT_CPU, (int(usage.ru_utime + usage.ru_stime) + seconds, resource.RLIM_INFINITY))
+    except (OSError, ValueError):
+        return
+
+
+def answer(z3: Any, question: dict[str, Any]) -> dict[str, Any]:
+    """What z3 says: `sat` with the whole numbers asked for in order, `unsat`, or `unknown`."""
+    try:
+        solver = z3.SolverFor(question["logic"], ctx=z3.Context())
+        solver.set("rlimit", question["steps"])
+        solver.from_string(question["text"])
         found = solver.check()
         if found == z3.unsat:
-            return Answer(Satisfiable.NO)
+            return {"found": "unsat"}
         if found == z3.sat:
             model = solver.model()
             values = {declared.name(): model[declared] for declared in model.decls()}
-            numbers = tuple(int(values[name].as_long()) if name in values else 0 for name in wanted)
-            return Answer(Satisfiable.YES, numbers)
+            return {"found": "sat", "model": [int(values[n].as_long()) if n in values else 0 for n in question["wanted"]]}
         if "interrupt" in solver.reason_unknown():
-            raise KeyboardInterrupt
-    except z3.Z3Exception:  # out of memory among them
+            return {"found": "interrupted"}
+    except (z3.Z3Exception, ValueError, MemoryError):  # out of memory among them; a number of too many digits
         pass
-    return Answer(Satisfiable.UNKNOWN)
+    return {"found": "unknown"}
+
+
+def main(folder: str, megabytes: str, address_megabytes: str, seconds: str) -> None:
+    """Answer until there are no more questions."""
+    cap(int(address_megabytes))
+    sys.path.insert(0, folder)
+    try:
+        import z3
+    except (ImportError, OSError, MemoryError):
+        sys.stdout.write(json.dumps({"found": "absent"}) + "\n")
+        return
+    z3.set_param("memory_max_size", int(megabytes))
+    for line in sys.stdin:
+        allow(int(seconds))
+        sys.stdout.write(json.dumps(answer(z3, json.loads(line))) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
