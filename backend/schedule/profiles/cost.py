@@ -1,0 +1,205 @@
+"""Estimates: how long a phase of a bound graph, or a shard of it, takes on a device of a profile.
+
+`phase_ticks` is what planners ask; `phase_grains` the same unrounded, `step_ns` what one execution of a step takes with the
+executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop is trip × body with a launch an
+iteration, a map or fold its body once a cell, a branch its longer arm.
+
+Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`.  Every execution costs `launch_ns`.
+Both are part of a phase's ticks, because one host queue a device is all that a problem knows.
+
+Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
+Tables are asked at the shard's own size; the ticks are given at a few rows, between which planners draw straight lines.
+
+Neighbours: `structured`, `library` (phases), `tables` (grains), `profile` (devices); `backend.schedule.program` asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Final
+
+from ....typechecker.sizes import Size, capacity
+from ...graph.bind import BoundGraph
+from ...graph.phases import (
+    Branch,
+    Constant,
+    Fold,
+    Input,
+    LibraryPhase,
+    Loop,
+    Map,
+    Output,
+    Phase,
+    Print,
+    Structured,
+    SubGraph,
+)
+from ..problem import DeviceGroup, Ticks
+from .library import library_grains
+from .profile import Calibration, DeviceProfile, Profile
+from .rates import NoTable, Rates
+from .structured import Number, Types, structured_grains
+from .tables import GRAIN, Grains
+
+HALVINGS: Final = 12
+"""Points of a table of ticks: all rows, half of them, … this many times, and one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A shard has `rows` along `axis`.  See Note [Shards]."""
+
+    axis: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Nanoseconds: the point, and between which the middle eight in ten runs are expected."""
+
+    ns: int
+    p10: int
+    p90: int
+
+
+def phase_ticks(
+    phase: Phase, bound: BoundGraph, profile: Profile, group: DeviceGroup | str, *, axis: int | None = None, rows: int = 0,
+    tick_ns: int = 1,
+) -> Ticks | None:  # fmt: skip
+    """Ticks of a phase on one device of a group; with `axis`, of its shards of 1 to `rows` rows.  None: it cannot run there."""
+    device = profile.device(group if isinstance(group, str) else group.id)
+    if device is None:
+        return None
+    rates, number = Rates(device), numbers_of(bound)
+    overhead = (device.launch_ns + device.host_dispatch_ns) * GRAIN
+
+    def at(cut: Cut | None) -> int:
+        return _up(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead, tick_ns)
+
+    try:
+        if axis is None or rows < 1:
+            return Ticks(((1, at(None)),))
+        return Ticks(_thinned([(some, at(Cut(axis, some))) for some in _steps(rows)]))
+    except NoTable:
+        return None
+
+
+def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
+    """Ticks for home to merge one partial result of that many bytes."""
+    from ....typechecker.elements import Kind
+
+    home = profile.home
+    table = Rates(home).table(("copy", "add"), Kind.F64)
+    grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
+    return _up(grains, tick_ns)
+
+
+def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) -> str | None:
+    """The operation that a device has no table for, which keeps the phase from running there."""
+    try:
+        phase_grains(phase, bound.graph.types, Rates(device), numbers_of(bound))
+    except NoTable as missing:
+        return missing.operation
+    return None
+
+
+def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> Grains:
+    """Time of the work of a phase, without what its own step costs.  NoTable."""
+    where = None if cut is None else (cut.axis, cut.rows)
+    match phase:
+        case Structured():
+            return structured_grains(phase, types, rates, number, where)
+        case LibraryPhase():
+            return library_grains(phase, types, rates, number, where)
+        case Loop():
+            once, each = _block(phase.body, types, rates, number)
+            if phase.until is not None:
+                first, again = _block(phase.until, types, rates, number)
+                once, each = once + first, each + again
+            return Grains(once + number(phase.trip) * each)
+        case Map():
+            once, each = _block(phase.body, types, rates, number)
+            cells = 1
+            for size in phase.frame:
+                cells *= number(size)
+            return Grains(once + cells * each)
+        case Fold():
+            once, each = _block(phase.body, types, rates, number)
+            return Grains(once + max(0, number(types[phase.args[0]].shape[0]) - 1) * each)
+        case Branch():
+            arms = [sum(_block(arm, types, rates, number)) for arm in (phase.then, phase.otherwise)]
+            return Grains(max(arms))
+        case Constant() | Input() | Print() | Output():
+            return Grains(0)
+
+
+def _block(graph: SubGraph, types: Types, rates: Rates, number: Number) -> tuple[int, int]:
+    """What a body costs once (its kernels) and each time it runs.  See Note [Steps]."""
+    once = each = 0
+    for phase in graph.phases:
+        once += rates.device.host_dispatch_ns * GRAIN
+        each += rates.device.launch_ns * GRAIN + phase_grains(phase, types, rates, number)
+    return once, each + rates.device.launch_ns * GRAIN
+
+
+def step_ns(
+    phase: Phase, bound: BoundGraph, device: DeviceProfile, calibration: Calibration, launches: int = 1
+) -> Estimate | None:
+    """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there."""
+    try:
+        grains = phase_grains(phase, bound.graph.types, Rates(device), numbers_of(bound))
+    except NoTable:
+        return None
+    ns = device.host_dispatch_ns + launches * (device.launch_ns + _up(grains, 1))
+    return with_interval(ns, calibration)
+
+
+def with_interval(ns: int, calibration: Calibration) -> Estimate:
+    low, high = 1 - calibration.residual_p10, 1 + calibration.residual_p90
+    return Estimate(ns, int(ns * low), -int(-(ns * high) // 1))
+
+
+def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
+    """Sizes as numbers, run-time sizes at their caps."""
+    known: dict[Size, int] = {}
+
+    def number(size: Size) -> int:
+        value = size.constant
+        if value is not None:
+            return value
+        found = known.get(size)
+        if found is None:
+            found = known[size] = capacity(size).evaluate({})
+        return found
+
+    return number
+
+
+def _up(grains: int, tick_ns: int) -> int:
+    """To ticks, rounded up: the only rounding of an estimate."""
+    return -(-grains // (GRAIN * tick_ns))
+
+
+def _steps(rows: int) -> list[int]:
+    found = {1, rows}
+    for halving in range(1, HALVINGS + 1):
+        found.add(max(1, rows >> halving))
+    return sorted(found)
+
+
+def _thinned(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Never decreasing, without the points that the straight line between those kept meets within 1 %."""
+    level: list[tuple[int, int]] = []
+    for rows, ticks in points:
+        level.append((rows, max(ticks, level[-1][1] if level else 0)))
+    kept = [level[0]]
+    for place in range(1, len(level) - 1):
+        (low, first), (here, ticks), (high, last) = kept[-1], level[place], level[place + 1]
+        straight = Fraction(first) + Fraction((last - first) * (here - low), high - low)
+        if abs(straight - ticks) * 100 > ticks:
+            kept.append(level[place])
+    if len(level) > 1:
+        kept.append(level[-1])
+    return tuple(kept)

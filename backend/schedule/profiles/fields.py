@@ -1,0 +1,206 @@
+"""Reading the fields of a TOML table one by one: every bad value becomes a diagnostic with its path and line.
+
+`tomllib` keeps no positions, so `Places` finds the line of a field again by its section and name (inline tables count as
+the line they stand on); what it cannot find points at the section's header, or at the file's first line.
+
+Neighbours: `reading` (which fields there are).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+from typing import Final, TypeVar
+
+from ....lang.diagnostics import Diagnostic
+from ....lang.primitives import nearest
+from ....lang.source import Span
+
+Chosen = TypeVar("Chosen", bound=Enum)
+
+LARGEST: Final = (1 << 63) - 1
+PLACES: Final = 9
+"""Digits after the point that a number may have."""
+_HEADER: Final = re.compile(r"\s*(\[\[?)\s*([^\]#]+?)\s*\]")
+_FIELD: Final = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.|=)""")
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The lines of a text: `sections[path]` is the offset of a header (`device[1].op.add.f64`), `fields` those of names in it."""
+
+    file: str
+    text: str
+    found: Mapping[str, tuple[int, int]]
+
+    @staticmethod
+    def of(file: str, text: str) -> Places:
+        found: dict[str, tuple[int, int]] = {}
+        counts: dict[str, int] = {}
+        section, start = "", 0
+        for line in text.splitlines(keepends=True):
+            span = (start + len(line) - len(line.lstrip()), start + len(line.rstrip()))
+            if (header := _HEADER.match(line)) is not None:
+                name = header[2].replace('"', "").replace("'", "").replace(" ", "")
+                top, dot, rest = name.partition(".")
+                if header[1] == "[[":
+                    counts[top] = counts.get(top, -1) + 1
+                section = f"{top}[{counts[top]}]{dot}{rest}" if top in counts else name
+                found.setdefault(section, span)
+            elif (name_of := _FIELD.match(line)) is not None:
+                key = name_of[1].strip("\"'")
+                found.setdefault(f"{section}.{key}" if section else key, span)
+            start += len(line)
+        return Places(file, text, found)
+
+    def span(self, path: str) -> Span:
+        """Of the line that says `path`, or the nearest section around it."""
+        while path:
+            if path in self.found:
+                return Span(self.file, *self.found[path])
+            path = path.rpartition(".")[0]
+        return Span(self.file, 0, max(1, len(self.text.partition("\n")[0])) if self.text else 0)
+
+
+@dataclass(slots=True)
+class Problems:
+    places: Places
+    found: list[Diagnostic] = field(default_factory=list)
+
+    def add(self, path: str, message: str, *notes: str) -> None:
+        self.found.append(Diagnostic("E705", f"{path}: {message}" if path else message, self.places.span(path), notes=notes))
+
+
+@dataclass(slots=True)
+class Fields:
+    """The fields of one table at `path`.  Each reader takes one away; `finish` reports those that nobody wanted."""
+
+    path: str
+    values: dict[str, object]
+    problems: Problems
+    known: list[str] = field(default_factory=list)
+
+    def take(self, name: str) -> object | None:
+        self.known.append(name)
+        return self.values.pop(name, None)
+
+    def trouble(self, name: str, message: str, *notes: str) -> None:
+        self.problems.add(f"{self.path}.{name}" if self.path else name, message, *notes)
+
+    def missing(self, name: str) -> None:
+        self.problems.add(self.path, f"`{name}` is missing")
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.take(name)
+        if value is None:
+            if default is None:
+                self.missing(name)
+            return default or ""
+        if not isinstance(value, str) or not value:
+            self.trouble(name, f"must be a text, not {shown(value)}")
+            return default or ""
+        return value
+
+    def whole(self, name: str, default: int | None, least: int = 0) -> int | None:
+        value = self.take(name)
+        if value is None:
+            return default
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
+            self.trouble(name, f"must be a whole number from {least}, not {shown(value)}")
+            return default
+        return value
+
+    def number(self, name: str, default: int, least: int = 0) -> int:
+        found = self.whole(name, default, least)
+        return default if found is None else found
+
+    def switch(self, name: str) -> bool:
+        value = self.take(name)
+        if value is None or isinstance(value, bool):
+            return bool(value)
+        self.trouble(name, f"must be true or false, not {shown(value)}")
+        return False
+
+    def fraction(self, name: str, default: Fraction, below: int | None = None) -> Fraction:
+        """A number from 0 with at most nine places, below `below`."""
+        value = self.take(name)
+        if value is None:
+            return default
+        good = isinstance(value, int | Decimal) and not isinstance(value, bool)
+        if good and isinstance(value, Decimal):
+            exponent = value.as_tuple().exponent
+            good = value.is_finite() and isinstance(exponent, int) and exponent >= -PLACES and value.adjusted() < 19
+        if not good or not isinstance(value, int | Decimal) or value < 0:
+            self.trouble(name, f"must be a number from 0 with at most {PLACES} decimal places, not {shown(value)}")
+            return default
+        if below is not None and value >= below:
+            self.trouble(name, f"must be below {below}, not {shown(value)}")
+            return default
+        return Fraction(value)
+
+    def choice(self, name: str, kinds: type[Chosen], default: Chosen) -> Chosen:
+        value = self.take(name)
+        if value is None:
+            return default
+        for kind in kinds:
+            if kind.value == value:
+                return kind
+        self.trouble(name, f"must be one of {', '.join(str(kind.value) for kind in kinds)}, not {shown(value)}")
+        return default
+
+    def numbers(self, name: str) -> tuple[int, ...] | None:
+        """A list of whole numbers; None if there is none, or it is not that."""
+        value = self.take(name)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not value or any(
+            isinstance(item, bool) or not isinstance(item, int) or not 0 <= item <= LARGEST for item in value
+        ):  # fmt: skip
+            self.trouble(name, f"must be a list of at least one whole number from 0, not {shown(value)}")
+            return None
+        return tuple(value)
+
+    def table(self, name: str) -> Fields | None:
+        value = self.take(name)
+        if value is None:
+            return None
+        path = f"{self.path}.{name}" if self.path else name
+        if not isinstance(value, dict):
+            self.trouble(name, f"must be a table, not {shown(value)}")
+            return None
+        return Fields(path, dict(value), self.problems)
+
+    def tables(self, name: str) -> list[Fields]:
+        """The tables of an array `[[name]]`."""
+        value = self.take(name)
+        if value is None:
+            return []
+        path = f"{self.path}.{name}" if self.path else name
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self.trouble(name, f"must be tables, each under [[{name}]], not {shown(value)}")
+            return []
+        return [Fields(f"{path}[{place}]", dict(item), self.problems) for place, item in enumerate(value)]
+
+    def finish(self) -> None:
+        for name in self.values:
+            guess = nearest(name, self.known)
+            self.trouble(name, "unknown field" + (f"; did you mean `{guess}`?" if guess else ""),
+                         f"known here: {', '.join(sorted(self.known))}")  # fmt: skip
+
+
+def shown(value: object) -> str:
+    """A value in a message: short, as TOML writes it where that is simple."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return f'"{value if len(value) <= 40 else value[:37] + "..."}"'
+    if isinstance(value, Sequence):
+        return f"[{', '.join(map(shown, value[:4]))}{', …' if len(value) > 4 else ''}]"
+    if isinstance(value, Mapping):
+        return "a table"
+    text = str(value)
+    return text if len(text) <= 40 else text[:37] + "..."

@@ -1,0 +1,144 @@
+"""Time of a library phase: which table it is looked up in, and at which size.
+
+A phase over a frame whose op goes cell by cell costs its cell's time once a cell; ops that take the frame at once cost by
+all bytes touched.
+
+Neighbours: `graph.registry` (shapes of cells, signatures), `keys` (names), `cost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import capacity
+from ...graph.phases import LibraryPhase
+from ...graph.registry import LIBRARY, cells_of, frame_of, framed_of
+from .rates import Rates
+from .structured import Number, Types
+from .tables import GRAIN, Grains
+
+Shape = tuple[int, ...]
+
+TALL: Final = 8
+"""A product with one side this many times the others is tall or wide."""
+ROW_BYTES: Final = 64
+"""Cells of at least this many bytes are gathered by the row."""
+_CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
+_CUBIC: Final = frozenset({"solve", "inverse", "cholesky", "qr", "svd", "eigh", "det"})
+_STEMS: Final = {
+    "size_vector": ("fill",), "join": ("join", "copy"), "stack": ("stack", "join", "copy"), "rotate": ("rotate", "join", "copy"),
+    "reshape_cycle": ("reshape_cycle", "copy"), "update": ("update", "scatter"),
+    "mask_update": ("mask_update", "compress", "compact"),
+    "reduce_sequential": ("reduce_sequential", "sequential"), "compress": ("compress", "compact"),
+    "expand": ("expand", "compact"),
+    "where": ("where", "compact"),
+    "first_occurrence": ("first_occurrence", "sort"), "grade": ("grade", "sort"),
+    "grade_by": ("grade_by", "grade", "sort"), "index_of": ("index_of", "search"),
+    "member_of": ("member_of", "index_of", "search"),
+    "find": ("find", "compare"), "interval_index": ("interval_index", "search"), "match": ("match", "compare"),
+    "decode": ("decode", "multiply"), "encode": ("encode", "divide"), "key_reduce": ("key_reduce", "scatter"),
+    "random": ("random",), "format": ("format",), "inverse": ("inverse", "solve"), "solve": ("solve",),
+    "cholesky": ("cholesky", "solve"), "det": ("det", "solve", "factor"), "qr": ("qr", "factor"), "svd": ("svd", "factor"),
+    "eigh": ("eigh", "factor"), "fft": ("fft", "transform"), "ifft": ("ifft", "fft", "transform"),
+    "rfft": ("rfft", "fft", "transform"), "irfft": ("irfft", "fft", "transform"),
+}  # fmt: skip
+
+
+def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains:
+    """`cut`: (entry of the signature, its rows)."""
+    if phase.op == "runtime_size":
+        return Grains(0)
+    args = [tuple(map(number, types[a].shape)) for a in phase.args]
+    results = [tuple(map(number, types[r].shape)) for r in phase.results]
+    if cut is not None:
+        args, results = _cut(phase, args, results, cut)
+    frame = frame_of(phase)
+    points = prod(results[0][:frame]) if results else 1
+    framed = framed_of(phase)
+    cells = [shape[frame if carries else 0 :] for shape, carries in zip(args, framed, strict=True)]
+    made = [shape[frame:] for shape in results]
+    if 0 in (points, *(prod(shape) for shape in made)) and not phase.defines:
+        return Grains(0)
+    kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
+    if phase.op == "contract":
+        return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates))
+    if phase.op in _CUBIC:
+        work = LIBRARY[phase.op].work(cells_of(phase, types))
+        size = sum(number(capacity(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
+        return Grains(points * rates.grains(_STEMS[phase.op], kind, max(1, size)))
+    once = points if phase.op in _CELL_BY_CELL else 1
+    size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
+    size += sum(prod(s) * types[r].element.kind.bytes for s, r in zip(results, phase.results, strict=True))
+    return _by_bytes(phase, types, rates, cells, kind, -(-size // once), once)
+
+
+def _by_bytes(
+    phase: LibraryPhase, types: Types, rates: Rates, cells: Sequence[Shape], kind: Kind, size: int, times: int
+) -> Grains:
+    """The time of `times` cells that touch `size` bytes each, with a launch for every cell after the first."""
+    stems = _STEMS.get(phase.op, (phase.op,))
+    again = (times - 1) * rates.device.launch_ns * GRAIN
+    match phase.op:
+        case "scan":
+            function, axis = str(phase.attributes["function"]), phase.attributes["axis"]
+            tail = "row" if axis == len(cells[0]) - 1 else "col"
+            stems = (f"scan.{function}.{tail}", f"scan.add.{tail}", f"scan.{function}", "scan.add", "scan")
+        case "gather":
+            axis = phase.attributes["axis"]
+            assert isinstance(axis, int)
+            width = types[phase.args[0]].element.kind.bytes
+            if prod(cells[0][axis + 1 :]) * width >= ROW_BYTES:
+                stems = ("gather.rows", "gather")
+            picked = prod(cells[1])
+            read = picked * width * prod(cells[0][:axis]) * prod(cells[0][axis + 1 :])
+            size = 2 * read + picked * 8  # what is not picked is not touched
+        case "update":
+            size = 2 * prod(cells[0]) * kind.bytes + 2 * prod(cells[-1]) * kind.bytes
+        case "key_reduce":
+            kind = types[phase.args[1]].element.kind
+            function = str(phase.attributes["function"])
+            stems = (f"key_reduce.{function}", "key_reduce.add", *stems)
+        case "find":
+            size = prod(cells[0]) * prod(cells[1]) * kind.bytes
+        case "compress" | "mask_update" | "grade_by" | "expand":
+            kind = types[phase.args[1 if phase.op != "mask_update" else 0]].element.kind
+        case "reduce_sequential":
+            stems = (f"reduce_sequential.{phase.attributes['function']}", *stems)
+        case "decode":
+            size = max(size, 2 * prod(cells[1]) * kind.bytes)
+        case _:
+            pass
+    return Grains(times * rates.grains(stems, kind, size) + again)
+
+
+def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
+    """`left +.× right` of one cell."""
+    shared = left[-1] if left else right[0] if right else 1
+    rows, columns = prod(left[:-1]), prod(right[1:])
+    touched = (rows * shared + shared * columns + rows * columns) * kind.bytes
+    work = 2 * rows * columns * shared
+    if rows == 1 and columns == 1:
+        return rates.grains(("dot", "gemv", "gemm.square", "gemm"), kind, touched)
+    if min(rows, columns) == 1 and rates.table(("gemv",), kind) is not None:
+        return rates.grains(("gemv",), kind, touched)
+    most, rest = max(rows, columns), max(shared, min(rows, columns))
+    shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"
+    return rates.grains((f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
+
+
+def _cut(
+    phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]
+) -> tuple[list[Shape], list[Shape]]:
+    """Shapes of a shard: the axes that the signature cuts together have `rows`."""
+    entry, rows = phase.signature[cut[0]], cut[1]
+    own = [
+        shape if axis is None else (*shape[:axis], rows, *shape[axis + 1 :])
+        for shape, axis in zip(args, entry.operands, strict=True)
+    ]
+    if entry.result is None:
+        return own, results
+    axis = entry.result
+    return own, [(*shape[:axis], rows, *shape[axis + 1 :]) for shape in results]

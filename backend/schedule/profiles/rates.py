@@ -1,0 +1,54 @@
+"""Looks tables of a device up by operation and element type, with what stands in for a missing one.
+
+Neighbours: `keys` (names and substitutes), `structured`, `library` (what is asked for).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....typechecker.elements import Kind
+from .keys import kinds_near
+from .profile import DeviceProfile
+from .tables import Grains, Table
+
+
+class NoTable(Exception):
+    """The device has no table for `operation`: it cannot run the phase."""
+
+    def __init__(self, operation: str) -> None:
+        super().__init__(operation)
+        self.operation = operation
+
+
+class Rates:
+    """One device's tables."""
+
+    def __init__(self, device: DeviceProfile) -> None:
+        self.device = device
+        self.fused = any(name.startswith("body.") for name in device.ops)
+        self._found: dict[tuple[tuple[str, ...], Kind], Table | None] = {}
+
+    def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
+        """The first that exists: exact kind and name before near kinds, those before wider names."""
+        key = (tuple(stems), kind)
+        if key not in self._found:
+            names = (f"{stem}.{near.value}" for stem in key[0] for near in kinds_near(kind))
+            self._found[key] = next((self.device.ops[name] for name in names if name in self.device.ops), None)
+        return self._found[key]
+
+    def require(self, stems: Iterable[str], kind: Kind) -> Table:
+        wanted = tuple(stems)
+        found = self.table(wanted, kind)
+        if found is None:
+            raise NoTable(f"{wanted[0]}.{kind.value}")
+        return found
+
+    def grains(self, stems: Iterable[str], kind: Kind, size: int) -> Grains:
+        """The time of `size`; NoTable."""
+        return self.require(stems, kind).at(size)
+
+
+def scaled(grains: Grains, part: int, whole: int) -> Grains:
+    """`part`/`whole` of a time, rounded up."""
+    return grains if part == whole else Grains(-(-grains * part // max(whole, 1)))

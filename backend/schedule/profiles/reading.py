@@ -1,0 +1,248 @@
+"""Reads `device-profile/1`: TOML text to a `Profile`, or every problem of the file at once.
+
+Refused (E705): text that is not TOML, another schema, missing or unknown fields, values out of range, tables whose sizes do
+not grow or whose times fall, names that clash, links without ends, no home.  Reserved fields are kept unread.
+
+Home is the device that says `home = true`; if none does, the first of the back end `cpu`.
+
+Neighbours: `fields` (one field at a time), `writing` (the other way), `shipped` (which files there are).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Final
+
+from ....lang.diagnostics import Diagnostic, Refused
+from ....lang.primitives import nearest
+from ....lang.source import Span
+from ..problem import Duplex
+from . import keys
+from .fields import Fields, Places, Problems, shown
+from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Source
+from .tables import Table
+
+RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
+MOST_DEVICES: Final = 10_000_000
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_INSTANCE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)\[([0-9]{1,9})\]")
+_AT_LINE: Final = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)")
+
+
+def read_profile(file: str, text: str) -> Profile:
+    """The profile that a text says; `file` is its name in messages.  Refused: E705, all problems together."""
+    places = Places.of(file, text)
+    problems = Problems(places)
+    try:
+        values = tomllib.loads(text, parse_float=Decimal)
+    except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
+        raise Refused([_not_toml(file, text, error)]) from None
+    top = Fields("", dict(values), problems)
+    schema = top.text("schema", SCHEMA if "schema" in values else None)
+    if schema and schema != SCHEMA:
+        problems.add("schema", f'"{schema}" is not a schema this version reads', f'it reads "{SCHEMA}"')
+        raise Refused(problems.found)
+    power_off = top.switch("power_off_unused")
+    devices = [_device(fields) for fields in top.tables("device")]
+    links = [_link(fields) for fields in top.tables("link")]
+    calibration = _calibration(top.table("fingerprint"))
+    top.finish()
+    if not devices:
+        problems.add("", "a profile has at least one [[device]]")
+    devices = _with_home(devices, problems)
+    _check_names(devices, links, problems)
+    if problems.found:
+        raise Refused(sorted(problems.found, key=lambda d: d.span.start))
+    return Profile(tuple(devices), tuple(links), power_off, calibration)
+
+
+def _not_toml(file: str, text: str, error: Exception) -> Diagnostic:
+    message = str(error) if not isinstance(error, RecursionError) else "nested too deeply"
+    start = 0
+    if (found := _AT_LINE.search(message)) is not None:
+        lines = text.splitlines(keepends=True)
+        start = sum(map(len, lines[: int(found[1]) - 1])) + int(found[2]) - 1 if found[1] else len(text)
+        message = message[: found.start()].strip()
+    start = min(start, len(text))
+    return Diagnostic("E705", f"this is not TOML: {message}", Span(file, start, min(start + 1, len(text))))
+
+
+def _device(fields: Fields) -> DeviceProfile:
+    name = fields.text("name")
+    if name and not _NAME.fullmatch(name):
+        fields.trouble("name", f"must be letters, digits, `_` and `-`, and begin with a letter, not {shown(name)}")
+    kind = fields.text("class")
+    if kind and not _NAME.fullmatch(kind):
+        fields.trouble("class", f"must be letters, digits, `_` and `-`, and begin with a letter, not {shown(kind)}")
+    count = fields.number("count", 1, 1)
+    if count > MOST_DEVICES:
+        fields.trouble("count", f"must be at most {MOST_DEVICES:,}, not {count:,}")
+    device = DeviceProfile(
+        name, kind, fields.choice("backend", Backend, Backend.CPU), fields.text("node", "n0"), count,
+        fields.number("threads", 1, 1), fields.whole("memory_bytes", None, 1),
+        fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
+        fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
+        _power(fields.table("power")), _operations(fields.table("op")), _reserved(fields),
+    )  # fmt: skip
+    fields.finish()
+    return device
+
+
+def _reserved(fields: Fields) -> dict[str, object]:
+    kept: dict[str, object] = {}
+    for name in RESERVED:
+        value = fields.take(name)
+        if value is None:
+            continue
+        if _plain(value):
+            kept[name] = value
+        else:
+            fields.trouble(name, "may hold texts, numbers, lists and tables only")
+    return kept
+
+
+def _plain(value: object) -> bool:
+    match value:
+        case str() | int():
+            return True
+        case Decimal():
+            exponent = value.as_tuple().exponent
+            return value.is_finite() and isinstance(exponent, int) and exponent >= -9
+        case list():
+            return all(map(_plain, value))
+        case dict():
+            return all(map(_plain, value.values()))
+        case _:
+            return False
+
+
+def _power(fields: Fields | None) -> Power | None:
+    if fields is None:
+        return None
+    for name in ("idle_w", "active_w"):
+        if name not in fields.values:
+            fields.missing(name)
+    idle, active = fields.fraction("idle_w", Fraction(0)), fields.fraction("active_w", Fraction(0))
+    for name, value in (("idle_w", idle), ("active_w", active)):
+        if (value * 1000).denominator != 1:
+            fields.trouble(name, "must be a whole number of milliwatts")
+    power = Power(int(idle * 1000), int(active * 1000), fields.choice("source", Source, Source.DECLARED))
+    fields.finish()
+    return power
+
+
+def _operations(fields: Fields | None) -> dict[str, Table]:
+    if fields is None:
+        return {}
+    made: dict[str, Table] = {}
+    for name in tuple(fields.values):
+        inner = fields.table(name)
+        if not keys.is_key(name):
+            guess = keys.nearest_key(name)
+            fields.trouble(name, "no operation of this name is known" + (f"; did you mean `{guess}`?" if guess else ""),
+                           "names are an operation, a dot and an element type: `add.f64`; `rho devices --json` lists some")
+            continue
+        if inner is None:
+            continue
+        table = _table(inner, required=True)
+        inner.finish()
+        if table is not None:
+            made[name] = table
+    return made
+
+
+def _table(fields: Fields, *, required: bool) -> Table | None:
+    for name in ("size", "ns"):
+        if name not in fields.values and (required or {"size", "ns"} & fields.values.keys()):
+            fields.missing(name)
+    size, ns = fields.numbers("size"), fields.numbers("ns")
+    if size is None or ns is None:
+        return None
+    if len(size) != len(ns):
+        fields.trouble("ns", f"has {len(ns)} entries for {len(size)} sizes")
+        return None
+    if size[0] < 1 or any(a >= b for a, b in pairwise(size)):
+        fields.trouble("size", f"must be positive and grow from entry to entry: {shown(list(size))}")
+        return None
+    if any(a > b for a, b in pairwise(ns)):
+        place = next(i for i in range(1, len(ns)) if ns[i] < ns[i - 1])
+        fields.trouble("ns", f"must not fall with size: {ns[place]} follows {ns[place - 1]}")
+        return None
+    return Table(size, ns)
+
+
+def _link(fields: Fields) -> LinkProfile:
+    link = LinkProfile(
+        fields.text("from"), fields.text("to"), fields.number("latency_ns", 0), _table(fields, required=False),
+        fields.choice("duplex", Duplex, Duplex.HALF), fields.text("group", "-"),
+        fields.fraction("energy_pj_per_byte", Fraction(0)),
+    )  # fmt: skip
+    if link.table is not None and link.table.ns[-1] < link.latency_ns:
+        fields.trouble("ns", f"includes the latency, so {link.table.ns[-1]} is too little: latency_ns is {link.latency_ns}")
+    fields.finish()
+    return link if link.group != "-" else replace(link, group=None)
+
+
+def _calibration(fields: Fields | None) -> Calibration:
+    if fields is None:
+        return Calibration()
+    when = fields.take("calibrated")
+    if when is not None and (not isinstance(when, date) or isinstance(when, datetime)):
+        fields.trouble("calibrated", f"must be a date such as 2026-11-21, not {shown(when)}")
+        when = None
+    half = Fraction(1, 2)
+    high = fields.fraction("residual_p90", half)
+    low = fields.fraction("residual_p10", min(high, half), below=1)
+    facts: dict[str, str | int] = {}
+    for name, value in fields.values.items():
+        if isinstance(value, str | int) and not isinstance(value, bool):
+            facts[name] = value
+        else:
+            fields.trouble(name, f"must be a text or a whole number, not {shown(value)}")
+    return Calibration(when if isinstance(when, date) else None, low, high, facts)
+
+
+def _with_home(devices: list[DeviceProfile], problems: Problems) -> list[DeviceProfile]:
+    said = [place for place, device in enumerate(devices) if device.home]
+    if not said:
+        first = next((place for place, device in enumerate(devices) if device.backend is Backend.CPU), None)
+        if first is None:
+            if devices:
+                problems.add("", 'no device is home: one needs `home = true` or `backend = "cpu"`')
+            return devices
+        said = [first]
+        devices = [*devices[:first], replace(devices[first], home=True), *devices[first + 1 :]]
+    for place in said[1:]:
+        problems.add(f"device[{place}].home", f"`{devices[said[0]].name}` is home already")
+    return devices
+
+
+def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problems: Problems) -> None:
+    seen: dict[str, int] = {}
+    for place, device in enumerate(devices):
+        if not device.name:
+            continue
+        if device.name in seen:
+            problems.add(f"device[{place}].name", f"`{device.name}` is the name of device[{seen[device.name]}] already")
+        seen.setdefault(device.name, place)
+    counts = {device.name: device.count for device in devices if device.name}
+    for place, link in enumerate(links):
+        for name, end in (("from", link.source), ("to", link.target)):
+            if end and not _exists(end, counts):
+                guess = nearest(end, list(counts))
+                meant = f"; did you mean `{guess}`?" if guess else ""
+                problems.add(f"link[{place}].{name}", f"there is no device `{end}`{meant}")
+
+
+def _exists(end: str, counts: dict[str, int]) -> bool:
+    """Is it a group, or an instance of one?"""
+    if end in counts:
+        return True
+    found = _INSTANCE.fullmatch(end)
+    return found is not None and 1 < counts.get(found[1], 0) > int(found[2])

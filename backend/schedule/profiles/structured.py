@@ -1,0 +1,319 @@
+"""Time of a structured phase: bytes of unique operands and results, plus the body's applications, plus its reductions.
+
+Note [One application].  A phase that is one application of full operands, or one reduction of an operand, is what the tables
+of whole phases are measured with: its time is looked up.  Any other is put together from streams and `body.` tables.  A
+device that has only tables of whole phases (declared figures) takes its slowest application on all bytes touched, and of
+every other one what it takes more than an addition.
+
+Note [Hoisting].  An application that does not vary on all axes is computed once for those it varies on.
+
+Note [By points].  A table is asked for the bytes it would have touched at as many points, so that what changes with the
+number of points (threads, boxes) changes where it did when measured; operands that are smaller cost in proportion.
+
+Neighbours: `rates`, `keys` (tables), `library` (the other phases), `cost` (everything else).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ....typechecker.types import ArrayType
+from ...graph.phases import Affine, ApplyNode, AxisKind, AxisNode, ConstantNode, Node, Read, ReadNode, Structured, ValueId
+from .keys import reduce_stems, scalar_stems
+from .rates import Rates, scaled
+from .tables import Grains
+
+Number = Callable[[Size], int]
+Types = Mapping[ValueId, ArrayType]
+
+LONG_ROW: Final = 1024
+SHORT_ROW: Final = 8
+_POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """The iteration space in numbers, with the axes that each read and each node vary on."""
+
+    extents: tuple[int, ...]
+    reduce: int | None
+    reads: tuple[frozenset[int], ...]
+    nodes: tuple[frozenset[int], ...]
+
+    @property
+    def points(self) -> int:
+        return prod(self.extents)
+
+    def along(self, axes: frozenset[int]) -> int:
+        return prod(self.extents[axis] for axis in axes)
+
+
+def structured_grains(phase: Structured, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains:
+    """`cut`: (axis of the space, its rows)."""
+    space = _space(phase, number, cut)
+    if space.points == 0:
+        return Grains(0)
+    if space.reduce is None and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
+        return _padding(phase, types, rates, number, space)  # a view
+    found = _one_application(phase, types, rates, space, number)
+    if found is not None:
+        return found
+    total = _fused(phase, types, rates, number, space) if rates.fused else _declared(phase, types, rates, number, space)
+    return Grains(total + _padding(phase, types, rates, number, space))
+
+
+# ------------------------------------------------------------------------------------------- the space
+
+
+def _space(phase: Structured, number: Number, cut: tuple[int, int] | None) -> _Space:
+    extents = [number(axis.size) for axis in phase.axes]
+    if cut is not None:
+        extents[cut[0]] = cut[1]
+    reduce = next((a for a, axis in enumerate(phase.axes) if axis.kind is AxisKind.REDUCE), None)
+    reads = tuple(_varies(read, extents) for read in phase.reads)
+    nodes: list[frozenset[int]] = []
+    for node in phase.body:
+        match node:
+            case ReadNode():
+                nodes.append(reads[node.index])
+            case AxisNode():
+                nodes.append(frozenset({node.axis} if extents[node.axis] != 1 else ()))
+            case ApplyNode():
+                nodes.append(frozenset[int]().union(*(nodes[a] for a in node.args)))
+            case _:
+                nodes.append(frozenset())
+    return _Space(tuple(extents), reduce, reads, tuple(nodes))
+
+
+def _varies(read: Read, extents: Sequence[int]) -> frozenset[int]:
+    wide = frozenset(axis for axis, size in enumerate(extents) if size != 1)
+    stages = read.projection.stages
+    if stages and isinstance(first := stages[0], Affine):
+        return wide & {term.axis for index in first.indices for term in index.terms}
+    return wide
+
+
+def _fills(read: Read) -> bool:
+    return any(isinstance(stage, Affine) and stage.fills for stage in read.projection.stages)
+
+
+def _strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """Elements of the operand between neighbours on each axis of the space, as if it lay in row-major order."""
+    stages = read.projection.stages
+    steps = [1] * len(shape)
+    for place in range(len(shape) - 2, -1, -1):
+        steps[place] = steps[place + 1] * shape[place + 1]
+    if not stages:
+        return tuple(steps)
+    if len(stages) > 1 or not isinstance(only := stages[0], Affine):
+        own = [1] * len(extents)
+        for place in range(len(extents) - 2, -1, -1):
+            own[place] = own[place + 1] * extents[place + 1]
+        return tuple(own)
+    found = [0] * len(extents)
+    for index, step in zip(only.indices, steps, strict=True):
+        for term in index.terms:
+            found[term.axis] += term.coefficient * step
+    return tuple(map(abs, found))
+
+
+def _inner(phase: Structured, types: Types, space: _Space, number: Number) -> tuple[int | None, tuple[tuple[int, ...], ...]]:
+    """The axis along which the largest operand lies side by side, and the strides of all reads."""
+    strides = tuple(_strides(r, space.extents, tuple(map(number, types[r.value].shape))) for r in phase.reads)
+    best, most = None, 0
+    for on, step in zip(space.reads, strides, strict=True):
+        if on and space.along(on) > most:
+            most, best = space.along(on), min(on, key=lambda axis: step[axis])
+    return best, strides
+
+
+def _bytes(read: Read, on: frozenset[int], types: Types, space: _Space, number: Number) -> int:
+    """Bytes of the operand that the space reads, once each."""
+    type = types[read.value]
+    whole = prod(map(number, type.shape))
+    return min(whole, space.along(on)) * type.element.kind.bytes
+
+
+# ------------------------------------------------------------------------------------ whole phases
+
+
+def _one_application(phase: Structured, types: Types, rates: Rates, space: _Space, number: Number) -> Grains | None:
+    """See Note [One application]; None if the phase is something else."""
+    if len(phase.results) != 1 or any(len(on) != sum(n != 1 for n in space.extents) for on in space.reads):
+        return None
+    if len({read.value for read in phase.reads}) != len(phase.reads):
+        return None
+    inner, strides = _inner(phase, types, space, number)
+    if any(len(r.projection.stages) > 1 or _fills(r) for r in phase.reads):
+        return None
+    if inner is not None and any(step[inner] > 1 for step in strides):
+        return None
+    applied = [node for node in phase.body if isinstance(node, ApplyNode)]
+    result = phase.results[0]
+    if space.reduce is not None:
+        if len(phase.reads) == 1 and isinstance(source := phase.body[result.node], ReadNode):
+            return _reduction(result.reduction, source.kind, rates, space, inner, body=False)
+        if len(applied) == 1 and (counted := _counted(phase, applied[0], result.node)) is not None:
+            return _reduction(result.reduction, counted, rates, space, inner, body=False)
+        return None
+    if len(applied) != 1 or not phase.reads or not all(isinstance(phase.body[a], ReadNode) for a in applied[0].args):
+        return None
+    node = applied[0]
+    stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
+    return rates.grains(stems, _table_kind(phase.body, node), space.points * _per_point(phase.body, node))
+
+
+def _counted(phase: Structured, node: ApplyNode, reduced: int) -> Kind | None:
+    """The kind of a read that is only widened before it is added up."""
+    source = phase.body[node.args[0]] if node.args else None
+    if node.function == "convert" and phase.body[reduced] is node and isinstance(source, ReadNode):
+        return source.kind if source.kind is Kind.BOOL else None
+    return None
+
+
+def _compute(body: Sequence[Node], node: ApplyNode) -> Kind:
+    """The kind an application computes in."""
+    which = body[node.args[1 if node.function == "select" else 0]] if node.args else None
+    return which.kind if isinstance(which, ReadNode | ConstantNode | ApplyNode) else Kind.I64
+
+
+def _table_kind(body: Sequence[Node], node: ApplyNode) -> Kind:
+    return node.kind if node.function.startswith("convert") else _compute(body, node)
+
+
+def _per_point(body: Sequence[Node], node: ApplyNode) -> int:
+    """Bytes that one application touches at a point."""
+    total = node.kind.bytes
+    for arg in node.args:
+        other = body[arg]
+        total += other.kind.bytes if isinstance(other, ReadNode | ConstantNode | ApplyNode) else 8
+    return total
+
+
+def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, inner: int | None, *, body: bool) -> Grains:
+    """Of all points, each `kind.bytes` wide.  Short rows, and few cells side by side, cost by the cell (or row) as well."""
+    assert function is not None and space.reduce is not None
+    size = space.points * kind.bytes
+    cells = prod(n for axis, n in enumerate(space.extents) if axis != space.reduce)
+    length = space.extents[space.reduce]
+    side = inner is None or inner == space.reduce
+    if cells == 1:
+        return _reduced(function, kind, rates, "full", size, body=body)
+    long, short = ("row", "short") if side else ("col", "narrow")
+    run = length if side else (space.extents[inner] if inner is not None else 1)
+    most, least = _reduced(function, kind, rates, long, size, body=body), _reduced(function, kind, rates, short, size, body=body)
+    if run >= LONG_ROW or least <= most:
+        return most
+    return Grains(most + -(-(least - most) * SHORT_ROW * (LONG_ROW - run) // (max(run, 1) * (LONG_ROW - SHORT_ROW))))
+
+
+def _reduced(function: str, kind: Kind, rates: Rates, layout: str, size: int, *, body: bool) -> Grains:
+    if body:
+        table = rates.table([f"body.{stem}" for stem in reduce_stems(function, layout)], kind)
+        if table is not None:
+            return table.at(size)
+    return rates.grains((*reduce_stems(function, layout), "copy", "add"), kind, size)
+
+
+# ------------------------------------------------------------------------------------ fused phases
+
+
+def _fused(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
+    total = _streams(phase, types, rates, number, space)
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode) and not _widens(phase, place):
+            total += _application(phase, node, rates, space.along(space.nodes[place]), "body.")
+    inner, _ = _inner(phase, types, space, number)
+    for result in phase.results:
+        if result.reduction is not None:
+            kind = types[result.value].element.kind
+            total += _reduction(result.reduction, kind, rates, space, inner, body=True)
+    return total
+
+
+def _widens(phase: Structured, place: int) -> bool:
+    """Truth values are counted as they are: no conversion is made for a sum of them."""
+    node = phase.body[place]
+    if not isinstance(node, ApplyNode) or node.function != "convert":
+        return False
+    source = phase.body[node.args[0]]
+    counted = isinstance(source, ReadNode | ApplyNode) and source.kind is Kind.BOOL
+    return counted and any(r.node == place and r.reduction == "add" for r in phase.results)
+
+
+def _application(phase: Structured, node: ApplyNode, rates: Rates, points: int, prefix: str) -> int:
+    function = node.function
+    if function == "pow" and isinstance(power := phase.body[node.args[1]], ConstantNode) and isinstance(power.value, float):
+        function = _POWERS.get(power.value, function)
+    stems = scalar_stems(function, _compute(phase.body, node), node.parameter)
+    kind, size = _table_kind(phase.body, node), points * _per_point(phase.body, node)
+    if prefix:
+        table = rates.table([prefix + stem for stem in stems], kind)
+        if table is not None:
+            return table.at(size)
+    return rates.grains(stems, kind, size)
+
+
+def _streams(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
+    """Every operand read once, every result written once.  See Note [By points]."""
+    inner, strides = _inner(phase, types, space, number)
+    total = 0
+    seen: dict[ValueId, int] = {}
+    for read, on, step in zip(phase.reads, space.reads, strides, strict=True):
+        kind = types[read.value].element.kind
+        size = _bytes(read, on, types, space, number)
+        fresh = max(0, size - seen.get(read.value, 0))  # shifted reads of one operand share what they read
+        seen[read.value] = max(size, seen.get(read.value, 0))
+        if fresh:
+            whole = space.points * kind.bytes
+            total += scaled(rates.grains(("read", "copy", "add"), kind, whole), fresh, whole)
+        if inner is not None and step[inner] > 1 and inner in on:
+            across = rates.table(("strided",), kind)
+            if across is not None:
+                total += across.at(size)
+    if space.reduce is None:
+        for result in phase.results:
+            kind = types[result.value].element.kind
+            total += rates.grains(("write", "copy", "add"), kind, space.points * kind.bytes)
+    return total
+
+
+def _padding(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> Grains:
+    """Reads that may leave their operand."""
+    total = 0
+    for read, on in zip(phase.reads, space.reads, strict=True):
+        if _fills(read):
+            kind = types[read.value].element.kind
+            total += rates.grains(("pad", "copy", "write", "add"), kind, space.along(on) * kind.bytes)
+    return Grains(total)
+
+
+def _declared(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
+    """Without tables of the parts: see Note [One application]."""
+    touched: dict[ValueId, int] = {}
+    for read, on in zip(phase.reads, space.reads, strict=True):
+        touched[read.value] = max(touched.get(read.value, 0), _bytes(read, on, types, space, number))
+    cells = prod(n for axis, n in enumerate(space.extents) if axis != space.reduce)
+    written = sum(cells * types[r.value].element.kind.bytes for r in phase.results)
+    size = sum(touched.values()) + written
+    kinds = [types[r.value].element.kind for r in phase.results]
+    times = [rates.grains(("copy", "add"), kinds[0], size)]
+    extra = 0
+    for place, node in enumerate(phase.body):
+        if not isinstance(node, ApplyNode) or _widens(phase, place):
+            continue
+        kind, points = _table_kind(phase.body, node), space.along(space.nodes[place])
+        own = points * _per_point(phase.body, node)
+        stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
+        times.append(rates.grains(stems, kind, min(size, own)))
+        extra += max(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
+    inner, _ = _inner(phase, types, space, number)
+    for result, kind in zip(phase.results, kinds, strict=True):
+        if result.reduction is not None:
+            times.append(_reduction(result.reduction, kind, rates, space, inner, body=False))
+    return max(*times, extra + times[0])

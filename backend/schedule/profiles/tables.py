@@ -1,0 +1,80 @@
+"""Times measured at a few sizes, and what lies between them: log-log interpolation in integers.
+
+Note [Log-log].  Between two points (a, s) and (b, t) the curve is a straight line on log-log paper.  Its values are found by
+halving: the geometric means √ab and √st are a point of it, and after six halvings (a decade is then cut in parts of 3.7 %) a
+straight line joins the neighbours.  Square roots are exact integer ones of numbers shifted left by 32 bits, so every
+machine finds the same value, and a larger size never costs less.
+
+Note [Beyond the ends].  Below the first point its time holds (what a call costs at all); above the last, time is in
+proportion to size.  No bytes, or no operations, take no time.
+
+Results are in grains of 2⁻¹⁶ ns, so that sums of many parts are rounded up to ticks once, at the end.
+
+Neighbours: `profile` (where tables live), `cost` (looks times up).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isqrt
+from typing import Final, NewType
+
+Grains = NewType("Grains", int)
+"""Time in units of 2⁻¹⁶ ns."""
+
+GRAIN: Final = 1 << 16
+"""Grains of a nanosecond."""
+_SHIFT: Final = 32
+_HALVINGS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`ns[i]` is the time at `size[i]`.  Sizes grow, times never fall, both have at least one entry."""
+
+    size: tuple[int, ...]
+    ns: tuple[int, ...]
+
+    def at(self, size: int) -> Grains:
+        """See Notes [Log-log] and [Beyond the ends]."""
+        if size <= 0:
+            return Grains(0)
+        sizes, times = self.size, self.ns
+        if size <= sizes[0]:
+            return Grains(times[0] * GRAIN)
+        if size >= sizes[-1]:
+            return Grains(-(-times[-1] * GRAIN * size // sizes[-1]))
+        place = bisect_left(sizes, size)
+        if sizes[place] == size:
+            return Grains(times[place] * GRAIN)
+        return Grains(_between(sizes[place - 1], times[place - 1], sizes[place], times[place], size))
+
+
+def _between(low: int, first: int, high: int, last: int, size: int) -> int:
+    """Grains at `size`, strictly between two points."""
+    x = size << _SHIFT
+    a, s, b, t = low << _SHIFT, first << _SHIFT, high << _SHIFT, last << _SHIFT
+    for _ in range(_HALVINGS):
+        middle, time = isqrt(a * b), isqrt(s * t)
+        if x <= middle:
+            b, t = middle, time
+        else:
+            a, s = middle, time
+    grains = (s << 16) * (b - a) + ((t - s) << 16) * (x - a)
+    return -(-grains // ((b - a) << _SHIFT))
+
+
+def monotone(points: Iterable[tuple[int, int]]) -> Table:
+    """A table of measured points: in order of size, each time at least that of the smaller sizes."""
+    sizes: list[int] = []
+    times: list[int] = []
+    for size, ns in sorted(points):
+        ns = max(ns, times[-1] if times else 0)
+        if sizes and sizes[-1] == size:
+            times[-1] = ns
+            continue
+        sizes.append(size)
+        times.append(ns)
+    return Table(tuple(sizes), tuple(times))
