@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
@@ -68,6 +69,8 @@ class Results:
 
 
 Action: TypeAlias = "Callable[[Memory], None]"
+Observer: TypeAlias = Callable[[Phase, int], None]
+"""Told of every execution of a phase's step and its nanoseconds, phases inside others before those around them."""
 
 
 @dataclass(slots=True)
@@ -85,6 +88,7 @@ class Machine:
     outputs: dict[str, Shown] = field(default_factory=dict)
     passed: set[FenceId] = field(default_factory=set)
     current: Phase | None = None
+    observe: Observer | None = None
 
     def kind(self, value: ValueId) -> Kind:
         return self.types[value].element.kind
@@ -111,12 +115,14 @@ class Machine:
                 raise RunFailed([broken_guard(guard, self.sizes)])
 
 
-def execute_plan(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend]) -> Results:
+def execute_plan(
+    plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend], observe: Observer | None = None
+) -> Results:
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
     graph = bound.graph
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
-    machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases)
+    machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe)
     home = backends[plan.home]
     _require_memory(plan, machine)
     with home.quiet():
@@ -197,6 +203,22 @@ class Block:
 
 
 def _compile(machine: Machine, step: Step, device: DeviceId) -> Action:
+    action = _action(machine, step, device)
+    if machine.observe is None or not isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
+        return action
+    return _observed(action, machine.phases[step.phase], machine.observe)
+
+
+def _observed(action: Action, phase: Phase, observe: Observer) -> Action:
+    def act(memory: Memory) -> None:
+        start = perf_counter_ns()
+        action(memory)
+        observe(phase, perf_counter_ns() - start)
+
+    return act
+
+
+def _action(machine: Machine, step: Step, device: DeviceId) -> Action:
     from .control import compile_branch, compile_cells, compile_loop
 
     match step:
