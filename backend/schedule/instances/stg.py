@@ -1,0 +1,71 @@
+"""Standard Task Graph text: how many tasks, then a row a task: `id time predecessors…`, equal processors, no communication.
+
+The set's files count the tasks without the entry and exit dummies they also list, which take no time; both ways of counting
+are read.  A row with twice as many numbers after its count of predecessors has communication ticks beside each.  Blank lines and
+what follows `#` are skipped.  https://www.kasahara.cs.waseda.ac.jp/schedule/ describes the set.
+"""
+
+from __future__ import annotations
+
+from ..problem import Contention, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from .fields import LARGEST, Faults
+from .instance_json import MOST_PHASES
+from .topology import PROCESSOR, Topology
+from .validate import validate
+
+_Row = tuple[int, list[int]]
+
+
+def decode_stg(text: str, faults: Faults, topology: Topology) -> Problem:
+    """The tasks of `text` on devices of class `processor` (or of whatever class `topology` has, all alike)."""
+    rows = _rows(text, faults)
+    if not rows:
+        faults.add("", "there is no task: the first line says how many there are")
+        faults.stop()
+    line, first = rows[0]
+    if len(first) != 1 or len(rows) - 1 not in (first[0], first[0] + 2):
+        faults.add(f"line {line}", f"must say how many tasks follow ({len(rows) - 1} rows do, with or without two dummies)")
+    if len(rows) - 1 > MOST_PHASES:
+        faults.add("", f"{len(rows) - 1} tasks; at most {MOST_PHASES} are read")
+    faults.stop()
+    places = {row[0]: PhaseIndex(place) for place, (_, row) in enumerate(rows[1:])}
+    kinds = {group.kind for group in topology.devices} or {PROCESSOR}
+    phases: list[PhaseTask] = []
+    edges: list[Edge] = []
+    for place, (line, row) in enumerate(rows[1:]):
+        if len(row) < 3 or len(row) - 3 not in (row[2], 2 * row[2]):
+            faults.add(f"line {line}", "must be: id, time, how many predecessors, and that many ids")
+            continue
+        if places[row[0]] != place:
+            faults.add(f"line {line}", f"task {row[0]} was there before")
+        phases.append(PhaseTask(str(row[0]), {kind: Ticks(((1, row[1]),)) for kind in kinds}))
+        stride = 1 if len(row) - 3 == row[2] else 2
+        for at in range(3, len(row), stride):
+            if row[at] not in places:
+                faults.add(f"line {line}", f"there is no task {row[at]}")
+                continue
+            edges.append(Edge(places[row[at]], PhaseIndex(place), ticks=row[at + 1] if stride == 2 else 0))
+    faults.stop()
+    problem = Problem(topology.devices, (), tuple(phases), tuple(edges), contention=Contention.OFF)
+    for fault in validate(problem):
+        faults.add(fault.path, fault.message, fault.code)
+    faults.stop()
+    return problem
+
+
+def _rows(text: str, faults: Faults) -> list[_Row]:
+    rows: list[_Row] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        numbers: list[int] = []
+        for word in words:
+            if not (word.isascii() and word.isdigit() and len(word) <= 16 and int(word) <= LARGEST):
+                faults.add(f"line {number}", f"`{word[:20]}` is not a whole number from 0")
+                break
+            numbers.append(int(word))
+        else:
+            rows.append((number, numbers))
+    faults.stop()
+    return rows
