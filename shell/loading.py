@@ -12,11 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..backend.run.files import check_range, read_shape, read_values, split_member
-from ..backend.schedule.plan import Plan
 from ..lang.diagnostics import Diagnostic, Refused, RhoError
-from ..lang.source import Source, Span
 from ..typechecker.core import Core, CoreInput
-from . import machine
 from .permissions import Permissions
 
 
@@ -71,38 +68,3 @@ def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, 
         if low is not None or high is not None:
             check_range(values[name], low, high, file.shown, file.entry.span)
     return values
-
-
-def exceeds_memory(plan: Plan, limit: int | None) -> bool:
-    """Is the plan's peak above `--max-memory`, or above this machine's memory where that is not given?"""
-    allowed = machine.memory() if limit is None else limit
-    return _peak(plan) > allowed and not (limit is None and not allowed)
-
-
-def _peak(plan: Plan) -> int:
-    return max((count for _, count in plan.main.peak), default=0)
-
-
-def refuse_memory(core: Core, plan: Plan, limit: int | None, source: Source) -> Refused:
-    """E702 naming the largest buffers of a plan in full detail."""
-    allowed = f"this machine has {machine.memory():,}" if limit is None else f"the limit is {limit:,}"
-    largest = sorted((b for b in plan.main.buffers if b.alias_of is None), key=lambda b: -b.bytes)[:3]
-    spans = [core.spans[entry.value] for entry in core.inputs]
-    notes = [f"{_name(plan, buffer.value)}: {buffer.bytes:,} bytes" for buffer in largest]
-    sizes = ", ".join(f"{name}={value}" for name, value in plan.sizes)
-    if sizes:
-        notes.append(f"with {sizes}; smaller sizes need less")
-    span = spans[0] if spans else Span(source.name, 0, 0)
-    message = f"this program needs {_peak(plan):,} bytes at once, and {allowed}"
-    return Refused([Diagnostic("E702", message, span, notes=tuple(notes))])
-
-
-def _name(plan: Plan, value: int) -> str:
-    """What makes a value, in words."""
-    for name, made in (*plan.inputs, *plan.outputs):
-        if made == value:
-            return f"`{name}`"
-    for phase in plan.phases:
-        if value in phase.results:
-            return f"the result of {phase.label or phase.op}"
-    return "an intermediate value"

@@ -32,7 +32,7 @@ def exit_of(error: RhoError) -> Exit:
     codes = {found.code for found in error.diagnostics}
     if BUG in codes:
         return Exit.BUG
-    if "E709" in codes:
+    if "E709" in codes and not isinstance(error, Refused):
         return Exit.BUDGET
     if isinstance(error, Rejected):
         return Exit.REJECTED

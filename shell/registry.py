@@ -23,8 +23,8 @@ INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH"
 SET = Option(("--set",), Takes.VALUES, "PARAM=N", "give a param another value")
 ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
 ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
-MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (512M, 2G)")
-MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "stop a program that runs longer")
+MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (500MB, 2GiB)")
+MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse what cannot end in this time; stop a program that runs longer")
 VERIFY = Option(("--verify",), Takes.NOTHING, "", "run on the reference interpreter too and compare every result")
 LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,7 @@ from ..typechecker.core import Core
 from .arguments import Arguments, UsageError, nearest
 from .permissions import Permissions
 
+_BYTES = re.compile(r"([0-9][0-9_]{0,17})(?:\.([0-9]{1,9}))?\s*([A-Za-z]*)", re.ASCII)
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
@@ -110,13 +112,13 @@ def _natural(name: str, text: str) -> int:
 def _bytes(text: str | None) -> int | None:
     if text is None:
         return None
-    number = text.rstrip("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    unit = text[len(number) :].upper()
-    unit = unit if unit in _UNITS else unit.removesuffix("B")
-    try:
-        return int(float(number) * _UNITS[unit])
-    except (ValueError, KeyError, OverflowError):
-        raise UsageError(f"--max-memory {text}: write a number of bytes such as 500M or 2GiB") from None
+    found = _BYTES.fullmatch(text.strip())
+    unit = "" if found is None else found[3].upper()
+    scale = _UNITS.get(unit if unit in _UNITS else unit.removesuffix("B"))
+    if found is None or scale is None:
+        raise UsageError(f"--max-memory {text}: write a number of bytes such as 500MB or 2GiB")
+    whole, fraction = found[1].replace("_", ""), found[2] or ""
+    return int(whole) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
 
 
 def _seconds(text: str | None) -> float | None:

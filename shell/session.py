@@ -112,21 +112,23 @@ class Session:
         return Checked(source, found.core, diagnostics, found.types, found.last, sources, found)
 
     def load(self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
-        """Find the files, bind the sizes from their headers, check the guards and the bound on memory, plan.
+        """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.
 
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
         from ..backend import Detail, Device, bind_shapes, plan
         from ..backend.schedule.one_device import HOME
-        from .loading import exceeds_memory, find_inputs, refuse_memory
+        from .loading import find_inputs
+        from .refusals import Candidate, check_memory, check_time
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
         bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
-        device, limit = Device(HOME, "cpu", cores()), request.limits.memory
+        device = Device(HOME, "cpu", cores())
         made = plan(bound, device, detail=Detail.FULL if detail is PlanDetail.FULL else Detail.STEPS)
-        if exceeds_memory(made, limit):
-            raise refuse_memory(core, plan(bound, device, detail=Detail.FULL), limit, checked.source)
+        candidate = Candidate(core, bound, checked.sources, checked.source)
+        check_memory(candidate, made, request.limits.memory)
+        check_time(candidate, request.limits.seconds)
         return Loaded(checked, core, request, files, bound, made)
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED) -> Outcome:

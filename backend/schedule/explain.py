@@ -54,7 +54,7 @@ def plan_text(plan: Plan) -> str:
 
 def bytes_text(count: int) -> str:
     """`80.0 MB` (MB is 10⁶)."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+    for unit, size in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
         if count >= size:
             return f"{count / size:.1f} {unit}"
     return f"{count} B"

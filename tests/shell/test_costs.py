@@ -51,7 +51,7 @@ def test_a_loop_costs_its_trips(rho: Rho, tmp_path: Path) -> None:
     program = tmp_path / "walk.rho"
     program.write_text("input W : f64[n n]\ninput w : f64[n]\nparam p ← 9\noutput r ← {W+.×⍵}⍣p ⊢ w\n", encoding="utf-8")
     found = costs(rho("type", str(program), "--cost").out.splitlines())
-    assert found["work"] == "2·p·n·n operations (gemm)"
+    assert found["work"] == "2·n·n·p operations (gemm)"
     assert found["span"] == "(⌈2⍟n)·p+p dependent steps"
 
 
