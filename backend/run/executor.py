@@ -1,13 +1,13 @@
-"""Executes a plan: queues of steps, one a device, with fences between them.
+"""Executes a plan: here one queue, a plain sequence of steps; several queues in `distributed`.
 
-Steps are compiled once into closures over a run's memories.  Each queue runs until it has to wait; queues take turns in
-their order in the plan, so execution is deterministic.  With one device that is a plain sequence.  A kernel is compiled at the
-first execution of its step and kept while the run-time sizes it depends on keep their values.
+Steps are compiled once into closures over a run's memories.  A kernel is compiled at the first execution of its step and
+kept while the run-time sizes it depends on keep their values.
 
 What a run leaves: prints in order and outputs by name, or an exception and nothing.  `RunFailed` carries the span of the
 phase that failed; running out of memory is E702 there; an interrupt passes through.
 
-Neighbours: `schedule.plan` (what is executed), `device` (what a back end offers), `control` (loops, branches, cells).
+Neighbours: `schedule.plan` (what is executed), `device` (what a back end offers), `control` (loops, branches, cells),
+`distributed` (shards, transfers and fences).
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
@@ -28,11 +27,11 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, Structured, ValueId
 from ..schedule.plan import (
+    ALIGNMENT,
     BranchStep,
     CellsStep,
     CombineStep,
     DeviceId,
-    FenceId,
     FenceStep,
     FreeStep,
     LoopStep,
@@ -62,10 +61,11 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Printed values in order, outputs by name."""
+    """Printed values in order, outputs by name; `held`: the most bytes that each device of several held."""
 
     printed: tuple[Shown, ...]
     outputs: Mapping[str, Shown]
+    held: Mapping[DeviceId, int] = field(default_factory=dict)
 
 
 Action: TypeAlias = "Callable[[Memory], None]"
@@ -86,7 +86,6 @@ class Machine:
     phases: Mapping[PhaseId, Phase]
     printed: list[Shown] = field(default_factory=list)
     outputs: dict[str, Shown] = field(default_factory=dict)
-    passed: set[FenceId] = field(default_factory=set)
     current: Phase | None = None
     observe: Observer | None = None
 
@@ -116,8 +115,9 @@ class Machine:
 
 
 def execute_plan(
-    plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend], observe: Observer | None = None
-) -> Results:
+    plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
+    observe: Observer | None = None,
+) -> Results:  # fmt: skip
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
     graph = bound.graph
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
@@ -127,12 +127,22 @@ def execute_plan(
     _require_memory(plan, machine)
     with home.quiet():
         try:
-            Block(machine, plan.main).run()
+            held = _run(machine, plan, limits)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, _span(machine))]) from None
         except MemoryError:
             raise RunFailed([Diagnostic("E702", f"memory ran out; {_need(plan)}", _span(machine))]) from None
-    return Results(tuple(machine.printed), machine.outputs)
+    return Results(tuple(machine.printed), machine.outputs, held)
+
+
+def _run(machine: Machine, plan: Plan, limits: Limits) -> Mapping[DeviceId, int]:
+    if len(plan.devices) == 1 and len(plan.main.queues) == 1:
+        Block(machine, plan.main).run()
+        return {}
+    from .distributed import run_distributed
+
+    declared = {device.id: device.memory if limits is Limits.ENFORCED else None for device in plan.devices}
+    return run_distributed(machine, plan, declared, ALIGNMENT)
 
 
 def _require_memory(plan: Plan, machine: Machine) -> None:
@@ -163,84 +173,36 @@ def _span(machine: Machine) -> Span:
 
 
 class Block:
-    """A (sub-)plan compiled for one run: a list of actions a queue."""
+    """A (sub-)plan of one queue compiled for one run."""
 
     def __init__(self, machine: Machine, plan: SubPlan) -> None:
-        self.machine = machine
-        self.queues = [
-            (machine.memories[queue.device], [_compile(machine, step, queue.device) for step in queue.steps])
-            for queue in plan.queues
-        ]
-        self.waits = [[step.fence if isinstance(step, WaitStep) else None for step in queue.steps] for queue in plan.queues]
-        self.single = len(self.queues) == 1
+        (queue,) = plan.queues
+        self.memory = machine.memories[queue.device]
+        self.actions = [compile_step(machine, step, queue.device) for step in queue.steps]
 
     def run(self) -> None:
-        if self.single:
-            memory, actions = self.queues[0]
-            for action in actions:
-                action(memory)
-            return
-        self._take_turns()
-
-    def _take_turns(self) -> None:
-        """Every queue goes on until it waits for a fence that has not been passed."""
-        machine = self.machine
-        machine.passed.clear()
-        places = [0] * len(self.queues)
-        left = sum(len(actions) for _, actions in self.queues)
-        while left:
-            before = left
-            for which, (memory, actions) in enumerate(self.queues):
-                while places[which] < len(actions):
-                    fence = self.waits[which][places[which]]
-                    if fence is not None and fence not in machine.passed:
-                        break
-                    actions[places[which]](memory)
-                    places[which] += 1
-                    left -= 1
-            if left == before:
-                raise AssertionError("every queue waits for another")
+        memory = self.memory
+        for action in self.actions:
+            action(memory)
 
 
-def _compile(machine: Machine, step: Step, device: DeviceId) -> Action:
-    action = _action(machine, step, device)
-    if machine.observe is None or not isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
-        return action
-    return _observed(action, machine.phases[step.phase], machine.observe)
-
-
-def _observed(action: Action, phase: Phase, observe: Observer) -> Action:
-    def act(memory: Memory) -> None:
-        start = perf_counter_ns()
-        action(memory)
-        observe(phase, perf_counter_ns() - start)
-
-    return act
-
-
-def _action(machine: Machine, step: Step, device: DeviceId) -> Action:
+def compile_step(machine: Machine, step: Step, device: DeviceId) -> Action:
+    """A step of one queue, on whole values."""
     from .control import compile_branch, compile_cells, compile_loop
 
     match step:
         case RunStep():
             return _compile_run(machine, machine.phases[step.phase], step, machine.backends[device])
-        case CombineStep():
-            raise AssertionError("partial results are joined in plans of several devices")
         case FreeStep():
             return _compile_free(step.values)
-        case TransferStep():
-            return _compile_transfer(machine, step)
-        case FenceStep():
-            fence = step.fence
-            return lambda memory: machine.passed.add(fence)
-        case WaitStep():
-            return lambda memory: None
         case LoopStep():
             return compile_loop(machine, step, device)
         case BranchStep():
             return compile_branch(machine, step, device)
         case CellsStep():
             return compile_cells(machine, step, device)
+        case TransferStep() | CombineStep() | FenceStep() | WaitStep():
+            raise AssertionError("one queue has nothing to wait for")
 
 
 def _compile_free(values: Sequence[ValueId]) -> Action:
@@ -257,17 +219,6 @@ def _compile_free(values: Sequence[ValueId]) -> Action:
             memory.pop(value, None)
 
     return free
-
-
-def _compile_transfer(machine: Machine, step: TransferStep) -> Action:
-    source, target = machine.backends[step.source], machine.backends[step.target]
-    kind = machine.kind(step.value)
-
-    def transfer(memory: Memory) -> None:
-        value = machine.memories[step.source][step.value]
-        machine.memories[step.target][step.value] = target.bring(source.fetch(value, kind), kind)
-
-    return transfer
 
 
 def _compile_run(machine: Machine, phase: Phase, step: RunStep, backend: Backend) -> Action:
