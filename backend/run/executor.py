@@ -14,7 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from math import prod
+from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
@@ -114,9 +116,16 @@ class Machine:
                 raise RunFailed([broken_guard(guard, self.sizes)])
 
 
+class Limits(Enum):
+    """What is done about the memory that a plan's devices declare."""
+
+    PLANNED = "the plan's peaks are compared with it"
+    ENFORCED = "each device's holdings are counted as well"
+
+
 def execute_plan(
     plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
-    observe: Observer | None = None,
+    observe: Observer | None = None, limits: Limits = Limits.PLANNED,
 ) -> Results:  # fmt: skip
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
     graph = bound.graph
@@ -188,6 +197,22 @@ class Block:
 
 def compile_step(machine: Machine, step: Step, device: DeviceId) -> Action:
     """A step of one queue, on whole values."""
+    action = _action(machine, step, device)
+    if machine.observe is None or not isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
+        return action
+    return _observed(action, machine.phases[step.phase], machine.observe)
+
+
+def _observed(action: Action, phase: Phase, observe: Observer) -> Action:
+    def act(memory: Memory) -> None:
+        start = perf_counter_ns()
+        action(memory)
+        observe(phase, perf_counter_ns() - start)
+
+    return act
+
+
+def _action(machine: Machine, step: Step, device: DeviceId) -> Action:
     from .control import compile_branch, compile_cells, compile_loop
 
     match step:

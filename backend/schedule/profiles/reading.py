@@ -1,7 +1,7 @@
 """Reads `device-profile/1`: TOML text to a `Profile`, or every problem of the file at once.
 
 Refused (E705): text that is not TOML, another schema, missing or unknown fields, values out of range, tables whose sizes do
-not grow or whose times fall, names that clash, links without ends, no home.  Reserved fields are kept unread.
+not grow, names that clash, links without ends, no home.  Reserved fields are kept unread.
 
 Home is the device that says `home = true`; if none does, the first of the back end `cpu`.
 
@@ -169,10 +169,6 @@ def _table(fields: Fields, *, required: bool) -> Table | None:
         return None
     if size[0] < 1 or any(a >= b for a, b in pairwise(size)):
         fields.trouble("size", f"must be positive and grow from entry to entry: {shown(list(size))}")
-        return None
-    if any(a > b for a, b in pairwise(ns)):
-        place = next(i for i in range(1, len(ns)) if ns[i] < ns[i - 1])
-        fields.trouble("ns", f"must not fall with size: {ns[place]} follows {ns[place - 1]}")
         return None
     return Table(size, ns)
 

@@ -3,7 +3,7 @@
 Note [Log-log].  Between two points (a, s) and (b, t) the curve is a straight line on log-log paper.  Its values are found by
 halving: the geometric means √ab and √st are a point of it, and after six halvings (a decade is then cut in parts of 3.7 %) a
 straight line joins the neighbours.  Square roots are exact integer ones of numbers shifted left by 32 bits, so every
-machine finds the same value, and a larger size never costs less.
+machine finds the same value, and between two points it goes one way only.
 
 Note [Beyond the ends].  Below the first point its time holds (what a call costs at all); above the last, time is in
 proportion to size.  No bytes, or no operations, take no time.
@@ -16,7 +16,6 @@ Neighbours: `profile` (where tables live), `cost` (looks times up).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import isqrt
 from typing import Final, NewType
@@ -32,7 +31,8 @@ _HALVINGS: Final = 6
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`ns[i]` is the time at `size[i]`.  Sizes grow, times never fall, both have at least one entry."""
+    """`ns[i]` is the time at `size[i]`.  Sizes grow; both have at least one entry.  Times may fall where a device begins to use
+    more of itself (a second thread); where they do not, a larger size never costs less."""
 
     size: tuple[int, ...]
     ns: tuple[int, ...]
@@ -64,17 +64,3 @@ def _between(low: int, first: int, high: int, last: int, size: int) -> int:
             a, s = middle, time
     grains = (s << 16) * (b - a) + ((t - s) << 16) * (x - a)
     return -(-grains // ((b - a) << _SHIFT))
-
-
-def monotone(points: Iterable[tuple[int, int]]) -> Table:
-    """A table of measured points: in order of size, each time at least that of the smaller sizes."""
-    sizes: list[int] = []
-    times: list[int] = []
-    for size, ns in sorted(points):
-        ns = max(ns, times[-1] if times else 0)
-        if sizes and sizes[-1] == size:
-            times[-1] = ns
-            continue
-        sizes.append(size)
-        times.append(ns)
-    return Table(tuple(sizes), tuple(times))
