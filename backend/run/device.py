@@ -13,6 +13,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
 from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
+from ..schedule.plan import Box
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From a memory and an array to write the first result over (or None) to the results, in order."""
@@ -65,6 +66,14 @@ class Backend(Protocol):
 
     def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
         """Write a cell at a point of the leading axes."""
+        ...
+
+    def window(self, value: Any, box: Box) -> Any:
+        """The part of an array that lies in a box, not copied."""
+        ...
+
+    def paste(self, target: Any, box: Box, part: Any) -> None:
+        """Write an array into a box of `target`, which `empty` made."""
         ...
 
     def quiet(self) -> Any:

@@ -18,6 +18,7 @@ from ...typechecker.sizes import Size, capacity
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, LibraryPhase, Structured
+from ..schedule.plan import Box
 from .device import Kernel, Types
 
 
@@ -76,6 +77,12 @@ class NullBackend:
         return Shape(kind, shape)
 
     def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
+        return None
+
+    def window(self, value: Any, box: Box) -> Any:
+        return Shape(value.kind, tuple(stop - start for start, stop in box))
+
+    def paste(self, target: Any, box: Box, part: Any) -> None:
         return None
 
     @contextmanager

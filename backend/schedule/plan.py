@@ -139,7 +139,13 @@ class CombineStep:
 
 @dataclass(frozen=True, slots=True)
 class FreeStep:
+    """The values are not needed again on a device (None: that of the queue); with a box, only that piece of them.
+
+    A piece that transfers still read goes when the last of them has."""
+
     values: tuple[ValueId, ...]
+    box: Box | None = None
+    device: DeviceId | None = None
 
 
 @dataclass(frozen=True, slots=True)

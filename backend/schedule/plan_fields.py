@@ -42,6 +42,12 @@ class Fields:
             raise PlanFormatError(f"{self.where}.{name} is not text")
         return value
 
+    def text_or_none(self, name: str) -> str | None:
+        value = self.take(name)
+        if value is not None and not isinstance(value, str):
+            raise PlanFormatError(f"{self.where}.{name} is not text or null")
+        return value
+
     def count(self, name: str) -> int:
         return natural(self.take(name), f"{self.where}.{name}")
 

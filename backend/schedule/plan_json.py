@@ -133,7 +133,7 @@ def _step_object(step: Step) -> dict[str, Any]:
         case CombineStep():
             return {"step": "combine", "phase": step.phase, **_ticks(step)}
         case FreeStep():
-            return {"step": "free", "values": list(step.values)}
+            return {"step": "free", "values": list(step.values), "box": _box_object(step.box), "device": step.device}
         case TransferStep():
             return {
                 "step": "transfer",
@@ -315,7 +315,8 @@ def _step_of(name: str, row: Fields, depth: int) -> Step:
         case "combine":
             return CombineStep(PhaseId(row.count("phase")), row.count("start"), row.count("end"))
         case "free":
-            return FreeStep(row.values("values"))
+            device = row.text_or_none("device")
+            return FreeStep(row.values("values"), row.box("box"), None if device is None else DeviceId(device))
         case "transfer":
             value, source, target = ValueId(row.count("value")), DeviceId(row.text("source")), DeviceId(row.text("target"))
             return TransferStep(

@@ -12,6 +12,7 @@ from rho.backend.schedule.plan import (
     CombineStep,
     Device,
     DeviceId,
+    FreeStep,
     Plan,
     PlannedLink,
     Prediction,
@@ -28,6 +29,7 @@ CPU, GPU = DeviceId("cpu0"), DeviceId("gpu0")
 STEPS = (
     RunStep(PhaseId(1), None, ((0, 4), (0, 8192)), 3, 9),
     CombineStep(PhaseId(1), 12, 13),
+    FreeStep((ValueId(2),), ((4, 12),), GPU),
     TransferStep(ValueId(2), GPU, CPU, 64, ((4, 12),), True, "pcie", 9, 10, 12),
 )
 PLAN = Plan(
@@ -55,7 +57,8 @@ def test_what_a_plan_of_several_devices_says_comes_back() -> None:
         lambda d: d["prediction"]["baselines"][0].update(ticks=-1),
         lambda d: d["main"]["queues"][0]["steps"][0].update(box=[[0]]),
         lambda d: d["main"]["queues"][0]["steps"][0].update(box=[[-1, 2]]),
-        lambda d: d["main"]["queues"][0]["steps"][2].update(partial=1),
+        lambda d: d["main"]["queues"][0]["steps"][3].update(partial=1),
+        lambda d: d["main"]["queues"][0]["steps"][2].update(device=1),
         lambda d: d.update(directives=[1]),
         lambda d: d.update(links=[{"id": "x"}]),
         lambda d: d.update(tick_ns="1"),

@@ -12,6 +12,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
+from ...schedule.plan import Box
 from ..device import Kernel, Types
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
@@ -64,6 +65,12 @@ class CpuBackend:
 
     def put(self, target: Any, point: tuple[int, ...], cell: Any) -> None:
         target[point] = cell
+
+    def window(self, value: Any, box: Box) -> Any:
+        return value[tuple(slice(start, stop) for start, stop in box)]
+
+    def paste(self, target: Any, box: Box, part: Any) -> None:
+        target[tuple(slice(start, stop) for start, stop in box)] = part
 
     def quiet(self) -> Any:
         return np.errstate(all="ignore")

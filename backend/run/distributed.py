@@ -1,0 +1,245 @@
+"""Executes a plan of several queues: shards on their devices, transfers between them, fences, and partial results combined.
+
+Every device has its own holdings (`pieces`); a step takes what it needs from those of its own device and nowhere else, so
+a missing transfer is found, never papered over.  One loop serves all queues: of those that need not wait, the one whose next
+step starts first on the predicted clock goes on.  So execution is deterministic, costs no more for ten thousand devices
+than for their steps, and a simulated device holds at each step what the plan says it holds then.
+
+Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
+operands of a copy do on a real queue.
+
+Neighbours: `executor` (whole phases, and who calls this), `shards` (kernels of boxes), `pieces`, `schedule.plan`.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, TypeAlias
+
+from ...lang.diagnostics import Diagnostic, RunFailed
+from ...lang.source import Span
+from ..graph import traverse
+from ..graph.phases import LibraryPhase, Phase, PhaseId, Structured, ValueId
+from ..schedule.plan import (
+    Box,
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    DeviceId,
+    FenceId,
+    FenceStep,
+    FreeStep,
+    LoopStep,
+    Plan,
+    RunStep,
+    Step,
+    TransferStep,
+    WaitStep,
+)
+from .executor import Machine, compile_step
+from .pieces import Holdings, OutOfMemory, extents
+from .shards import Makes, combine, compile_shard
+
+Action: TypeAlias = Callable[[], None]
+
+
+@dataclass(slots=True)
+class Cluster:
+    """Every device's holdings, and how many transfers are still to read each of their values."""
+
+    machine: Machine
+    holdings: dict[DeviceId, Holdings]
+    combined: frozenset[PhaseId]
+    to_read: dict[tuple[DeviceId, ValueId], int] = field(default_factory=dict)
+    deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
+
+    def bytes(self, value: ValueId, box: Box | None = None) -> int:
+        shape = self.machine.cap_shape(value) if box is None else extents(box)
+        return prod(shape) * self.machine.kind(value).bytes
+
+    def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        """See Note [Deferred frees]."""
+        if self.to_read.get((device, value), 0):
+            self.deferred.setdefault((device, value), []).append(box)
+        else:
+            self.holdings[device].free(value, box)
+
+    def has_read(self, device: DeviceId, value: ValueId) -> None:
+        self.to_read[device, value] -= 1
+        if not self.to_read[device, value]:
+            for box in self.deferred.pop((device, value), ()):
+                self.holdings[device].free(value, box)
+
+
+def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None], grain: int) -> dict[DeviceId, int]:
+    """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none."""
+    holdings = {
+        device.id: Holdings(machine.backends[device.id], limits.get(device.id), grain, machine.memories[device.id])
+        for device in plan.devices
+    }
+    steps = [step for queue in plan.main.queues for step in queue.steps]
+    cluster = Cluster(machine, holdings, frozenset(s.phase for s in steps if isinstance(s, CombineStep)))
+    for step in steps:
+        if isinstance(step, TransferStep):
+            key = step.source, step.value
+            cluster.to_read[key] = cluster.to_read.get(key, 0) + 1
+    queues = [[_compile(cluster, step, queue.device, plan.home) for step in queue.steps] for queue in plan.main.queues]
+    try:
+        _loop([queue.steps for queue in plan.main.queues], queues)
+    except OutOfMemory as failure:
+        span = machine.current.span if machine.current is not None else Span("", 0, 0)
+        message = f"a device would hold {failure.held:,} bytes and has {failure.limit:,}"
+        raise RunFailed([Diagnostic("E702", message, span)]) from None
+    return {device: held.most for device, held in holdings.items()}
+
+
+def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]]) -> None:
+    """Every queue from its first step to its last."""
+    places = [0] * len(steps)
+    passed: set[FenceId] = set()
+    waiting: dict[FenceId, list[int]] = {}
+    ready = [(0, which) for which in range(len(steps))]
+    left = sum(map(len, steps))
+    while ready:
+        now, which = heapq.heappop(ready)
+        own = steps[which]
+        while places[which] < len(own):
+            step = own[places[which]]
+            if isinstance(step, WaitStep) and step.fence not in passed:
+                waiting.setdefault(step.fence, []).append(which)
+                break
+            starts = getattr(step, "start", now)
+            if starts > now:
+                heapq.heappush(ready, (starts, which))
+                break
+            actions[which][places[which]]()
+            places[which] += 1
+            left -= 1
+            if isinstance(step, FenceStep):
+                passed.add(step.fence)
+                for other in waiting.pop(step.fence, ()):
+                    heapq.heappush(ready, (now, other))
+    if left:
+        raise AssertionError("every queue waits for another")
+
+
+def _compile(cluster: Cluster, step: Step, device: DeviceId, home: DeviceId) -> Action:
+    match step:
+        case RunStep() if step.box is not None:
+            return _shard(cluster, step, step.box, device)
+        case RunStep() | LoopStep() | BranchStep() | CellsStep():
+            return _whole(cluster, step, device)
+        case CombineStep():
+            return _combine(cluster, step, home)
+        case FreeStep():
+            where = device if step.device is None else step.device
+
+            def free() -> None:
+                for value in step.values:
+                    cluster.free(where, value, step.box)
+
+            return free
+        case TransferStep():
+            return _transfer(cluster, step)
+        case FenceStep() | WaitStep():
+            return lambda: None
+
+
+def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Action:
+    machine, holdings = cluster.machine, cluster.holdings[device]
+    phase = machine.phases[step.phase]
+    assert isinstance(phase, Structured | LibraryPhase), "only structured and library phases have boxes"
+    makes = Makes.PARTIALS if step.phase in cluster.combined else Makes.RESULTS
+    shapes = {value: machine.cap_shape(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
+
+    def take(value: ValueId, part: Box, full: bool) -> Any:
+        kind, shape = machine.kind(value), shapes[value]
+        return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
+
+    def run() -> None:
+        machine.current = phase
+        kernel = compile_shard(phase, box, makes, machine, machine.backends[device])
+        for made in kernel(take):
+            if made.partial:
+                holdings.partials.setdefault(made.value, []).append((made.box, made.array))
+                holdings.count(made.value, made.box, cluster.bytes(made.value))
+            else:
+                holdings.count(made.value, made.box, cluster.bytes(made.value, made.box))
+                holdings.keep(made.value, made.box, made.array, shapes[made.value])
+
+    return run
+
+
+def _whole(cluster: Cluster, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
+    machine, holdings = cluster.machine, cluster.holdings[device]
+    phase = machine.phases[step.phase]
+    action = compile_step(machine, step, device)
+    needed = tuple(dict.fromkeys(traverse.uses(phase)))
+    results = traverse.results(phase)
+
+    def run() -> None:
+        machine.current = phase
+        assembled = [value for value in needed if value not in holdings.memory and value in holdings.pieces]
+        for value in assembled:
+            shape = machine.shape(value)
+            holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
+        for value in results:
+            holdings.count(value, None, cluster.bytes(value))
+        action(holdings.memory)
+        for value in assembled:
+            del holdings.memory[value]
+
+    return run
+
+
+def _combine(cluster: Cluster, step: CombineStep, home: DeviceId) -> Action:
+    machine, holdings = cluster.machine, cluster.holdings[home]
+    phase = machine.phases[step.phase]
+    assert isinstance(phase, Structured), "only structured phases are combined"
+
+    def run() -> None:
+        machine.current = phase
+        for value in traverse.results(phase):
+            made = combine(phase, value, holdings.partials[value], machine, machine.backends[home])
+            holdings.free(value, None)
+            holdings.count(value, None, cluster.bytes(value))
+            holdings.memory[value] = made
+
+    return run
+
+
+def _transfer(cluster: Cluster, step: TransferStep) -> Action:
+    machine, value = cluster.machine, step.value
+    source, target = cluster.holdings[step.source], cluster.holdings[step.target]
+    kind = machine.kind(value)
+    maker = _maker(machine, value)
+
+    def carry(array: Any) -> Any:
+        """Arrays are immutable, so two memories of one back end may share one."""
+        if type(source.backend) is type(target.backend):
+            return array
+        return target.backend.bring(source.backend.fetch(array, kind), kind)
+
+    def run() -> None:
+        machine.current = maker
+        if step.partial:
+            for box, array in source.partials.get(value, ()):
+                target.partials.setdefault(value, []).append((box, carry(array)))
+                target.count(value, box, cluster.bytes(value))
+        else:
+            target.count(value, step.box, cluster.bytes(value, step.box))
+            if step.box is None:
+                target.memory[value] = carry(source.memory[value])
+            else:
+                shape = machine.cap_shape(value)
+                target.keep(value, step.box, carry(source.take(value, step.box, kind, shape)), shape)
+        cluster.has_read(step.source, value)
+
+    return run
+
+
+def _maker(machine: Machine, value: ValueId) -> Phase | None:
+    return next((phase for phase in machine.phases.values() if value in traverse.results(phase)), None)

@@ -1,0 +1,131 @@
+"""What a device holds in a plan of several devices: whole values, pieces of values, and partial results.
+
+A piece is a box of a value with its array.  A step takes the box it needs out of what is held: a view where one piece covers
+it, else a new array put together of the pieces.  Arrays are immutable here, so views are safe.
+
+`limit` is the device's memory in bytes; what is held counts as its logical bytes in units of `grain`, and holding more
+raises `OutOfMemory`.
+
+Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `schedule.program.sharding` (boxes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+from ...typechecker.elements import Kind
+from ..graph.phases import ValueId
+from ..schedule.plan import Box
+from .device import Backend
+from .memory import Memory
+
+
+class OutOfMemory(Exception):
+    """A device would hold more than it may: `held` and `limit` in bytes."""
+
+    def __init__(self, held: int, limit: int) -> None:
+        super().__init__(f"{held} bytes of {limit}")
+        self.held = held
+        self.limit = limit
+
+
+@dataclass(slots=True)
+class Holdings:
+    """`memory` has the whole values, for kernels of whole phases."""
+
+    backend: Backend
+    limit: int | None = None
+    grain: int = 1
+    memory: Memory = field(default_factory=dict)
+    pieces: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
+    partials: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
+    held: int = 0
+    most: int = 0
+    sizes: dict[tuple[ValueId, Box | None], int] = field(default_factory=dict)
+
+    def count(self, value: ValueId, box: Box | None, size: int) -> None:
+        """Bytes are taken for a value or a piece of it."""
+        if (value, box) in self.sizes:
+            return
+        size = -(-size // self.grain) * self.grain
+        self.sizes[value, box] = size
+        self.held += size
+        self.most = max(self.most, self.held)
+        if self.limit is not None and self.held > self.limit:
+            raise OutOfMemory(self.held, self.limit)
+
+    def keep(self, value: ValueId, box: Box | None, array: Any, shape: tuple[int, ...]) -> None:
+        """Hold a piece; one that is the whole value goes to the memory."""
+        if box is None or is_whole(box, shape):
+            self.memory[value] = array
+        else:
+            self.pieces.setdefault(value, []).append((box, array))
+
+    def free(self, value: ValueId, box: Box | None) -> None:
+        """Let go of a value (box None), or of one piece."""
+        if box is None:
+            self.memory.pop(value, None)
+            self.pieces.pop(value, None)
+            self.partials.pop(value, None)
+            for key in [key for key in self.sizes if key[0] == value]:
+                self.held -= self.sizes.pop(key)
+            return
+        self.held -= self.sizes.pop((value, box), 0)
+        for store in (self.pieces, self.partials):
+            if value in store:
+                store[value] = [piece for piece in store[value] if piece[0] != box]
+        if value in self.memory and not any(key[0] == value for key in self.sizes):
+            del self.memory[value]
+
+    def has_whole(self, value: ValueId) -> bool:
+        return value in self.memory
+
+    def take(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
+        """The part of a value in a box."""
+        found = self.memory.get(value)
+        if found is not None:
+            return found if is_whole(box, shape) else self.backend.window(found, box)
+        held = self.pieces.get(value, ())
+        for own, array in held:
+            if own == box:
+                return array
+            if all(a <= b and c <= d for (a, d), (b, c) in zip(own, box, strict=True)):
+                return self.backend.window(array, within(box, own))
+        return self.assemble(held, box, kind)
+
+    def take_in_place(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
+        """An array of the whole shape, of which only the box is filled."""
+        if value in self.memory:
+            return self.memory[value]
+        target = self.backend.empty(kind, shape)
+        if all(start < stop for start, stop in box):
+            self.backend.paste(target, box, self.take(value, box, kind, shape))
+        return target
+
+    def assemble(self, held: Any, box: Box, kind: Kind) -> Any:
+        """A new array of a box, put together of the pieces that meet it."""
+        target = self.backend.empty(kind, extents(box))
+        missing = prod(extents(box))
+        for own, array in held:
+            common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(own, box, strict=True))
+            if all(start < stop for start, stop in common):
+                self.backend.paste(target, within(common, box), self.backend.window(array, within(common, own)))
+                missing -= prod(extents(common))
+        if missing > 0:
+            raise AssertionError("a step needs what its device does not hold")
+        return target
+
+
+def is_whole(box: Box, shape: tuple[int, ...]) -> bool:
+    return all(start == 0 and stop == size for (start, stop), size in zip(box, shape, strict=True))
+
+
+def within(box: Box, outer: Box) -> Box:
+    """A box relative to the origin of another."""
+    return tuple((start - origin, stop - origin) for (start, stop), (origin, _) in zip(box, outer, strict=True))
+
+
+def extents(box: Box) -> tuple[int, ...]:
+    return tuple(max(0, stop - start) for start, stop in box)

@@ -1,0 +1,190 @@
+"""Kernels of shards: a box of a phase compiled with the kernels that the back end has for whole phases.
+
+A box that cuts a reduce axis gives partial results: one for each largest subtree of the order of sums inside it, so that the
+combined bits are those of the uncut phase; functions that are exact in any order give one.
+
+Neighbours: `graph.restriction` (the restricted phase), `schedule.program.sharding` (boxes, subtrees), `distributed` (runs these).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Any, TypeAlias
+
+from ...typechecker.core import CoreGuard
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, SizeVariable, number
+from ...typechecker.types import ArrayType
+from ..graph.phases import (
+    ApplyNode,
+    Axis,
+    AxisKind,
+    LibraryPhase,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    ValueId,
+)
+from ..graph.restriction import restrict
+from ..schedule.plan import Box
+from ..schedule.program.sharding import BLOCK, is_ordered, operand_boxes, result_boxes, subtrees
+from .device import Backend, Types
+from .pieces import extents
+
+Take: TypeAlias = Callable[[ValueId, Box, bool], Any]
+"""The array of a box of a value; with True, one of the whole shape of which only the box matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """One result of a shard: its box, or for a `partial` one the box of the iteration space it is over."""
+
+    value: ValueId
+    box: Box
+    partial: bool
+    array: Any
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTypes:
+    """Types of the values of one shard; sizes and guards are the program's."""
+
+    types: Mapping[ValueId, ArrayType]
+    sizes: dict[SizeVariable, int]
+    guards: tuple[CoreGuard, ...]
+
+    def kind(self, value: ValueId) -> Kind:
+        return self.types[value].element.kind
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(map(self.number, self.types[value].shape))
+
+    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
+        return self.shape(value)
+
+    def number(self, size: Size) -> int:
+        constant = size.constant
+        return size.evaluate(self.sizes) if constant is None else constant
+
+
+Shard: TypeAlias = Callable[[Take], list[Made]]
+
+
+class Makes(Enum):
+    """What a shard makes."""
+
+    RESULTS = "boxes of the results"
+    PARTIALS = "partial results, to be combined"
+
+
+def compile_shard(phase: Structured | LibraryPhase, box: Box, makes: Makes, types: Types, backend: Backend) -> Shard:
+    """The kernel of a box of a phase whose sizes are known."""
+    if isinstance(phase, LibraryPhase):
+        return _library(phase, box, types, backend)
+    parts = _parts(phase, box, types) if makes is Makes.PARTIALS else [box]
+    shards = [_structured(phase, part, makes, types, backend) for part in parts]
+    return shards[0] if len(shards) == 1 else lambda take: [made for shard in shards for made in shard(take)]
+
+
+def _parts(phase: Structured, box: Box, types: Types) -> list[Box]:
+    """The boxes that give partial results."""
+    if not any(is_ordered(phase, r.value, types.types) for r in phase.results):
+        return [box]
+    length = types.number(phase.axes[-1].size)
+    first, stop = box[-1][0] // BLOCK, -(-box[-1][1] // BLOCK)
+    nodes = subtrees(first, stop, -(-length // BLOCK))
+    return [(*box[:-1], (a * BLOCK, min(b * BLOCK, length))) for a, b in nodes]
+
+
+def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend: Backend) -> Shard:
+    restricted = restrict(phase, box)
+    results = result_boxes(phase, types.types, box)
+    local: dict[ValueId, ArrayType] = {}
+    for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True):
+        old = types.types[read.value]
+        local[new.value] = old if full else replace(old, shape=_sizes(extents(part)))
+    for result, part in zip(phase.results, results, strict=True):
+        local[result.value] = replace(types.types[result.value], shape=_sizes(extents(part)))
+    kernel = backend.structured(restricted.phase, LocalTypes(local, types.sizes, types.guards))
+    wanted = [
+        (new.value, read.value, part, full)
+        for read, new, part, full in zip(phase.reads, restricted.phase.reads, restricted.boxes, restricted.whole, strict=True)
+    ]
+    partial = makes is Makes.PARTIALS
+    places = [(result.value, box if partial else part) for result, part in zip(phase.results, results, strict=True)]
+
+    def run(take: Take) -> list[Made]:
+        own = {new: take(value, part, full) for new, value, part, full in wanted}
+        made = kernel(own, None)
+        return [Made(value, place, partial, array) for (value, place), array in zip(places, made, strict=True)]
+
+    return run
+
+
+def _library(phase: LibraryPhase, box: Box, types: Types, backend: Backend) -> Shard:
+    needed = operand_boxes(phase, types.types, box)
+    results = result_boxes(phase, types.types, box)
+    args = tuple(ValueId(-1 - place) for place in range(len(phase.args)))
+    cut = zip(args, phase.args, needed, strict=True)
+    local = {new: replace(types.types[old], shape=_sizes(extents(part))) for new, old, part in cut}
+    for value, part in zip(phase.results, results, strict=True):
+        local[value] = replace(types.types[value], shape=_sizes(extents(part)))
+    kernel = backend.library(replace(phase, args=args), LocalTypes(local, types.sizes, types.guards))
+
+    def run(take: Take) -> list[Made]:
+        own = {new: take(old, part, False) for new, old, part in zip(args, phase.args, needed, strict=True)}
+        made = kernel(own, None)
+        return [Made(value, part, False, array) for value, part, array in zip(phase.results, results, made, strict=True)]
+
+    return run
+
+
+def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
+    return tuple(number(n) for n in shape)
+
+
+# --------------------------------------------------------------------------------------- combining
+
+
+def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
+    """Partial results, which tile the reduce axis, joined in the order of sums."""
+    pair = _pair(phase, value, types, backend)
+    length = types.number(phase.axes[-1].size)
+    ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
+    if not is_ordered(phase, value, types.types):
+        found = ordered[0][1]
+        for _, array in ordered[1:]:
+            found = pair(found, array)
+        return found
+    blocks = -(-length // BLOCK)
+    nodes = {start // BLOCK: (-(-stop // BLOCK), array) for (start, stop), array in ordered}
+    size = 1
+    while size < blocks:
+        for start in range(0, blocks, 2 * size):
+            middle = start + size
+            if middle in nodes and start in nodes and nodes[start][0] == middle:
+                stop, right = nodes.pop(middle)
+                nodes[start] = (stop, pair(nodes[start][1], right))
+        size *= 2
+    (_, found), *rest = nodes.values()
+    assert not rest, "partial results tile the reduce axis"
+    return found
+
+
+def _pair(phase: Structured, value: ValueId, types: Types, backend: Backend) -> Callable[[Any, Any], Any]:
+    """One application of the reduction's function, element by element."""
+    function = next(r.reduction for r in phase.results if r.value == value)
+    assert function is not None
+    type = types.types[value]
+    kind, left, right = type.element.kind, ValueId(-1), ValueId(-2)
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+    body = (ReadNode(0, kind), ReadNode(1, kind), ApplyNode(function, (0, 1), kind))
+    reads = (Read(left, Projection(())), Read(right, Projection(())))
+    joined = Structured(phase.id, phase.span, axes, reads, body, (Result(value, 2, None),))
+    local = LocalTypes({left: type, right: type, value: type}, types.sizes, types.guards)
+    kernel = backend.structured(joined, local)
+    return lambda a, b: kernel({left: a, right: b}, None)[0]
