@@ -78,7 +78,7 @@ _ROWS: tuple[Code, ...] = (
     # ---- quantities
     Code("E500", "a value is read more often than declared", ("E501", "E503"), _QUANTITIES),
     Code("E501", "a value declared shape-only has its data read", ("E500",), _QUANTITIES),
-    Code("E502", "a value is used after it was moved", ("E500",), _SCHEDULER),
+    Code("E502", "a value is used after it was moved", ("E500",), _QUANTITIES),
     Code("E503", "a value is read less often than declared", ("E500",), _QUANTITIES),
     # ---- termination and budgets
     Code("E600", "definitions form a cycle", ("E601",)),

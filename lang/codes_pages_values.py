@@ -79,11 +79,10 @@ PAGES: dict[str, Page] = {
         "f : 0 f64[n] → i64\nf ← {≢⍵}",
     ),
     "E502": Page(
-        "The value was handed to another device for good, and is used here again. Use the moved value in both places, or "
-        "copy it.",
-        "schedule {\n  move x gpu0\n}",
-        "schedule {\n  replicate x\n}",
-        Stage.SHOWN,
+        "`move x gpu0` hands the elements of x to another device for good, so each may be read once. Here they are read "
+        "again. Give the value that is used in both places a name and move that, or keep copies with `replicate`.",
+        "x ← 1.5×⍳4\nschedule {\n  move x gpu0\n}\nx × x",
+        "x ← 1.5×⍳4\nschedule {\n  replicate x\n}\nx × x",
     ),
     "E503": Page(
         "The signature promises that each element is read at least this often, and on some path it is not read. Declare a "

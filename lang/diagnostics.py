@@ -59,7 +59,7 @@ class Diagnostic:
     `code` is `E101`, `W201`, …; `message` is one sentence that stands alone; `span` is the
     smallest range at fault; `labels` say where each conflicting fact came from; `notes` are
     further lines (`= …`); `goal` is the undecided or false fact in the program's own words and
-    `counterexample` the sizes that break it.
+    `counterexample` the sizes that break it.  `origin` of a warning is the code that it has as an error (`--strict`).
     """
 
     code: str
@@ -73,6 +73,7 @@ class Diagnostic:
     goal: str | None = None
     verdict: Verdict | None = None
     counterexample: Mapping[str, int] | None = None
+    origin: str | None = None
 
     @property
     def is_error(self) -> bool:

@@ -18,6 +18,7 @@ from .decide import Decision
 from .obligations import Obligation, SizeFact
 from .sizes import SizeOrigin, SizeVariable
 
+CHECKED_AT_LOAD = "checked when the program is loaded"
 LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
 
@@ -34,7 +35,7 @@ def describe(
     code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
     if code == "E201":
         code = {Verdict.NEVER: "E200", Verdict.UNKNOWN: "E209"}.get(verdict, "E201")
-    severity = Severity.ERROR
+    severity, origin = Severity.ERROR, None
     if verdict is not Verdict.NEVER:
         if verdict is Verdict.UNKNOWN:
             notes = (*notes, f"neither a proof nor an example that breaks it was found{_solver(decision)}")
@@ -47,11 +48,11 @@ def describe(
             if clause is not None:
                 fixes = (*fixes, clause)
         else:
-            severity, code = Severity.WARNING, "W201"
-            notes = (*notes, "checked when the program is loaded")
+            severity, code, origin = Severity.WARNING, "W201", code
+            notes = (*notes, CHECKED_AT_LOAD)
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
-        verdict=verdict, counterexample=shown,
+        verdict=verdict, counterexample=shown, origin=origin,
     )  # fmt: skip
 
 

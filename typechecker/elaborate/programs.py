@@ -10,10 +10,11 @@ from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.limits import ensure_recursion_headroom
 from ...lang.source import Source, Span
 from ..builder import Builder
-from ..core import Core, Print
+from ..core import Core, Print, ValueId
 from ..obligations import Obligation
 from ..operands import Operand, Value
 from ..types import ArrayType
+from ..undecided import CHECKED_AT_LOAD
 from . import declarations, definitions, expressions, matching, recursion, resolve, signature_form, type_expressions
 from .applications import apply
 from .context import BudgetExceeded, Context, Load
@@ -77,6 +78,9 @@ def elaborate(
             tuple(run.schedules),
             tuple(ctx.sources),
         )
+        moved = _read_after_moves(core, names, ctx) if run.schedules else []
+        if moved:
+            core, diagnostics = None, (*diagnostics, *moved)
     return Elaborated(core, diagnostics, names, last, ctx, {} if scope.file.sites is None else scope.file.sites.bound)
 
 
@@ -90,13 +94,27 @@ def _read(ctx: Context, source: Source) -> tree.Program:
     return program
 
 
+def _read_after_moves(core: Core, names: Mapping[str, Entry], ctx: Context) -> list[Diagnostic]:
+    """What the schedule's moves forbid (E502)."""
+    from ..quantities.moves import read_after_moves
+
+    def named(name: str) -> ValueId | None:
+        entry = names.get(name)
+        return entry.value if isinstance(entry, Operand) else None
+
+    return read_after_moves(core, named, ctx.mentions)
+
+
 _STRICT = {"W201": "E201", "W310": "E310"}
 
 
 def _strictly(diagnostic: Diagnostic) -> Diagnostic:
-    """Under --strict what would be checked at load or when run is an error."""
+    """Under --strict what would be checked at load or when run is an error, with the code of where it came from."""
     code = _STRICT.get(diagnostic.code)
-    return diagnostic if code is None else replace(diagnostic, code=code, severity=Severity.ERROR)
+    if code is None:
+        return diagnostic
+    notes = tuple([note for note in diagnostic.notes if note != CHECKED_AT_LOAD])
+    return replace(diagnostic, code=diagnostic.origin or code, severity=Severity.ERROR, notes=notes)
 
 
 def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, main: bool) -> Value | None:

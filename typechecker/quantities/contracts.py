@@ -42,7 +42,7 @@ class Contract:
 def violation(contract: Contract, demands: Demands, premises: Sequence[SizeFact], mentions: Mentions) -> Diagnostic | None:
     """What is wrong with one contract, if anything."""
     inferred = demands.grade(contract.value)
-    uses = _sites(demands.uses_of(contract.value), mentions.get(contract.value, ()))
+    uses = sites(demands.uses_of(contract.value), mentions.get(contract.value, ()))
     upper, lower = _goal(inferred.high, contract.declared.high), _goal(contract.declared.low, inferred.low)
     if contract.declared.high is not None and inferred.high is None:
         return _too_often(contract, inferred, uses, None, Decision(Verdict.UNKNOWN))
@@ -65,7 +65,7 @@ def _goal(small: Size | None, large: Size | None) -> SizeFact | None:
     return SizeFact(Relation.AT_MOST, small, large)
 
 
-def _sites(uses: Sequence[Use], mentions: Sequence[tuple[Span, Span]]) -> list[Use]:
+def sites(uses: Sequence[Use], mentions: Sequence[tuple[Span, Span]]) -> list[Use]:
     """The uses, at the arguments themselves where these are known."""
     found: list[Use] = []
     for use in uses:
