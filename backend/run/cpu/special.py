@@ -76,16 +76,13 @@ def _item(function: Callable[..., float]) -> Callable[..., Any]:
     return lambda *args: itemwise(function, *args)
 
 
-_FEW = 32
-"""Below this many items the C library's function, item by item, is faster."""
-
-
 def _erf(x: Any) -> Any:
-    return itemwise(math.erf, x) if x.size < _FEW else erf(x).astype(x.dtype, copy=False)
+    """One method for every size: a shard has the bits of the whole."""
+    return erf(x).astype(x.dtype, copy=False)
 
 
 def _erfc(x: Any) -> Any:
-    return itemwise(math.erfc, x) if x.size < _FEW else erfc(x).astype(x.dtype, copy=False)
+    return erfc(x).astype(x.dtype, copy=False)
 
 
 _TABLE: dict[str, Callable[..., Any]] = {

@@ -86,12 +86,12 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
     """Every way to cut the phase along one axis into two rows or more."""
     space = space_of(phase, types)
     values = (*traverse.operands(phase), *traverse.results(phase))
-    if space is None or any(shape_of(value, types) is None for value in values):
+    if space is None or 0 in space or any(shape_of(value, types) is None for value in values):
         return ()
     match phase:
         case Structured():
             found = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
-            return tuple(cut for cut in found if cut is not None and cut.rows > 1 and 0 not in space)
+            return tuple(cut for cut in found if cut is not None and cut.rows > 1)
         case LibraryPhase():
             if phase.defines or phase.op in _DEPENDS_ON_PLACE:
                 return ()
