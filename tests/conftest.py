@@ -1,10 +1,11 @@
-"""Tests keep no verdicts in the user's cache and draw the same examples every time (HYPOTHESIS_PROFILE=search: new ones)."""
+"""Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new)."""
 
 import os
 
 from hypothesis import settings
 
 os.environ["RHO_VERDICTS"] = "off"
+os.environ["RHO_KERNEL_CACHE"] = "off"
 settings.register_profile("gate", derandomize=True)
 settings.register_profile("search")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))

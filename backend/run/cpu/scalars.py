@@ -103,10 +103,10 @@ def _power(x: Any, y: Any, out: NumArray | None = None) -> Any:
 
 
 def _square_root_power(x: Any, out: NumArray | None = None) -> Any:
-    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
-    if x.size and not x.min() > -np.inf:
-        return np.power(x, np.array(0.5, x.dtype), out)
-    return np.add(np.sqrt(x, out), np.array(0, x.dtype), out)
+    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞ (for which `np.power` would call the square root)."""
+    far = x == -np.inf
+    root = np.add(np.sqrt(x, out), np.array(0, x.dtype), out)
+    return place(np.where(far, np.array(np.inf, x.dtype), root), out) if far.any() else root
 
 
 FIXED_POWERS: Final[dict[Any, Implementation]] = {2.0: np.square, 0.5: _square_root_power}

@@ -18,6 +18,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
 from .body import compile_body
+from .compiled import compile_kernel
 from .kinds import DTYPES, FILLS, NumArray
 from .mapping import MappingRun
 from .reduce import compile_reduction, identity_array
@@ -46,12 +47,14 @@ def compile_structured(
     if reduces:
         reductions = [compile_reduction(r, phase.body, kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
-        return ReducingRun(body, views, space, reductions, threads).run
+        run = ReducingRun(body, views, space, reductions, threads).run
+        return compile_kernel(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(phase, views, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
-    return MappingRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], threads).run
+    run = MappingRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], threads).run
+    return compile_kernel(phase, views, space, kinds, number, threads, run)
 
 
 def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Kernel:

@@ -1,0 +1,9 @@
+"""Compiled kernels: a structured phase as a loop nest over raw memory, translated to machine code.
+
+    build    phase and layout → kernel (`ir`): loops, strides, a scalar body, reductions
+    *_text   kernel → LLVM text, with explicit vectors
+    store    text → machine code, cached in the process and on disk; only `llvm_leaf` knows llvmlite
+    policy   when a kernel is worth compiling
+
+Nothing here imports NumPy or runs a phase: `backend.run.cpu.compiled` binds kernels to arrays.
+"""

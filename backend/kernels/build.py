@@ -1,0 +1,198 @@
+"""From a structured phase and a nest of loops to a kernel, where kernels know every function of its body.
+
+Neighbours: `nest` (the loops), `ir` (the result), `backend.run.cpu.compiled` (asks for kernels).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size
+from ..graph.phases import ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
+from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
+from .mathematics import PARAMETERS, TRANSCENDENTAL
+from .nest import Nest
+
+KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
+REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
+_FUNCTIONS: Final = frozenset({
+    "add", "sub", "mul", "div", "min", "max", "and", "or", "nand", "nor", "not", "neg", "abs", "sign", "reciprocal", "sqrt",
+    "pi_times", "lt", "le", "eq", "ge", "gt", "ne", "select", "convert", "convert_checked", "floor", "ceil",
+    "square", "half_power",
+})  # fmt: skip
+_MOST_FACTORS: Final = 64
+_REGISTERS: Final = 10
+"""More values alive than this, two registers each, would not fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A phase's body in kernel nodes; `sizes` are its scalars in order; `results` are nodes."""
+
+    nodes: tuple[Node, ...]
+    kinds: tuple[Kind, ...]
+    sizes: tuple[Size, ...]
+    results: tuple[Result, ...]
+    coordinates: frozenset[int]
+    transcendental: bool
+
+    @property
+    def operations(self) -> int:
+        return sum(isinstance(node, Apply) for node in self.nodes)
+
+
+def build_body(phase: Structured) -> Body | None:
+    """None: a function or kind that kernels do not have."""
+    nodes: list[Node] = []
+    kinds: list[Kind] = []
+    sizes: list[Size] = []
+    places: list[int] = []
+
+    def add(node: Node, kind: Kind) -> int:
+        nodes.append(node)
+        kinds.append(kind)
+        return len(nodes) - 1
+
+    for node in phase.body:
+        match node:
+            case ReadNode():
+                if node.kind not in KINDS:
+                    return None
+                places.append(add(Load(node.index), node.kind))
+            case ConstantNode():
+                if node.kind not in KINDS:
+                    return None
+                places.append(add(Literal(node.kind, _bits(node.kind, node.value)), node.kind))
+            case SizeNode():
+                if node.size not in sizes:
+                    sizes.append(node.size)
+                places.append(add(Argument(sizes.index(node.size)), Kind.I64))
+            case AxisNode():
+                places.append(add(Coordinate(node.axis), Kind.I64))
+            case ApplyNode():
+                args = tuple(places[a] for a in node.args)
+                compute = kinds[args[1 if node.function == "select" else 0]]
+                if compute not in KINDS or node.kind not in KINDS:
+                    return None
+                if node.function == "ipow":
+                    made = _whole_power(phase, node, args, compute, add)
+                elif (function := _function(phase, node, compute)) is not None:
+                    made = add(Apply(function, args[:1] if function in ("square", "half_power") else args, compute, node.kind,
+                                     node.parameter), node.kind)  # fmt: skip
+                else:
+                    made = None
+                if made is None:
+                    return None
+                places.append(made)
+    results: list[Result] = []
+    for result in phase.results:
+        kind = kinds[places[result.node]]
+        if result.reduction is not None and (result.reduction not in REDUCTIONS or kind is Kind.CHAR):
+            return None
+        results.append(Result(places[result.node], kind, result.reduction))
+    axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
+    hard = any(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
+    return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard)
+
+
+def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
+    """The kernel's name of a function, None if it has none for the kind."""
+    if node.function == "pow":
+        exponent = phase.body[node.args[1]]
+        if isinstance(exponent, ConstantNode) and compute.is_float:
+            return {2.0: "square", 0.5: "half_power"}.get(exponent.value)  # type: ignore[arg-type]
+        return None
+    if node.function == "residue":
+        return "residue" if compute.is_integer else None
+    if node.function == "circular":
+        return "circular" if compute.is_float and node.parameter in PARAMETERS else None
+    if node.function == "convert" and compute.is_float and not node.kind.is_float:
+        return None
+    if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
+        return None
+    return node.function if node.function in _FUNCTIONS or node.function in TRANSCENDENTAL else None
+
+
+def _whole_power(phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: object) -> int | None:
+    """An integer to a constant power by squaring: exact modulo the width, whatever the order."""
+    exponent = phase.body[node.args[1]]
+    if not isinstance(exponent, ConstantNode) or not isinstance(exponent.value, int) or not 0 < exponent.value <= _MOST_FACTORS:
+        return None
+    left, square, made = int(exponent.value), args[0], None
+    while True:
+        if left & 1:
+            made = square if made is None else add(Apply("mul", (made, square), compute, compute), compute)  # type: ignore[operator]
+        left >>= 1
+        if not left:
+            return made
+        square = add(Apply("mul", (square, square), compute, compute), compute)  # type: ignore[operator]
+
+
+def _bits(kind: Kind, value: Payload) -> int:
+    if kind is Kind.CHAR:
+        assert isinstance(value, str)
+        return ord(value)
+    if kind.is_float:
+        assert isinstance(value, float | int)
+        return int(struct.unpack("<Q", struct.pack("<d", value))[0] if kind is Kind.F64
+                   else struct.unpack("<I", struct.pack("<f", value))[0])  # fmt: skip
+    assert isinstance(value, int)
+    return int(value)
+
+
+def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes: int, stores: Stores = Stores.PLAIN) -> Kernel:
+    """The kernel of a body in a nest, for vector registers of `vector_bytes`."""
+    axes = len(nest.groups)
+    vector = axes - 2 if nest.form is Form.ACROSS else axes - 1
+    rows = tuple(
+        Operand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
+        for kind, strides in zip(operands, nest.strides, strict=True)
+    )
+    loop_of = {axis: place for place, group in enumerate(nest.groups) for axis in group}
+    nodes = tuple(_placed(node, loop_of) for node in body.nodes)
+    lanes = _lanes(body, vector_bytes)
+    if nest.form is Form.ACROSS:
+        while lanes > nest.sizes[vector]:
+            lanes //= 2
+    return Kernel(nest.form, axes, lanes, rows, len(body.sizes), nodes, body.results, stores)
+
+
+def _placed(node: Node, loop_of: dict[int, int]) -> Node:
+    """Coordinates in terms of the loops; an axis of length 1 has none, and its coordinate is 0."""
+    if isinstance(node, Coordinate):
+        return Coordinate(loop_of[node.axis]) if node.axis in loop_of else Literal(Kind.I64, 0)
+    return node
+
+
+def _step(stride: int, bytes: int) -> Step:
+    if stride == 0:
+        return Step.NONE
+    return Step.UNIT if stride == bytes else Step.REVERSED if stride == -bytes else Step.STRIDED
+
+
+def _lanes(body: Body, vector_bytes: int) -> int:
+    """Elements a vector: two registers of the widest kind, one where many values are alive at once."""
+    widest = max(kind.bytes for kind in body.kinds)
+    lanes = 2 * vector_bytes // widest
+    return max(2, lanes // 2 if _most_alive(body) > _REGISTERS else lanes)
+
+
+def _most_alive(body: Body) -> int:
+    last: dict[int, int] = {}
+    for place, node in enumerate(body.nodes):
+        if isinstance(node, Apply):
+            last.update(dict.fromkeys(node.args, place))
+    last.update(dict.fromkeys((r.node for r in body.results), len(body.nodes)))
+    ends: dict[int, int] = {}
+    alive = most = 0
+    for place in range(len(body.nodes)):
+        alive += 1
+        ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + 1
+        most = max(most, alive)
+        alive -= ends.pop(place, 0)
+    return most

@@ -1,0 +1,155 @@
+"""The kernel IR: one loop nest over strided memory with a scalar body, free of addresses and sizes.
+
+A `Kernel` is made from a structured phase whose sizes and layouts are known (`build`), and printed for a machine (`llvm_text`).
+It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block of 64-bit words when it is called
+(Note [Argument block]).
+
+Axes are loops, outermost first.  `Form` says which of them is the vector axis and which is reduced:
+  * MAP: every axis is parallel, the last is the vector axis;
+  * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
+  * ACROSS: the last axis is reduced, the one before it is the vector axis (columns).
+
+Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
+it, as a reduction that is exact in any order may have any.
+
+Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
+operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
+axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, or 1 + the body
+node whose check failed.
+
+Neighbours: `build` (makes kernels), `scalar_text` and `llvm_text` (print them).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, TypeAlias
+
+from ...typechecker.elements import Kind
+
+ROWS: Final = 16
+LANES: Final = 256
+BLOCK: Final = ROWS * LANES
+FAILURE_WORDS: Final = 1
+
+
+class Form(Enum):
+    """See the module."""
+
+    MAP = "map"
+    ALONG = "along"
+    ACROSS = "across"
+
+
+class Step(Enum):
+    """How an operand moves along the vector axis."""
+
+    NONE = "none"
+    UNIT = "unit"
+    REVERSED = "reversed"
+    STRIDED = "strided"
+
+
+class Stores(Enum):
+    """STREAMED: results bypass the caches; their addresses are multiples of a vector's bytes."""
+
+    PLAIN = "plain"
+    STREAMED = "streamed"
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """`moves`: on which axes its address changes."""
+
+    kind: Kind
+    step: Step
+    moves: tuple[bool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    operand: int
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """`bits`: the stored bits, so that 0.0 and -0.0 differ and NaN equals itself."""
+
+    kind: Kind
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Scalar number `place` of the argument block, an i64."""
+
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """The coordinate on an axis, an i64."""
+
+    axis: int
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on)."""
+
+    function: str
+    args: tuple[int, ...]
+    compute: Kind
+    kind: Kind
+    parameter: int = 0
+
+
+Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Body node `node` of kind `kind`, reduced with `reduction` unless the form is MAP."""
+
+    node: int
+    kind: Kind
+    reduction: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """`lanes`: elements of a vector, a power of two, at most `LANES`."""
+
+    form: Form
+    axes: int
+    lanes: int
+    operands: tuple[Operand, ...]
+    scalars: int
+    body: tuple[Node, ...]
+    results: tuple[Result, ...]
+    stores: Stores = Stores.PLAIN
+
+    @property
+    def vector_axis(self) -> int:
+        return self.axes - 2 if self.form is Form.ACROSS else self.axes - 1
+
+    @property
+    def result_axes(self) -> int:
+        return self.axes if self.form is Form.MAP else self.axes - 1
+
+    def words(self) -> int:
+        """Length of the argument block."""
+        head = 2 * self.axes + self.scalars
+        return head + len(self.operands) * (1 + self.axes) + len(self.results) * (1 + self.result_axes) + FAILURE_WORDS
+
+
+def kind_of(kernel: Kernel, node: int) -> Kind:
+    """The kind of a body node."""
+    match kernel.body[node]:
+        case Load(operand):
+            return kernel.operands[operand].kind
+        case Literal(kind) | Apply(kind=kind):
+            return kind
+        case Argument() | Coordinate():
+            return Kind.I64

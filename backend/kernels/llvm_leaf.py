@@ -1,0 +1,91 @@
+"""The only module that imports llvmlite: text to object code, object code to an address.
+
+Neighbours: `store` (caches what this makes).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from .llvm_text import NAME
+
+
+class Unsupported(Exception):
+    """LLVM refuses the text or the object: the caller computes without a kernel."""
+
+
+@cache
+def binding() -> Any:
+    """llvmlite's binding, set up for this machine; None where it is missing or does not work."""
+    try:
+        import llvmlite.binding as llvm
+    except (ImportError, OSError):
+        return None
+    try:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        _machine(llvm)
+    except (RuntimeError, OSError, AttributeError):
+        return None
+    return llvm
+
+
+_machines: list[Any] = []
+_engines: list[Any] = []
+
+
+def _machine(llvm: Any) -> Any:
+    if not _machines:
+        target = llvm.Target.from_default_triple()
+        features = llvm.get_host_cpu_features().flatten()
+        _machines.append(target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic"))
+    return _machines[0]
+
+
+@cache
+def identity() -> str:
+    """What object code depends on beside the text."""
+    llvm = binding()
+    import llvmlite
+
+    features = ",".join(sorted(f for f, on in llvm.get_host_cpu_features().items() if on))
+    return f"{llvmlite.__version__} {llvm.llvm_version_info} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+
+
+def processor() -> str:
+    """The processor that code is made for, as LLVM names it."""
+    return str(binding().get_host_cpu_name())
+
+
+@cache
+def has_feature(name: str) -> bool:
+    """Has this processor a feature, as LLVM names it?"""
+    llvm = binding()
+    return llvm is not None and bool(llvm.get_host_cpu_features().get(name, False))
+
+
+def compile_text(text: str) -> bytes:
+    """Object code.  Unsupported: LLVM does not accept the text."""
+    llvm = binding()
+    try:
+        module = llvm.parse_assembly(text)
+        return bytes(_machine(llvm).emit_object(module))
+    except RuntimeError as error:
+        raise Unsupported(str(error)) from None
+
+
+def link(code: bytes) -> int:
+    """The address of the kernel of an object.  Unsupported: the object is no good.  Code stays loaded with the process."""
+    llvm = binding()
+    try:
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
+        engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
+        engine.finalize_object()
+        address = int(engine.get_function_address(NAME))
+    except RuntimeError as error:
+        raise Unsupported(str(error)) from None
+    if not address:
+        raise Unsupported("no kernel in the object")
+    _engines.append(engine)
+    return address

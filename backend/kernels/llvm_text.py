@@ -1,0 +1,37 @@
+"""A kernel as an LLVM function: loads the argument block, loops, and calls `scalar_text` for the body.
+
+The outer axes are plain loops.  Body nodes are computed as far out as their operands allow.  What happens on the vector axis
+differs by form: `maps` stores each vector, `sums` reduces along or across.
+
+Neighbours: `ir` (Note [Argument block]), `writer`, `scalar_text`; `store` compiles the text.
+"""
+
+from __future__ import annotations
+
+from .emission import Emission
+from .ir import Form, Kernel
+from .maps import write_map
+from .sums import write_across, write_along
+
+NAME = "kernel"
+
+
+def llvm_text(kernel: Kernel) -> str:
+    """A module with one function `i64 kernel(ptr words)`."""
+    emission = Emission(kernel)
+    emission.enter()
+    match kernel.form:
+        case Form.MAP:
+            write_map(emission)
+        case Form.ALONG:
+            write_along(emission)
+        case Form.ACROSS:
+            write_across(emission)
+    emission.w.do("ret i64 0")
+    body = "\n".join(emission.lines())
+    declarations = "\n".join(emission.w.declarations)
+    metadata = "\n!0 = !{i32 1}\n" if "!nontemporal" in body else "\n"
+    return (
+        f"define i64 @{NAME}(ptr noalias %words) #0 {{\n{body}\n}}\n{declarations}\n"
+        f'attributes #0 = {{ nounwind "prefer-vector-width"="512" "no-trapping-math"="true" }}{metadata}'
+    )

@@ -1,0 +1,91 @@
+"""The order of loops for a phase over operands of given strides, and which axes merge into one loop.
+
+Parallel axes are ordered as the operands lie in memory, the largest deciding; results are laid out in that order, contiguous.
+Neighbouring loops that step evenly through every operand become one.
+
+Neighbours: `build` (makes the kernel for a nest), `backend.run.cpu.compiled` (binds it to arrays).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cmp_to_key
+from math import prod
+from typing import TypeAlias
+
+from .ir import Form
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """`order`: the parallel axes of the program as they lie in memory, outermost first.  `groups`: the axes of each loop, the
+    reduce axis (if any) last.  `sizes` of the loops, `strides` in bytes of each operand on each loop."""
+
+    form: Form
+    order: Numbers
+    groups: tuple[Numbers, ...]
+    sizes: Numbers
+    strides: tuple[Numbers, ...]
+
+
+_FEW_ROWS = 32
+"""Rows shorter than this are summed side by side."""
+
+
+def plan_nest(
+    space: Numbers, reduces: bool, strides: Sequence[Numbers], coordinates: Collection[int], least_cells: int = 4
+) -> Nest:
+    """`strides[i][axis]` is 0 where operand i does not vary; `coordinates`: axes whose coordinate the body uses.
+
+    Neither `space` nor any loop is empty."""
+    rank = len(space)
+    parallel = [axis for axis in range(rank - reduces) if space[axis] != 1]
+    largest = sorted(strides, key=lambda s: -prod(n for n, step in zip(space, s, strict=True) if step))
+
+    def before(a: int, b: int) -> int:
+        for own in largest:
+            left, right = abs(own[a]), abs(own[b])
+            if left and right and left != right:
+                return right - left
+        return a - b
+
+    order = sorted(parallel, key=cmp_to_key(before))
+    groups: list[list[int]] = []
+    for axis in order:
+        if groups and _merge(groups[-1][-1], axis, space, strides, coordinates):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    form = Form.MAP
+    if reduces:
+        last, inner = rank - 1, groups[-1] if groups else []
+        form = _form(space, last, inner, prod(space[axis] for axis in inner), largest, least_cells)
+        groups.append([last])
+    elif not groups:
+        groups.append([rank - 1] if rank else [])
+    unit = [axis for axis in range(rank - reduces) if space[axis] == 1]
+    return Nest(
+        form, (*unit, *order), tuple(map(tuple, groups)), tuple(prod(space[axis] for axis in g) for g in groups),
+        tuple(tuple(own[g[-1]] if g else 0 for g in groups) for own in strides),
+    )  # fmt: skip
+
+
+def _merge(outer: int, inner: int, space: Numbers, strides: Sequence[Numbers], coordinates: Collection[int]) -> bool:
+    if outer in coordinates or inner in coordinates:
+        return False
+    return all(own[outer] == own[inner] * space[inner] for own in strides)
+
+
+def _form(space: Numbers, last: int, inner: Sequence[int], cells: int, largest: Sequence[Numbers], least_cells: int) -> Form:
+    """ALONG where the reduce axis lies innermost and is long, or where there are no cells to speak of."""
+    if cells < least_cells or not inner:
+        return Form.ALONG
+    if space[last] < _FEW_ROWS:
+        return Form.ACROSS
+    for own in largest:
+        if own[last] and own[inner[-1]]:
+            return Form.ALONG if abs(own[last]) < abs(own[inner[-1]]) else Form.ACROSS
+    return Form.ALONG

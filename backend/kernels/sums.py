@@ -1,0 +1,293 @@
+"""Reductions in the order of sums (phases.md): along a contiguous axis, and across one that is not.
+
+A block's lane is reduced down its rows in registers.  ALONG: lanes lie in vectors of a small buffer, which is halved.  ACROSS: a
+vector holds one lane of several cells; lanes are visited in bit-reversed order, in which halving is a binary tree of
+neighbours.  Such trees, of lanes and of blocks, are kept as a stack of partial results, one a level, joined as a binary counter
+carries.  Absent elements count as the identity, which changes no bit.
+
+Neighbours: `emission`, `llvm_text`; `backend.run.sums` is the definition.
+"""
+
+from __future__ import annotations
+
+from ...typechecker.elements import Kind
+from .emission import VECTOR_ALIGN, Cursor, Emission
+from .ir import BLOCK, LANES, Step
+from .maps import pack_operand
+from .scalar_text import Vectors, identity
+from .writer import Writer
+
+TILE = 256
+"""Cells whose partial results one thread holds."""
+_LANE_LEVELS = 9
+_BLOCK_LEVELS = 28
+
+
+def write_along(e: Emission) -> None:
+    """Outer loops over cells, then the last axis of each."""
+    w, kernel = e.w, e.kernel
+    loops = e.open_outer(kernel.axes - 1)
+    size = e.sizes[-1]
+    buffers = [e.room(LANES * r.kind.bytes) for r in kernel.results]
+    scalars = Vectors(w, 1)
+    trees = [e.room(_BLOCK_LEVELS * 2 * r.kind.bytes) for r in kernel.results]
+    blocks = w.begin(0, w.word("lshr", w.word("add", size, BLOCK - 1), BLOCK.bit_length() - 1))
+    start = w.word("mul", blocks.index, BLOCK)
+    length = w.smaller(w.word("sub", size, start), BLOCK)
+    lanes = w.smaller(length, LANES)
+    _clear_short(e, buffers, lanes)
+    _lanes_along(e, buffers, start, length, lanes)
+    for place, result in enumerate(kernel.results):
+        value = _halve(e, place, buffers[place], lanes)
+        assert result.reduction is not None
+        _carry(w, scalars, e, place, trees[place], blocks.index, value)
+    w.end(blocks)
+    for place, result in enumerate(kernel.results):
+        total = _finish(w, scalars, e, place, trees[place], size)
+        scalars.store(result.kind, total, e.outputs[place])
+    e.close_outer(loops)
+
+
+def _clear_short(e: Emission, buffers: list[str], lanes: str) -> None:
+    """Fill the lane buffers with identities where a block has fewer lanes."""
+    w, v = e.w, e.v
+    stop = w.let(f"select i1 {w.test('ult', lanes, LANES)}, i64 {LANES}, i64 0")
+    loop = w.begin(0, stop, e.kernel.lanes)
+    for buffer, result in zip(buffers, e.kernel.results, strict=True):
+        assert result.reduction is not None
+        none = v.constant(result.kind, identity(result.reduction, result.kind))
+        v.store(result.kind, none, w.at(buffer, w.word("mul", loop.index, result.kind.bytes)), _aligned(e, result.kind.bytes))
+    w.end(loop)
+
+
+def _aligned(e: Emission, bytes: int) -> int:
+    return min(VECTOR_ALIGN, e.kernel.lanes * bytes)
+
+
+def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes: str) -> None:
+    """Each vector of lanes down the rows of a block."""
+    w, v, kernel = e.w, e.v, e.kernel
+    axis, width = kernel.vector_axis, kernel.lanes
+    groups = w.begin(0, lanes, width)
+    firsts = [(v.type(r.kind), v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results]
+    rows = w.begin(groups.index, length, LANES, firsts)
+    place = w.word("add", start, rows.index)
+    left = w.word("sub", length, rows.index)
+    active = w.smaller(left, width)
+    addresses: dict[int, str] = {}
+    for i in e.varying:
+        row = kernel.operands[i]
+        stride = {Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(row.step, e.strides[i][axis])
+        addresses[i] = w.at(e.bases[i], w.word("mul", place, stride))
+    pack, ready = w.new_label(), w.new_label()
+    short = w.test("ult", left, width)
+    before = w.block
+    w.branch(short, pack, ready)
+    w.label(pack)
+    packed = {i: pack_operand(e, i, addresses[i], active) for i in e.varying}
+    after = w.block
+    w.jump(ready)
+    w.label(ready)
+    cursors: dict[int, Cursor] = {}
+    for i in e.varying:
+        address = w.let(f"phi ptr [ {addresses[i]}, %{before} ], [ {packed[i]}, %{after} ]")
+        offsets = ""
+        if kernel.operands[i].step is Step.STRIDED:
+            bytes = kernel.operands[i].kind.bytes
+            near = "<" + ", ".join(f"i64 {lane * bytes}" for lane in range(width)) + ">"
+            offsets = w.let(f"phi <{width} x i64> [ {e.offsets[i]}, %{before} ], [ {near}, %{after} ]")
+        cursors[i] = Cursor(address, offsets)
+    found = e.evaluate(cursors, {axis: w.word("add", e.origins[axis], place)})
+    e.flush_checks(active)
+    values = _without_absent(e, [found[r.node] for r in kernel.results], short, active)
+    joined = [
+        v.combine(r.reduction or "", r.kind, total, value)
+        for r, total, value in zip(kernel.results, rows.carried, values, strict=True)
+    ]
+    w.end(rows, joined)
+    for buffer, result, total in zip(buffers, kernel.results, rows.carried, strict=True):
+        address = w.at(buffer, w.word("mul", groups.index, result.kind.bytes))
+        v.store(result.kind, total, address, _aligned(e, result.kind.bytes))
+    w.end(groups)
+
+
+def _without_absent(e: Emission, values: list[str], short: str, active: str) -> list[str]:
+    """The values, identities in the lanes beyond `active` of a short vector."""
+    w, v = e.w, e.v
+    before, mask, ready = w.block, w.new_label(), w.new_label()
+    w.branch(short, mask, ready)
+    w.label(mask)
+    present = v.compare("ult", Kind.I64, v.counting(), v.splat(Kind.I64, active))
+    kept = [
+        v.choose(r.kind, present, value, v.constant(r.kind, identity(r.reduction or "", r.kind)))
+        for r, value in zip(e.kernel.results, values, strict=True)
+    ]
+    w.jump(ready)
+    w.label(ready)
+    return [
+        w.let(f"phi {v.type(r.kind)} [ {value}, %{before} ], [ {cut}, %{mask} ]")
+        for r, value, cut in zip(e.kernel.results, values, kept, strict=True)
+    ]
+
+
+def _halve(e: Emission, place: int, buffer: str, lanes: str) -> str:
+    """The lanes of a buffer by halving; a vector of one."""
+    w, width, result = e.w, e.kernel.lanes, e.kernel.results[place]
+    function, kind = result.reduction or "", result.kind
+    bytes, align = kind.bytes, _aligned(e, kind.bytes)
+    half = LANES // 2
+    while half >= width:
+        stop = w.let(f"select i1 {w.test('ugt', lanes, half)}, i64 {half}, i64 0")
+        loop = w.begin(0, stop, width)
+        low = w.at(buffer, w.word("mul", loop.index, bytes))
+        high = w.at(low, half * bytes)
+        joined = e.v.combine(function, kind, e.v.load(kind, low, align), e.v.load(kind, high, align))
+        e.v.store(kind, joined, low, align)
+        w.end(loop)
+        half //= 2
+    value, count = e.v.load(kind, buffer, align), width
+    while count > 1:
+        count //= 2
+        v, whole = Vectors(w, count), Vectors(w, 2 * count).type(kind)
+        parts = []
+        for first in (0, count):
+            order = "<" + ", ".join(f"i32 {first + lane}" for lane in range(count)) + ">"
+            parts.append(w.let(f"shufflevector {whole} {value}, {whole} poison, <{count} x i32> {order}"))
+        value = v.combine(function, kind, parts[0], parts[1])
+    return value
+
+
+# ----------------------------------------------------------------------------------- trees on a stack
+
+
+def _carry(w: Writer, v: Vectors, e: Emission, place: int, tree: str, index: str, value: str, pitch: int = 0) -> None:
+    """Put partial result number `index` on the stack, joining it with those that are complete with it.
+
+    `pitch`: bytes from level to level."""
+    result = e.kernel.results[place]
+    pitch = pitch or 2 * result.kind.bytes
+    before, head, join, put = w.block, w.new_label(), w.new_label(), w.new_label()
+    w.jump(head)
+    w.label(head)
+    left, address, total = w.fresh(), w.fresh(), w.fresh()
+    holes = [w.hole() for _ in range(3)]
+    odd = w.let(f"trunc i64 {left} to i1")
+    w.branch(odd, join, put)
+    w.label(join)
+    joined = v.combine(result.reduction or "", result.kind, v.load(result.kind, address), total)
+    following, above = w.word("lshr", left, 1), w.at(address, pitch)
+    w.jump(head)
+    w.fill(holes[0], f"{left} = phi i64 [ {index}, %{before} ], [ {following}, %{join} ]")
+    w.fill(holes[1], f"{address} = phi ptr [ {tree}, %{before} ], [ {above}, %{join} ]")
+    w.fill(holes[2], f"{total} = phi {v.type(result.kind)} [ {value}, %{before} ], [ {joined}, %{join} ]")
+    w.label(put)
+    v.store(result.kind, total, address)
+
+
+def _finish(w: Writer, v: Vectors, e: Emission, place: int, tree: str, size: str, pitch: int = 0) -> str:
+    """All partial results on the stack together, the latest (which are the smallest) first."""
+    result = e.kernel.results[place]
+    pitch = pitch or 2 * result.kind.bytes
+    count = w.word("lshr", w.word("add", size, BLOCK - 1), BLOCK.bit_length() - 1)
+    level = w.call("i64", "llvm.cttz.i64", ("i64", count), ("i1", "true"))
+    first = w.at(tree, w.word("mul", level, pitch))
+    latest = v.load(result.kind, first)
+    rest = w.word("lshr", w.word("lshr", count, level), 1)
+    before, head, body, join, skip, out = w.block, *(w.new_label() for _ in range(5))
+    w.jump(head)
+    w.label(head)
+    left, address, total = w.fresh(), w.fresh(), w.fresh()
+    holes = [w.hole() for _ in range(3)]
+    w.branch(w.test("ne", left, 0), body, out)
+    w.label(body)
+    above = w.at(address, pitch)
+    w.branch(w.let(f"trunc i64 {left} to i1"), join, skip)
+    w.label(join)
+    joined = v.combine(result.reduction or "", result.kind, v.load(result.kind, above), total)
+    w.jump(skip)
+    w.label(skip)
+    value = w.let(f"phi {v.type(result.kind)} [ {total}, %{body} ], [ {joined}, %{join} ]")
+    following = w.word("lshr", left, 1)
+    w.jump(head)
+    w.fill(holes[0], f"{left} = phi i64 [ {rest}, %{before} ], [ {following}, %{skip} ]")
+    w.fill(holes[1], f"{address} = phi ptr [ {first}, %{before} ], [ {above}, %{skip} ]")
+    w.fill(holes[2], f"{total} = phi {v.type(result.kind)} [ {latest}, %{before} ], [ {value}, %{skip} ]")
+    w.label(out)
+    return total
+
+
+# --------------------------------------------------------------------------------------------- across
+
+
+def write_across(e: Emission) -> None:
+    """Outer loops, then tiles of the vector axis, each down the whole last axis."""
+    w, kernel = e.w, e.kernel
+    cells, size = e.sizes[-2], e.sizes[-1]
+    loops = e.open_outer(kernel.axes - 2)
+    lane_trees = [e.room(_LANE_LEVELS * TILE * r.kind.bytes) for r in kernel.results]
+    block_trees = [e.room(_BLOCK_LEVELS * TILE * r.kind.bytes) for r in kernel.results]
+    last = w.word("sub", cells, kernel.lanes)
+    tiles = w.begin(0, cells, TILE)
+    stop = w.smaller(w.word("add", tiles.index, TILE), cells)
+    blocks = w.begin(0, w.word("lshr", w.word("add", size, BLOCK - 1), BLOCK.bit_length() - 1))
+    start = w.word("mul", blocks.index, BLOCK)
+    length = w.smaller(w.word("sub", size, start), BLOCK)
+    lanes = w.smaller(length, LANES)
+    zeros = w.call("i64", "llvm.ctlz.i64", ("i64", w.word("sub", lanes, 1)), ("i1", "false"))
+    bits = w.word("sub", 64, zeros)
+    visits = w.begin(0, w.word("shl", 1, bits))
+    turned = w.call("i64", "llvm.bitreverse.i64", ("i64", visits.index))
+    lane = w.word("lshr", w.word("lshr", turned, 1), w.word("sub", 63, bits))
+    vectors = w.begin(tiles.index, stop, kernel.lanes)
+    cell = w.smaller(vectors.index, last)
+    totals = _lane_across(e, cell, start, lane, length)
+    slot = w.word("sub", vectors.index, tiles.index)
+    for place, result in enumerate(kernel.results):
+        tree = w.at(lane_trees[place], w.word("mul", slot, result.kind.bytes))
+        _carry(w, e.v, e, place, tree, visits.index, totals[place], TILE * result.kind.bytes)
+    w.end(vectors)
+    w.end(visits)
+    vectors = w.begin(0, w.word("sub", stop, tiles.index), kernel.lanes)
+    for place, result in enumerate(kernel.results):
+        offset, pitch = w.word("mul", vectors.index, result.kind.bytes), TILE * result.kind.bytes
+        top = w.at(w.at(lane_trees[place], offset), w.word("mul", bits, pitch))
+        value = e.v.load(result.kind, top)
+        _carry(w, e.v, e, place, w.at(block_trees[place], offset), blocks.index, value, pitch)
+    w.end(vectors)
+    w.end(blocks)
+    vectors = w.begin(tiles.index, stop, kernel.lanes)
+    slot = w.word("sub", vectors.index, tiles.index)
+    cell = w.smaller(vectors.index, last)
+    for place, result in enumerate(kernel.results):
+        tree = w.at(block_trees[place], w.word("mul", slot, result.kind.bytes))
+        total = _finish(w, e.v, e, place, tree, size, TILE * result.kind.bytes)
+        e.v.store(result.kind, total, w.at(e.outputs[place], w.word("mul", cell, result.kind.bytes)))
+    w.end(vectors)
+    w.end(tiles)
+    e.close_outer(loops)
+
+
+def _lane_across(e: Emission, cell: str, start: str, lane: str, length: str) -> tuple[str, ...]:
+    """One lane of a vector of cells, down the rows of a block."""
+    w, v, kernel = e.w, e.v, e.kernel
+    firsts = [(v.type(r.kind), v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results]
+    columns = {i: _column(e, i, cell) for i in e.varying}
+    rows = w.begin(lane, length, LANES, firsts)
+    row = w.word("add", start, rows.index)
+    cursors = {i: Cursor(w.at(base, w.word("mul", row, e.strides[i][-1])), e.offsets[i]) for i, base in columns.items()}
+    coordinates = {kernel.axes - 1: w.word("add", e.origins[-1], row), kernel.axes - 2: w.word("add", e.origins[-2], cell)}
+    found = e.evaluate(cursors, coordinates)
+    e.flush_checks(None)
+    joined = [
+        v.combine(r.reduction or "", r.kind, total, found[r.node]) for r, total in zip(kernel.results, rows.carried, strict=True)
+    ]
+    w.end(rows, joined)
+    return rows.carried
+
+
+def _column(e: Emission, operand: int, cell: str) -> str:
+    row = e.kernel.operands[operand]
+    stride = {Step.NONE: 0, Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(
+        row.step, e.strides[operand][e.kernel.vector_axis]
+    )
+    return e.w.at(e.bases[operand], e.w.word("mul", cell, stride))

@@ -1,0 +1,279 @@
+"""Structured phases through compiled kernels: binds a kernel to the arrays of a run, cuts the work for the team.
+
+The operands are the views that NumPy would compute on, so their bounds are NumPy's; a kernel sees only an address, sizes and
+strides of each, checked here for every new layout.  The arrays are held until the kernel has returned.  A run that kernels cannot
+do (a foreign layout, no llvmlite) goes to `otherwise`, the same phase on NumPy.
+
+Note [Pieces].  Work is cut along the outermost loop that is long enough, or along the reduce axis at multiples of 2ᵐ blocks of
+the order of sums, whose partial results are subtrees of its tree.  So the pieces do not show.
+
+Neighbours: `backend.kernels` (what is bound), `structured` (decides), `reduce` (joins partial results).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ...graph.phases import Structured, ValueId
+from ...kernels import policy
+from ...kernels.build import Body, build_body, build_kernel
+from ...kernels.ir import BLOCK, Apply, Form, Kernel
+from ...kernels.llvm_leaf import binding, has_feature
+from ...kernels.nest import Nest, plan_nest
+from ...kernels.store import address_of
+from ..failures import CheckFailed
+from ..sums_numpy import combine_tree
+from ..team import run_boxes
+from .kinds import DTYPES, NumArray
+from .scalars import PLAIN, implementation
+from .views import View
+
+Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
+
+PARALLEL: Final = 1 << 16
+"""Spaces of at least this many points use the team."""
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+def compile_kernel(
+    phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
+    number: Callable[[Size], int], threads: int, otherwise: Run,
+) -> Run:  # fmt: skip
+    """The run of a phase through kernels where they are worth it; `otherwise` itself where they never are."""
+    mode = policy.mode()
+    if mode is policy.Mode.OFF or (mode is policy.Mode.AUTO and prod(space) < policy.SMALL) or binding() is None:
+        return otherwise
+    body = build_body(phase)
+    if body is None:
+        return otherwise
+    operands = [kinds(read.value) for read in phase.reads]
+    return CompiledRun(body, views, space, operands, [number(size) for size in body.sizes], threads, mode, otherwise).run
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One call: the words of the argument block without addresses, and how far into each array it starts (bytes)."""
+
+    words: tuple[int, ...]
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A kernel for operands of one layout.  `addresses`: the places of the operands' and results' addresses in the words.
+
+    `partials`: how many partial results each cell has (1 unless the reduce axis is cut)."""
+
+    kernel: Kernel
+    call: Callable[[int], int]
+    pieces: tuple[Piece, ...]
+    operand_places: tuple[int, ...]
+    result_places: tuple[int, ...]
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+    partials: int
+
+
+class CompiledRun:
+    """A phase; its kernels by the layout of the operands."""
+
+    def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
+                 scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Run) -> None:  # fmt: skip
+        self.body, self.views, self.space, self.operands = body, views, space, operands
+        self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
+        self.reduces = body.results[0].reduction is not None
+        self.points = prod(space)
+        self.kept: dict[tuple[Any, ...], Bound | Kernel | None] = {}
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        arrays = [np.asarray(view(values[value])) for value, view in self.views]
+        bound = self.bound(arrays)
+        if bound is None:
+            del arrays
+            return self.otherwise(values, overwrite)
+        results = self.room(bound, overwrite)
+        self.call(bound, arrays, results)
+        return self.finish(bound, results)
+
+    # ------------------------------------------------------------------------------------------ binding
+
+    def bound(self, arrays: Sequence[NumArray]) -> Bound | None:
+        key = tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
+        found = self.kept[key] if key in self.kept else self.kernel_for(arrays)
+        if isinstance(found, Kernel) and self.wanted(found):
+            found = self.bind(found, arrays)
+        self.kept[key] = found
+        return found if isinstance(found, Bound) else None
+
+    def wanted(self, kernel: Kernel) -> bool:
+        return self.mode is policy.Mode.ALWAYS or policy.is_worthwhile(kernel, self.body, self.points)
+
+    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+        strides = [_strides(array, self.space) for array in arrays]
+        return plan_nest(self.space, self.reduces, strides, self.body.coordinates)
+
+    def kernel_for(self, arrays: Sequence[NumArray]) -> Kernel | None:
+        """The kernel for operands like these; None where an array is not what the phase says."""
+        for array, kind in zip(arrays, self.operands, strict=True):
+            if array.dtype != DTYPES[kind] or not _fits(array.shape, self.space):
+                return None
+        return build_kernel(self.body, self.nest(arrays), self.operands, _vector_bytes())
+
+    def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> Bound | None:
+        address = address_of(kernel)
+        if address is None:
+            return None
+        nest = self.nest(arrays)
+        head = 2 * kernel.axes + kernel.scalars
+        each = 1 + kernel.axes
+        operand_places = tuple(head + i * each for i in range(len(arrays)))
+        first = head + len(arrays) * each
+        result_places = tuple(first + i * (1 + kernel.result_axes) for i in range(len(self.body.results)))
+        cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
+        cuts, partials = self.cuts(nest)
+        pieces = tuple(self.piece(kernel, nest, cells, cut, place, partials) for place, cut in enumerate(cuts))
+        shape = tuple(self.space[axis] for axis in nest.order)
+        return Bound(kernel, _CALL(address), pieces, operand_places, result_places, shape, nest.order, partials)
+
+    def cuts(self, nest: Nest) -> tuple[list[tuple[int, int, int]], int]:
+        """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces]."""
+        whole = [(0, 0, nest.sizes[0])]
+        if self.threads <= 1 or self.points < PARALLEL:
+            return whole, 1
+        wanted = 4 * self.threads
+        parallel = len(nest.sizes) - (1 if self.reduces else 0)
+        for loop in range(parallel):
+            size = nest.sizes[loop]
+            if size < 2 * self.threads:
+                continue
+            inner = loop == parallel - 1 and nest.form is not Form.ALONG
+            grain = 256 if inner and size >= 1024 * self.threads else 64 if inner and size >= 256 * self.threads else 1
+            if inner and grain == 1 and size < 64 * self.threads:
+                continue
+            step = -(-size // (wanted * grain)) * grain
+            return [(loop, start, min(start + step, size)) for start in range(0, size, step)], 1
+        size = nest.sizes[-1]
+        if not self.reduces or size < 2 * BLOCK * self.threads:
+            return whole, 1
+        step = BLOCK
+        while step * wanted < size:
+            step *= 2
+        last = len(nest.sizes) - 1
+        made = [(last, start, min(start + step, size)) for start in range(0, size, step)]
+        return made, len(made)
+
+    def piece(self, kernel: Kernel, nest: Nest, cells: tuple[int, ...], cut: tuple[int, int, int], place: int, partials: int
+              ) -> Piece:  # fmt: skip
+        loop, start, stop = cut
+        sizes, origins = list(nest.sizes), [0] * len(nest.sizes)
+        sizes[loop], origins[loop] = stop - start, start
+        words = [*sizes, *origins, *self.scalars]
+        for strides in nest.strides:
+            words += [0, *strides]
+        starts: list[int] = []
+        for result in self.body.results:
+            strides = _contiguous(cells, result.kind.bytes)
+            starts.append(place * prod(cells) * result.kind.bytes if partials > 1 else start * strides[loop])
+            words += [0, *strides[:-1]]
+        return Piece((*words, 0), tuple(start * strides[loop] for strides in nest.strides), tuple(starts))
+
+    # ---------------------------------------------------------------------------------------- running
+
+    def room(self, bound: Bound, overwrite: NumArray | None) -> list[NumArray]:
+        """An array for each result, laid out as the nest has it."""
+        made: list[NumArray] = []
+        for place, result in enumerate(self.body.results):
+            dtype = DTYPES[result.kind]
+            shape = bound.shape if bound.partials == 1 else (bound.partials, *bound.shape)
+            if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
+                moved = overwrite.transpose(bound.order)
+                if moved.flags.c_contiguous:
+                    made.append(moved)
+                    continue
+            made.append(np.empty(shape, dtype))
+        return made
+
+    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
+        """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
+        sources = [array.__array_interface__["data"][0] for array in arrays]
+        targets = [array.__array_interface__["data"][0] for array in results]
+        pieces, call, length = bound.pieces, bound.call, len(bound.pieces[0].words)
+        block_type = ctypes.c_int64 * length
+        failed: dict[int, tuple[int, int]] = {}
+
+        def work(place: int) -> None:
+            piece = pieces[place]
+            block = block_type(*piece.words)
+            for at, source, offset in zip(bound.operand_places, sources, piece.operands, strict=True):
+                block[at] = source + offset
+            for at, target, offset in zip(bound.result_places, targets, piece.results, strict=True):
+                block[at] = target + offset
+            code = call(ctypes.addressof(block))
+            if code:
+                failed[place] = (code - 1, block[length - 1])
+
+        if len(pieces) == 1:
+            work(0)
+        else:
+            run_boxes(range(len(pieces)), lambda: work, min(self.threads, len(pieces)))
+        if failed:
+            self.fail(bound.kernel, *failed[min(failed)])
+
+    def fail(self, kernel: Kernel, place: int, word: int) -> None:
+        """Let NumPy's check of the value say what is wrong with it."""
+        node = kernel.body[place]
+        assert isinstance(node, Apply)
+        if node.compute.is_float:
+            value = np.array([word], np.int64).view(np.float64).astype(DTYPES[node.compute])
+        else:
+            value = np.array([word], np.int64).astype(DTYPES[node.compute])
+        implementation(node.function, node.compute, node.kind, node.parameter)(value, None)
+        raise CheckFailed("E703", f"{value[0]} is not a value of {node.kind.value}")
+
+    def finish(self, bound: Bound, results: Sequence[NumArray]) -> tuple[Any, ...]:
+        """Partial results joined, axes in the program's order."""
+        made: list[Any] = []
+        for result, value in zip(self.body.results, results, strict=True):
+            if bound.partials > 1:
+                assert result.reduction is not None
+                value = combine_tree(PLAIN[result.reduction], value, 0)
+            order = bound.order
+            if list(order) != sorted(order):
+                value = value.transpose(sorted(range(len(order)), key=order.__getitem__))
+            made.append(value)
+        return tuple(made)
+
+
+def _strides(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
+    if array.ndim != len(space):
+        return (0,) * len(space)
+    return tuple([0 if size == 1 else stride for size, stride in zip(array.shape, array.strides, strict=True)])
+
+
+def _fits(shape: tuple[int, ...], space: tuple[int, ...]) -> bool:
+    """Does an array broadcast over the space?"""
+    if len(shape) != len(space):
+        return prod(shape) == 1
+    return all(own in (1, size) for own, size in zip(shape, space, strict=True))
+
+
+def _contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
+    """Strides of an array of these sizes, and 0 for a reduce axis."""
+    strides: list[int] = []
+    for size in reversed(sizes):
+        strides.insert(0, bytes)
+        bytes *= size
+    return (*strides, 0)
+
+
+def _vector_bytes() -> int:
+    return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16

@@ -1,0 +1,83 @@
+"""Code on disk: found again, rejected when damaged or not private, and never needed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rho.backend.kernels import llvm_leaf, policy, store
+from rho.tests.kernels.phases import apply, phase, projection, read, run
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(store.SWITCH, str(tmp_path / "kernels"))
+    monkeypatch.setattr(store, "_addresses", {})
+    return tmp_path / "kernels"
+
+
+def triple(monkeypatch: pytest.MonkeyPatch) -> int:
+    """Run one phase as a new process would; how often something was compiled."""
+    compiled: list[str] = []
+    original = llvm_leaf.compile_text
+
+    def counting(text: str) -> bytes:
+        compiled.append(text)
+        return original(text)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(llvm_leaf, "compile_text", counting)
+        patch.setattr(store, "_addresses", {})
+        body = [read(0, Kind.F64), apply("add", (0, 0), Kind.F64), apply("add", (0, 1), Kind.F64)]
+        made = phase([9], [projection([9], [9], [0])], body, [2])
+        (result,) = run(made, [np.arange(9.0)], policy.Mode.ALWAYS)
+    assert np.array_equal(result, 3 * np.arange(9.0))
+    return len(compiled)
+
+
+def test_found_again(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [triple(monkeypatch), triple(monkeypatch)] == [1, 0]
+    assert len(list(place.iterdir())) == 1
+    assert os.stat(place).st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "foreign"])
+def test_damaged_files_are_made_again(damage: str, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    triple(monkeypatch)
+    (file,) = place.iterdir()
+    good = file.read_bytes()
+    middle = len(good) // 2
+    flipped = good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :]
+    bad = {"flipped": flipped, "cut": good[:middle], "empty": b"", "foreign": b"x" * 999}
+    file.write_bytes(bad[damage])
+    assert triple(monkeypatch) == 1
+    assert file.read_bytes() == good
+
+
+def test_a_folder_that_others_may_write_is_not_read(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    triple(monkeypatch)
+    os.chmod(place, 0o777)
+    assert triple(monkeypatch) == 1
+
+
+def test_no_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("off", str(place / "file" / "below")):
+        place.mkdir(exist_ok=True)
+        (place / "file").write_text("")
+        monkeypatch.setenv(store.SWITCH, value)
+        assert [triple(monkeypatch), triple(monkeypatch)] == [1, 1]
+
+
+def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(llvm_leaf, "binding", lambda: None)
+    monkeypatch.setattr("rho.backend.run.cpu.compiled.binding", lambda: None)
+    body = [read(0, Kind.F64), apply("neg", (0,), Kind.F64)]
+    made = phase([9], [projection([9], [9], [0])], body, [1])
+    (result,) = run(made, [np.arange(9.0)], policy.Mode.AUTO)
+    assert np.array_equal(result, -np.arange(9.0))
