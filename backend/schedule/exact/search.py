@@ -1,0 +1,159 @@
+"""Bisection over the makespan: each probe asks whether a schedule of at most T ticks exists; a model is made exact, what it
+overlooked is stated and asked again.
+
+Invariants: `lower` was proved by refutations or given; `schedule` is checked by its own exact ticks; nothing depends on the clock
+but being aborted.  Neighbours: `encoding`, `cuts`, `realise`, `peaks`; `planner` calls `refine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from ..problem import Problem, Schedule
+from ..timing import Mode
+from .cuts import Cuts
+from .encoding import Encoding
+from .events import Events, Key
+from .heads import Heads
+from .peaks import buffers, peak
+from .realise import Plan, Realiser
+from .shape import Shape
+from .solver import Solver, Steps, Verdict, available
+
+ROUNDS = 200
+"""Times that one probe may be asked again with more stated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`schedule` is the best known (the given one if none better was found); no schedule with the given modes is shorter than
+    `lower_bound`; `proved`: it is reached.  `aborted`: the clock stopped the search."""
+
+    schedule: Schedule | None
+    lower_bound: int
+    proved: bool
+    aborted: bool = False
+    steps: int = 0
+
+
+class Search:
+    """One encoding, asked for several makespans."""
+
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps) -> None:
+        self.steps = steps
+        self.shape = Shape(problem, modes)
+        self.heads = Heads(self.shape)
+        self.solver = Solver()
+        self.encoding = Encoding(self.shape, self.heads, self.solver)
+        self.encoding.build()
+        self.cuts = Cuts(self.encoding)
+        self.realiser = Realiser(self.encoding)
+        self.events = Events(self.encoding)
+
+    def probe(self, makespan: int, share: int) -> Schedule | Verdict:
+        """A schedule of at most `makespan` ticks, or why there is none."""
+        self.solver.push()
+        learned: list[str] = []
+        try:
+            self.cuts.state(makespan)
+            self.solver.kept = learned
+            spent = self.steps.left
+            for _ in range(ROUNDS):
+                verdict = self.solver.check(self.steps, share - (spent - self.steps.left))
+                if verdict is not Verdict.SAT:
+                    return verdict
+                numbers, true = self.solver.model()
+                found = self._judge(self.realiser.items(numbers, true), makespan)
+                if found is not None:
+                    return found
+            return Verdict.UNKNOWN
+        finally:
+            self.solver.pop()
+            self.solver.kept = None
+            for formula in learned:
+                self.solver.add(formula)
+
+    def _judge(self, plan: Plan, makespan: int) -> Schedule | Verdict | None:
+        """The model's plan if it holds; None if what it overlooked was stated."""
+        model = {key: item.start for key, item in plan.items.items()}
+        held = buffers(plan) if self.shape.timer.capped else []
+        stated = False
+        if self.realiser.shift(plan):
+            shifted = {key: item.start for key, item in plan.items.items()}
+            too_much = peak(plan, shifted, held)
+            if plan.schedule().makespan <= makespan:
+                if too_much is None:
+                    return plan.schedule()
+                stated |= self.events.state(too_much[0], too_much[1])
+        stated |= self._state_flaws(plan, model)
+        too_much = peak(plan, model, held)
+        if too_much is not None:
+            stated |= self.events.state(too_much[0], too_much[1])
+        elif not stated and self.realiser.place(plan, model) and plan.schedule().makespan <= makespan:
+            return plan.schedule()
+        return None if stated else Verdict.UNKNOWN
+
+    def _state_flaws(self, plan: Plan, model: Mapping[Key, int]) -> bool:
+        """State what the model overlooked on channels; False if nothing new is found."""
+        added = False
+        by_resource: dict[tuple[object, ...], list[tuple[int, int, Key]]] = {}
+        for item in plan.items.values():
+            if item.sent is None:
+                continue
+            if item.resource is not None:
+                by_resource.setdefault(item.resource, []).append((model[item.key], model[item.key] + item.ticks, item.key))
+            added |= self.encoding.lengthen(item.sent, self._choices(plan, item.phase), item.ticks)
+        for entries in by_resource.values():
+            for (a, b, one), (c, d, other) in combinations(sorted(entries), 2):
+                if a < d and c < b:
+                    first, then = plan.items[one].sent, plan.items[other].sent
+                    assert first is not None and then is not None
+                    added |= self.encoding.separate(first, then)
+        return added
+
+    def _choices(self, plan: Plan, p: int) -> tuple[str, ...]:
+        """The literals of the modes that decide how long the transfers of `p` take."""
+        phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.timer.outgoing[p])]
+        literals = (self.encoding.mode_literals[q][plan.chosen[q]] for q in dict.fromkeys(phases))
+        return tuple(literal for literal in literals if literal != "true")
+
+
+def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | None, lower: int, budget: Steps) -> Outcome:
+    """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
+    best, top = upper, None if upper is None else upper.makespan
+    given = budget.left
+    if not available() or (top is not None and lower >= top):
+        return Outcome(best, lower, top is not None and lower >= top)
+    search = Search(problem, modes, budget)
+    if not all(search.shape.modes) or not search.shape.order:
+        return Outcome(best, lower, False)
+    bottom = max(lower, search.heads.bound())
+    if top is None:
+        top = bottom + sum(max((piece.ticks for pieces in options for piece in pieces), default=0) for options in search.shape.pieces) * 4 + 1
+    cheap = False
+    turn = 0
+    while bottom < top and not budget.late and budget.left:
+        if cheap:
+            turn += 1
+            target = top - 1 if turn % 2 else bottom + (top - bottom) // 8
+        else:
+            target = bottom + (top - 1 - bottom) // 2
+        before = budget.left
+        found = search.probe(target, budget.left // 4 if not cheap else budget.left // 2)
+        import os
+        if os.environ.get("DBG"):
+            import time
+            print("   probe", bottom, top, target, found if isinstance(found, Verdict) else found.makespan, before - budget.left, round(time.time() % 1000, 2))
+        if isinstance(found, Schedule):
+            best, top = found, found.makespan
+        elif found is Verdict.UNSAT:
+            bottom = target + 1
+        elif found is Verdict.ABORTED:
+            return Outcome(best, bottom, False, True, given - budget.left)
+        else:
+            if cheap and turn > 8:
+                break
+            cheap = True
+    return Outcome(best, min(bottom, top), best is not None and bottom >= top, budget.late, given - budget.left)
