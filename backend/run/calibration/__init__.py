@@ -1,0 +1,14 @@
+"""Measures this machine's tables through Rho's own CPU back end, so that they say what the executor will do.
+
+    profile = calibrate(facts, clock)      # at most about 30 s
+
+`clock` (time, and how one call is timed), `bodies` (phases made for measuring structured work), `programs` (one library op each),
+`solve` (from times to tables), `measure` (what is measured at which sizes, in which order), `tier` (which kernels are in use).
+"""
+
+from __future__ import annotations
+
+from .measure import Effort, calibrate
+from .tier import tier_name
+
+__all__ = ["Effort", "calibrate", "tier_name"]

@@ -1,0 +1,232 @@
+"""What a calibration measures, at which sizes, and the profile that comes of it.
+
+Structured phases: for every element type a chain of additions (which gives what reading, writing and one more operation
+cost), each scalar function once and twice, reductions in each layout alone and after a product, transposed and padded
+reads.  Library phases: the programs of `programs`.  The executor's own costs: launching, dispatching, waiting, allocating.
+
+Sizes are points, with a point on both sides of where the CPU back end changes its ways (whole arrays to boxes, one thread to
+the team).  A series stops growing when its next size would take too long; beyond its last point time is proportional.
+
+Neighbours: `clock` (timing), `bodies` and `programs` (what), `solve` (from times to tables).
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import FUNCTIONS
+from ...schedule.profiles.host import HostFacts, host_profile
+from ...schedule.profiles.keys import LAYOUTS
+from ...schedule.profiles.profile import Profile
+from ..cpu import CpuBackend
+from . import bodies, overheads, programs
+from .clock import Clock, Series, run_rounds
+from .solve import Measured, residuals, tables
+from .tier import tier_name, warm_kernels
+
+SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, 1 << 16, 1 << 18, (1 << 19) - 8, 1 << 19, 1 << 21, 1 << 23)
+"""Points."""
+SMALL_SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, 1 << 16, (1 << 19) - 8, 1 << 19)
+KINDS: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.I32, Kind.C128)
+_REDUCED: Final = {Kind.BOOL: ("add", "and", "or")}
+_CIRCULAR: Final = (0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -5, -6, -7)
+_RARE: Final = frozenset({"factorial", "lgamma", "digamma", "erfc", "binomial", "root", "lcm", "gcd", "nand", "nor", "le", "ge",
+                          "gt", "ne", "conj", "convert", "convert_checked", "circular"})  # fmt: skip
+_CONVERSIONS: Final = ((Kind.I64, Kind.F64), (Kind.BOOL, Kind.F64), (Kind.BOOL, Kind.I64), (Kind.I64, Kind.I32),
+                       (Kind.F32, Kind.F64), (Kind.I32, Kind.I64))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """`rounds` through everything; a call of core series may take `core_ns`, of others `other_ns`; each series gets
+    `budget_ns` a round."""
+
+    rounds: int = 3
+    core_ns: int = 60_000_000
+    other_ns: int = 6_000_000
+    budget_ns: int = 500_000
+    kinds: tuple[Kind, ...] = KINDS
+    sizes: tuple[int, ...] = SIZES
+    small_sizes: tuple[int, ...] = SMALL_SIZES
+    with_programs: bool = True
+
+
+REFINED: Final = Effort(rounds=9, other_ns=12_000_000, budget_ns=1_500_000)
+
+Make = Callable[[int], bodies.Probe]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A measured name: `role` and what it is of; `make(points)` builds the phase."""
+
+    name: tuple[str, ...]
+    kind: Kind
+    make: Make
+    core: bool
+
+
+def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, today: date | None = None) -> Profile:
+    """This machine's profile with measured tables."""
+    effort = effort or Effort()
+    backend = CpuBackend(facts.cores)
+    with warm_kernels(), backend.quiet():
+        measured = _structured(backend, clock, effort)
+        library = _library(clock, effort, facts.cores) if effort.with_programs else {}
+        found = overheads.measure(clock, facts.cores)
+        made = {**tables(measured), **library}
+        checks = _checks(backend, clock, effort)
+        tier = tier_name()
+    bodies.forget_data()
+    profile = host_profile(facts, tier, {**facts.facts(), "numpy": np.__version__})
+    device = replace(
+        profile.home, ops=made, launch_ns=found.launch_ns, host_dispatch_ns=found.dispatch_ns, sync_ns=found.sync_ns,
+        alloc_ns=found.alloc_ns,
+    )  # fmt: skip
+    low, high = residuals(device, checks)
+    calibration = replace(profile.calibration, calibrated=today or date.today(), residual_p10=low, residual_p90=high)
+    return replace(profile, devices=(device,), calibration=calibration)
+
+
+def _tasks(kind: Kind) -> list[Task]:
+    """In an order in which what is needed to solve for a table comes before it."""
+    join = bodies.joining(kind)
+    others = ("add", "mul", "add", "mul") if kind is not Kind.BOOL else ("and", "or", "and", "or")
+
+    def chained(operands: int, functions: tuple[str, ...]) -> Make:
+        return lambda points: bodies.chain(kind, points, functions, operands)
+
+    found = [
+        Task(("chain", "1", "1"), kind, chained(1, (join,)), True), Task(("chain", "2", "1"), kind, chained(2, (join,)), True),
+        Task(("chain", "2", "5"), kind, chained(2, (join, *others)), True),
+    ]  # fmt: skip
+    for name, row in FUNCTIONS.items():
+        wanted = kind in row.kinds and (name not in _RARE or (kind is Kind.F64 and name in ("factorial", "lgamma", "erfc")))
+        if wanted and (kind in (Kind.F64, Kind.I64, Kind.BOOL) or name in _EVERYWHERE):
+            found += _function(name, kind, 0)
+    if kind.is_float:
+        for parameter in _CIRCULAR if kind is Kind.F64 else (1, 2, 7):
+            found += _function("circular", kind, parameter)
+    for source, target in _CONVERSIONS:
+        if target is kind:
+            tag = ("convert", source.value)
+            found.append(Task(("once", *tag), kind, _bind(bodies.once, "convert", source, target=kind), False))
+            found.append(Task(("twice", *tag), kind, _bind(bodies.twice, "convert", source, target=kind), False))
+    for layout in LAYOUTS:
+        for function in _REDUCED.get(kind, ("add", "max") if not kind.is_complex else ("add",)):
+            make = _reduction(function, kind, layout, fused=False)
+            found.append(Task(("reduce", function, layout), kind, make, layout in ("full", "row", "col")))
+        make = _reduction("or" if kind is Kind.BOOL else "add", kind, layout, fused=True)
+        found.append(Task(("fused", "or" if kind is Kind.BOOL else "add", layout), kind, make, False))
+    if kind in (Kind.F64, Kind.F32):
+        found.append(Task(("transposed",), kind, lambda points: bodies.transposed(kind, _side(points)), False))
+        found.append(Task(("padded",), kind, lambda points: bodies.padded(kind, points), False))
+    return found
+
+
+def _side(points: int) -> int:
+    """Of the largest square that is a power of four, with at most as many points."""
+    return 1 << (points.bit_length() - 1) // 2
+
+
+_EVERYWHERE: Final = frozenset({
+    "add", "sub", "mul", "div", "neg", "abs", "sqrt", "exp", "ln", "max", "lt", "eq", "select", "pow",
+})  # fmt: skip
+_CORE: Final = frozenset({"add", "mul", "div", "sqrt", "lt", "select", "max"})
+
+
+def _function(name: str, kind: Kind, parameter: int) -> list[Task]:
+    tag = (name, str(parameter))
+    return [
+        Task(("once", *tag), kind, _bind(bodies.once, name, kind, parameter), name in _CORE),
+        Task(("twice", *tag), kind, _bind(bodies.twice, name, kind, parameter), False),
+    ]
+
+
+def _bind(make: Callable[..., bodies.Probe], name: str, kind: Kind, parameter: int = 0, target: Kind | None = None) -> Make:
+    return lambda points: make(name, kind, points, parameter, target)
+
+
+def _reduction(function: str, kind: Kind, layout: str, *, fused: bool) -> Make:
+    return lambda points: bodies.reduction(function, kind, layout, points, fused=fused)
+
+
+def _structured(backend: CpuBackend, clock: Clock, effort: Effort) -> Mapping[tuple[Kind, tuple[str, ...]], Measured]:
+    """Times of every task at every size it reaches, one element type at a time (so that data need little memory)."""
+    found: dict[tuple[Kind, tuple[str, ...]], Measured] = {}
+    for kind in effort.kinds:
+        alive = {task.name: task for task in _tasks(kind)}
+        for place, points in enumerate(effort.sizes):
+            series = {
+                name: Series(task.make(points).kernel(backend))
+                for name, task in alive.items()
+                if task.core or points in effort.small_sizes
+            }
+            run_rounds(list(series.values()), clock, 1, 0)
+            for one in series.values():
+                one.best.clear()  # the first calls make kernels and touch memory
+            run_rounds(list(series.values()), clock, effort.rounds, effort.budget_ns)
+            growth = effort.sizes[place + 1] / points if place + 1 < len(effort.sizes) else 1
+            for name, one in series.items():
+                found.setdefault((kind, name), {})[points] = one.ns
+                if one.ns * growth > (effort.core_ns if alive[name].core else effort.other_ns):
+                    del alive[name]
+            del series
+            bodies.forget_data()
+            gc.collect()
+    return found
+
+
+def _library(clock: Clock, effort: Effort, threads: int) -> dict[str, programs.Table]:
+    """Tables of library phases."""
+    points: dict[str, dict[int, int]] = {}
+    for program in programs.PROGRAMS:
+        for kind in program.kinds:
+            last = 0
+            for place, size in enumerate(program.sizes):
+                if place and last * (size / program.sizes[place - 1]) > 4 * effort.other_ns:
+                    break
+                prepared = programs.prepare(program, kind, size, threads)
+                if prepared is None:
+                    break
+                times = sorted(_time_program(prepared, clock, effort))
+                last = times[len(times) // 2]
+                known = points.setdefault(prepared.key, {})
+                known[prepared.size] = max(last, known.get(prepared.size, 0))
+            bodies.forget_data()
+    return {key: programs.Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
+
+
+def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort) -> list[int]:
+    """Fastest of each of a few rounds; `clock` only says when it is enough."""
+    prepared.run()
+    found = []
+    for _ in range(effort.rounds):
+        start, best = clock.now(), prepared.run()
+        while clock.now() - start < effort.budget_ns:
+            best = min(best, prepared.run())
+        found.append(best)
+    return found
+
+
+def _checks(backend: CpuBackend, clock: Clock, effort: Effort) -> list[tuple[bodies.Probe, int]]:
+    """Bodies of several operations with their times, to see how well the tables predict what they were not made of."""
+    kind, found = Kind.F64, []
+    for points in (1 << 16, 1 << 18, 1 << 20):
+        if points > max(effort.sizes):
+            continue
+        chains = (("sub", "mul"), ("mul", "add", "sqrt2", "sub"), ("max", "sub", "mul"), ("div", "add"), ("mul",) * 8)
+        probes = [bodies.chain(kind, points, [f.removesuffix("2").replace("sqrt", "mul") for f in c]) for c in chains]
+        probes += [bodies.twice("exp", kind, points), bodies.reduction("add", kind, "row", points, fused=True)]
+        series = [Series(p.kernel(backend)) for p in probes]
+        run_rounds(series, clock, effort.rounds + 1, effort.budget_ns)
+        found += [(p, s.ns) for p, s in zip(probes, series, strict=True)]
+    bodies.forget_data()
+    return found

@@ -1,0 +1,94 @@
+"""This machine as a profile: one CPU device with the cores and memory it grants, and the tables that are known for it.
+
+Whoever asks finds out the facts (`shell.machine`); nothing here looks at the system but for the folder of calibrations.  A
+calibration is kept in the user's cache folder under the fingerprint of the facts that change its figures: the processor,
+the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`.
+
+Neighbours: `backend.run.calibration` (measures), `shell.verbs.devices` (shows).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from ....lang.diagnostics import Refused
+from .profile import Backend, Calibration, DeviceProfile, Profile
+from .reading import read_profile
+from .shipped import load_profile
+from .writing import canonical
+
+DEFAULT: Final = "default"
+NAME: Final = "cpu0"
+VERSION: Final = 1
+"""Of what calibration measures: another version asks for another calibration."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What the system grants: cores, bytes of memory (0: unknown), and the processor's name."""
+
+    cores: int
+    memory: int
+    model: str
+
+    def facts(self) -> dict[str, str | int]:
+        return {"cpu": self.model, "threads": self.cores, "version": VERSION}
+
+
+def host_profile(facts: HostFacts, tier: str, described: Mapping[str, str | int]) -> Profile:
+    """A profile of one device without tables."""
+    device = DeviceProfile(
+        NAME, "cpu", Backend.CPU, threads=facts.cores, memory_bytes=facts.memory or None, home=True
+    )  # fmt: skip
+    return Profile((device,), (), False, Calibration(facts={**described, "kernels": tier}))
+
+
+def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None = None) -> Profile:
+    """This machine as it is known: calibrated, or with the default tables."""
+    bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
+    kept = cache_file(bare, folder)
+    try:
+        text = kept.read_text(encoding="utf-8")
+        found = read_profile(str(kept), text)
+    except (OSError, ValueError, Refused):
+        return with_default_tables(bare)
+    if dict(found.calibration.facts) != dict(bare.calibration.facts) or len(found.devices) != 1:
+        return with_default_tables(bare)
+    return replace(found, devices=(replace(found.devices[0], memory_bytes=facts.memory or None),))
+
+
+def with_default_tables(bare: Profile) -> Profile:
+    known = load_profile(DEFAULT)
+    device = known.home
+    own = replace(
+        bare.home, ops=device.ops, launch_ns=device.launch_ns, host_dispatch_ns=device.host_dispatch_ns, sync_ns=device.sync_ns,
+        alloc_ns=device.alloc_ns,
+    )  # fmt: skip
+    declared = replace(known.calibration, calibrated=None, facts=bare.calibration.facts)
+    return replace(bare, devices=(own,), calibration=declared)
+
+
+def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
+    """Write a calibration where `machine_profile` finds it.  OSError."""
+    path = cache_file(profile, folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(canonical(profile), encoding="utf-8")
+    temporary.replace(path)
+    return path
+
+
+def cache_file(profile: Profile, folder: Path | None = None) -> Path:
+    facts = "\n".join(f"{name}={value}" for name, value in sorted(profile.calibration.facts.items()))
+    return (folder or cache_folder()) / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"
+
+
+def cache_folder() -> Path:
+    """Where calibrations are kept: `rho/devices` in the user's cache folder."""
+    chosen = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(chosen) if chosen else Path.home() / ".cache") / "rho" / "devices"

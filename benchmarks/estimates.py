@@ -1,0 +1,189 @@
+"""Estimate beside actual of every phase, over the examples and programs of all classes of operations.
+
+    python benchmarks/estimates.py [--profile FILE] [--runs 20] [--kernels off|always] [--sizes 30000,300000,3000000] [--all]
+
+The profile is this machine's (calibrate first: `rho devices --calibrate`).  A phase's actual time is the median over the
+runs of what the executor's observer reports, its estimate `step_ns`.  Counted are phases of at least 50 µs whose own runs
+vary by less than 10 % (standard deviation over median); the bar is that nine in ten of them are within 25 %.  Runs of
+all programs are interleaved, so that a spell of load hits all a little.  With `--kernels` compiled kernels are off, or used
+from the first run on (what a long-running process sees); both sides, tables and runs, need the same setting.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PROGRAMS: tuple[tuple[str, str], ...] = (
+    ("x:f64 y:f64", "x+y"), ("x:f64 y:f64", "2×x+y"), ("x:f64", "((x×3+2)×x+1)×x"), ("x:f64", "*x"), ("x:f64", "√x×2"),
+    ("x:f64 y:f64", "x÷y"), ("x:f64", "1○x"), ("x:f64", "⍟x"), ("x:f64 y:f64", "x*y"), ("x:f64", "x*2"),
+    ("x:f32 y:f32", "x+y"), ("x:f32", "*x"), ("x:f32 y:f32", "(x×y)-x÷y"), ("i:i64 j:i64", "i+j"), ("i:i64 j:i64", "3×i-j"),
+    ("i:i64", "7|i"), ("m:bool k:bool", "m∧~k"), ("x:f64 y:f64", "x<y"), ("x:f64 y:f64", "(x<y)∧x>0.2"), ("x:f64", "⌊10×x"),
+    ("x:f64 y:f64", "x⌈y"), ("x:f64 m:bool", "x×m"), ("i:i64 x:f64", "i×x"), ("x:f64 y:f64", "(x<y) ¿ (x ⋄ y)"),
+    ("x:f64", "+/x"), ("x:f64 y:f64", "+/x×y"), ("x:f64 y:f64", "√+/(x-y)*2"), ("x:f64", "⌈/x"), ("m:bool", "+/m"),
+    ("i:i64", "+/i"), ("x:f64", "+/x>0.5"), ("x:f32", "+/x"), ("A:f64r", "+/A"), ("A:f64r", "+⌿A"), ("A:f64r", "⌈/A"),
+    ("A:f64r", "+/A×A"), ("A:f64r", "+⌿A×2"), ("A:f64r v:f64c", "A+⍤1⊢v"), ("S:f64s", "S+⍉S"), ("A:f64r", "A-⍤1⊢(+⌿A)÷≢A"),
+    ("x:f64", "+\\x"), ("i:i64", "+\\i"), ("m:bool x:f64", "m⌿x"), ("m:bool", "⍸m"), ("x:f64", "⍋x"), ("x:f64", "x[⍋x]"),
+    ("i:i64", "⍋i"), ("i:i64 j:i64", "i⍳j"), ("i:i64 j:i64", "i∊j"), ("x:f64 y:f64", "x,y"), ("x:f64", "5⌽x"), ("x:f64", "⌽x×2"),
+    ("i:i64 x:f64", "100+⌸(100|i ⋄ x)"), ("i:i64", "2⊥i"), ("i:i64", "10 10⊤i"), ("S:f64s", "S+.×S"), ("S:f64s v:f64q", "S+.×v"),
+    ("A:f64r", "A+.×⍉3 1000⍴A"), ("S:f32s", "S+.×S"), ("x:f64", "3+/x"), ("x:f64", "{⍵×0.5+⍵}⍣20⊢x"), ("S:f64s", "{(⍵+1⌽⍵)÷2}⍣5⊢S"),
+    ("x:f64", "(0.5×x)+0.5×1↓x,0"), ("z:c128 w:c128", "z×w"), ("z:c128", "|z"), ("x:f64", "x-+/x"),
+    ("A:f64r", "{e←*⍵-⌈/⍵ ⋄ e÷+/e}⍤1⊢A"),
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Job:
+    """One program at one size; `spent`: by phase, its nanoseconds of each run; `launches`: its executions a run."""
+
+    name: str
+    bound: Any
+    plan: Any
+    values: dict[str, Any]
+    spent: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    launches: dict[int, int] = field(default_factory=dict)
+    labels: dict[int, str] = field(default_factory=dict)
+
+
+def data_for(kind: str, elements: int) -> Any:
+    generator = np.random.default_rng(len(kind) + elements)
+    side, rows = int(elements**0.5), max(1, elements // 1000)
+    shapes = {"r": (rows, 1000), "c": (1000,), "s": (side, side), "q": (side,)}
+    stem, shape = (kind[:-1], shapes[kind[-1]]) if kind[-1] in shapes else (kind, (elements,))
+    count = int(np.prod(shape))
+    if stem == "bool":
+        return (generator.random(count) < 0.5).reshape(shape)
+    if stem == "i64":
+        return generator.integers(0, max(8, count), count).reshape(shape)
+    if stem == "c128":
+        return (generator.random(count) + 1j * generator.random(count)).reshape(shape)
+    return (generator.random(count) * 0.85 + 0.1).astype(stem.replace("f", "float")).reshape(shape)
+
+
+def declaration(kind: str) -> str:
+    shapes = {"r": "[r c]", "c": "[c]", "s": "[s s]", "q": "[s]"}
+    return kind[:-1] + shapes[kind[-1]] if kind[-1] in shapes else f"{kind}[n]"
+
+
+def jobs(sizes: list[int], only: str) -> Iterator[Job]:
+    from rho import backend
+    from rho.backend.schedule.plan import Device
+    from rho.lang.source import Source
+    from rho.shell.machine import cores
+    from rho.shell.requests import Request
+    from rho.shell.session import Session
+    from rho.typechecker.check import check
+
+    device = Device("cpu0", "cpu", cores())
+    for elements in sizes:
+        for types, expression in PROGRAMS:
+            if only and only not in expression:
+                continue
+            inputs = [part.split(":") for part in types.split()]
+            text = "".join(f"input {name} : {declaration(kind)}\n" for name, kind in inputs) + f"output result ← {expression}\n"
+            checked = check(Source("<estimates>", text))
+            assert checked.core is not None, (expression, checked.diagnostics)
+            values = {name: data_for(kind, elements) for name, kind in inputs}
+            bound = backend.load(checked.core, values, {})
+            yield Job(f"{expression} {types} n={elements}", bound, backend.plan(bound, device), values)
+    for path in sorted((ROOT / "examples").glob("*.rho")):
+        if only and only not in path.name:
+            continue
+        session = Session(str(path.parent))
+        found = session.check(Source(str(path), path.read_text(encoding="utf-8")))
+        loaded = session.load(found, Request())
+        from rho.shell.loading import read_inputs
+
+        yield Job(path.name, loaded.bound, loaded.plan, read_inputs(loaded.core, loaded.files, loaded.bound.sizes))
+
+
+def run_once(job: Job, threads: int, *, keep: bool) -> None:
+    from rho.backend.run.cpu import CpuBackend
+    from rho.backend.run.executor import execute_plan
+    from rho.backend.schedule.describe import label
+
+    spent: dict[int, int] = defaultdict(int)
+    launches: dict[int, int] = defaultdict(int)
+
+    def observe(phase: Any, ns: int) -> None:
+        spent[phase.id] += ns
+        launches[phase.id] += 1
+        if phase.id not in job.labels:
+            job.labels[phase.id] = f"{type(phase).__name__[:4]} {label(phase, job.bound.graph)}"
+
+    execute_plan(job.plan, job.bound, job.values, {"cpu0": CpuBackend(threads)}, observe)
+    if keep:
+        for which, ns in spent.items():
+            job.spent[which].append(ns)
+        job.launches.update(launches)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--profile", default="")
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--kernels", choices=("off", "always"), default="")
+    parser.add_argument("--sizes", default="30000,300000,3000000")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--all", action="store_true", help="show every phase, not only those beyond 25 %%")
+    options = parser.parse_args()
+    if options.kernels:
+        os.environ["RHO_KERNELS"] = options.kernels
+    from rho.backend.graph import traverse
+    from rho.backend.graph.phases import Constant, Input, Output, Print
+    from rho.backend.run.calibration import tier_name
+    from rho.backend.schedule.profiles import load_profile, step_ns
+    from rho.backend.schedule.profiles.host import HostFacts, machine_profile
+    from rho.shell import machine
+
+    facts = HostFacts(machine.cores(), machine.memory(), machine.model())
+    profile = load_profile(options.profile) if options.profile else machine_profile(facts, tier_name(), np.__version__)
+    print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
+          f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
+    rows = []
+    steady = counted = 0
+    for size in [*map(int, options.sizes.split(",")), 0]:
+        batch = [job for job in jobs([size] if size else [], options.only) if bool(size) == job.name.endswith(f"n={size}")]
+        for run in range(options.runs + 1):
+            for job in batch:
+                run_once(job, facts.cores, keep=run > 0)
+        for job in batch:
+            phases = {phase.id: phase for phase in traverse.all_phases(job.bound.graph)}
+            for which, times in job.spent.items():
+                phase, actual = phases[which], statistics.median(times)
+                if isinstance(phase, Constant | Input | Output | Print) or actual < 50_000:
+                    continue
+                counted += 1
+                if statistics.stdev(times) >= 0.1 * actual:
+                    continue
+                steady += 1
+                found = step_ns(phase, job.bound, profile.home, profile.calibration, job.launches[which])
+                if found is not None:
+                    inside = found.p10 <= actual <= found.p90
+                    rows.append((found.ns / actual - 1, actual, found.ns, inside, job.name, job.labels[which]))
+        del batch
+    rows.sort(key=lambda row: -abs(row[0]))
+    for error, actual, estimate, inside, name, label in rows:
+        if options.all or abs(error) > 0.25:
+            print(f"{error:+7.1%} {actual / 1000:10.1f} µs, estimate {estimate / 1000:10.1f} {'' if inside else '!'} {name:<40} {label}")
+    errors = sorted(abs(row[0]) for row in rows)
+    print(f"{counted} phases of at least 50 µs, {steady} steady")
+    if errors:
+        at = {share: errors[min(len(errors) - 1, int(len(errors) * share))] for share in (0.5, 0.75, 0.9, 0.95)}
+        print("error  " + "  ".join(f"p{int(100 * share)} {value:.1%}" for share, value in at.items()))
+        within = sum(row[3] for row in rows) / len(rows)
+        print(f"within 25 %: {sum(e <= 0.25 for e in errors) / len(errors):.0%}; within the interval p10 to p90: {within:.0%}")
+
+
+if __name__ == "__main__":
+    main()
