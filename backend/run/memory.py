@@ -3,7 +3,7 @@
 A memory maps value ids to arrays.  Values are immutable to the program; a buffer is written again only once nobody can
 see it: `sole_owner` asks the reference count, so a mistake in a plan costs speed, never a value.
 
-Neighbours: `executor`; `cpu.structured` allocates through `Pool`.
+Neighbours: `executor`, `pool` (where large buffers come from).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import sys
 from typing import Any, Final, TypeAlias
 
 from ..graph.phases import ValueId
+from .pool import Lease
 
 Memory: TypeAlias = dict[ValueId, Any]
 _OWNED_ONCE: Final = 2
@@ -21,7 +22,13 @@ _OWNED_ONCE: Final = 2
 def sole_owner(memory: Memory, value: ValueId) -> bool:
     """Is the array held by this memory alone, in full, and writable?  (A view of it would hold it too.)"""
     array = memory[value]
-    if getattr(array, "base", array) is not None or not array.flags.writeable or not array.flags.owndata:
+    base = getattr(array, "base", array)
+    if base is None:
+        if not array.flags.owndata:
+            return False
+    elif type(base) is not Lease:
         return False
-    del array
+    if not array.flags.writeable:
+        return False
+    del array, base
     return sys.getrefcount(memory[value]) <= _OWNED_ONCE

@@ -9,6 +9,8 @@ Neighbours: `structured`.
 from __future__ import annotations
 
 import os
+import queue
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
@@ -35,8 +37,6 @@ def run_boxes(boxes: Iterable[Box], make_worker: Callable[[], Callable[[Box], ob
 
 
 def _run_in_threads(supply: Iterator[Box], make_worker: Callable[[], Callable[[Box], object]], threads: int) -> None:
-    import threading
-
     lock = threading.Lock()
     failures: list[BaseException] = []
 
@@ -55,11 +55,64 @@ def _run_in_threads(supply: Iterator[Box], make_worker: Callable[[], Callable[[B
         except BaseException as failure:
             failures.append(failure)
 
-    team = [threading.Thread(target=serve, daemon=True) for _ in range(threads - 1)]
-    for thread in team:
-        thread.start()
+    jobs = [_Job(serve) for _ in range(threads - 1)]
+    _crew.submit(jobs)
     serve()
-    for thread in team:
-        thread.join()
+    for job in jobs:
+        job.finish()
     if failures:
         raise failures[0]
+
+
+class _Job:
+    """Work for a thread that is free: done once at most, or called off when the caller has done it all alone."""
+
+    __slots__ = ("claim", "done", "work")
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.claim, self.done = threading.Lock(), threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        if self.claim.acquire(blocking=False):
+            try:
+                self.work()
+            finally:
+                self.done.release()
+
+    def finish(self) -> None:
+        """Call it off, or wait for its end."""
+        if not self.claim.acquire(blocking=False):
+            self.done.acquire()
+
+
+class _Crew:
+    """Threads that wait for jobs; they live as long as the process, and a forked child has its own."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self.threads = 0
+
+    def submit(self, jobs: list[_Job]) -> None:
+        for _ in range(len(jobs) - self.threads):
+            threading.Thread(target=self.serve, daemon=True).start()
+            self.threads += 1
+        for job in jobs:
+            self.jobs.put(job)
+
+    def serve(self) -> None:
+        while True:
+            self.jobs.get().run()
+
+
+_crew = _Crew()
+
+
+def _after_fork() -> None:
+    global _crew
+    _crew = _Crew()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

@@ -14,6 +14,7 @@ from ....typechecker.elements import Kind
 from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ...schedule.plan import Box
 from ..device import Kernel, Types
+from ..pool import trim
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
 
@@ -35,6 +36,7 @@ class CpuBackend:
         implementation, operands = IMPLEMENTATIONS[phase.op], phase.args
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+            trim()
             return implementation(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
 
         return run
@@ -53,6 +55,10 @@ class CpuBackend:
         if any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
             array = array.copy()
         return shown(array, kind)
+
+    def forget(self) -> None:
+        """The arrays that were brought are nothing to this back end any more."""
+        self._borrowed.clear()
 
     def item(self, value: Any) -> Any:
         return value.item()

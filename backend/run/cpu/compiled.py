@@ -25,11 +25,12 @@ from ....typechecker.sizes import Size
 from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.ir import BLOCK, Apply, Form, Kernel
+from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import binding, has_feature
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.store import address_of
 from ..failures import CheckFailed
+from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
@@ -40,6 +41,8 @@ Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
 PARALLEL: Final = 1 << 16
 """Spaces of at least this many points use the team."""
+STREAMED: Final = 1 << 25
+"""Results of at least this many bytes bypass the caches."""
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
@@ -96,9 +99,11 @@ class CompiledRun:
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
-        bound = self.bound(arrays)
+        stores = Stores.STREAMED if overwrite is None and self.points * 16 >= STREAMED else Stores.PLAIN
+        bound = self.bound(arrays, stores)
         if bound is None:
             del arrays
+            trim()
             return self.otherwise(values, overwrite)
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
@@ -106,9 +111,9 @@ class CompiledRun:
 
     # ------------------------------------------------------------------------------------------ binding
 
-    def bound(self, arrays: Sequence[NumArray]) -> Bound | None:
-        key = tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
-        found = self.kept[key] if key in self.kept else self.kernel_for(arrays)
+    def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
+        key = (stores, *[(a.strides, a.shape, a.dtype.num) for a in arrays])
+        found = self.kept[key] if key in self.kept else self.kernel_for(arrays, stores)
         if isinstance(found, Kernel) and self.wanted(found):
             found = self.bind(found, arrays)
         self.kept[key] = found
@@ -121,12 +126,21 @@ class CompiledRun:
         strides = [_strides(array, self.space) for array in arrays]
         return plan_nest(self.space, self.reduces, strides, self.body.coordinates)
 
-    def kernel_for(self, arrays: Sequence[NumArray]) -> Kernel | None:
+    def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not _fits(array.shape, self.space):
                 return None
-        return build_kernel(self.body, self.nest(arrays), self.operands, _vector_bytes())
+        nest = self.nest(arrays)
+        if stores is Stores.STREAMED and not self.may_stream(nest):
+            stores = Stores.PLAIN
+        return build_kernel(self.body, nest, self.operands, _vector_bytes(), stores)
+
+    def may_stream(self, nest: Nest) -> bool:
+        """Are the results larger than caches, and is each row of them aligned?"""
+        if self.reduces or self.points * sum(r.kind.bytes for r in self.body.results) < STREAMED:
+            return False
+        return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
     def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> Bound | None:
         address = address_of(kernel)
@@ -199,7 +213,7 @@ class CompiledRun:
                 if moved.flags.c_contiguous:
                     made.append(moved)
                     continue
-            made.append(np.empty(shape, dtype))
+            made.append(room(shape, dtype))
         return made
 
     def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
