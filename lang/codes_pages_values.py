@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .codes_record import Page, Stage
+from .codes_record import Page
 
 PAGES: dict[str, Page] = {
     "E300": Page(

@@ -3,9 +3,9 @@
 Elaboration rules never construct a `Core` themselves; they call `emit` (or a named helper) on a builder.
 Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
 
-What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check
-(`guards`), which mask or integer names which run-time size, the exact quotient behind an integer division
-(`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
+What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check (`guards`), what calls
+promise about reads (`promises`), which mask or integer names which run-time size, the exact quotient behind an integer
+division (`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
 where the program mentions a value (`uses`), which calls are being expanded (`calls`), the function being applied (`glyph`,
 for messages), the signature being checked (`clause_site`), and whether the body being expanded was proved for all
 sizes (`proved_body`).
@@ -24,7 +24,7 @@ from ..lang.source import Source, Span
 from .agreement import principal_frame
 from .clauses import ClauseSite
 from .conversions import Conversions
-from .core import Block, CoreGuard, Literal, Op, Payload, Scalar, SizeVector, ValueId
+from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Scalar, SizeVector, ValueId
 from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
@@ -69,6 +69,7 @@ class Builder(Conversions):
         self.diagnostics: list[Diagnostic] = []
         self.premises: list[SizeFact] = []
         self.guards: list[CoreGuard] = []
+        self.promises: list[CoreCall] = []
         self.clause_site: ClauseSite | None = None
         self.proved_body = False
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
@@ -91,6 +92,11 @@ class Builder(Conversions):
         self.types[value] = type
         self.spans[value] = span
         return value
+
+    @property
+    def next_value(self) -> ValueId:
+        """The id that the next value gets."""
+        return ValueId(self._next_value)
 
     def emit(
         self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,

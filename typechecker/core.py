@@ -521,6 +521,21 @@ class CoreOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreCall:
+    """A call, expanded in place, of a function whose signature states quantities: what it promises about its arguments.
+
+    The ops of its body are those that make values `first` to `last` (exclusive).  `reads` has every argument whose
+    quantity is stated, with its bounds; an upper bound of None is ω.
+    """
+
+    span: Span
+    first: ValueId
+    last: ValueId
+    results: tuple[ValueId, ...]
+    reads: tuple[tuple[ValueId, Size, Size | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Core:
     """A checked program.
 
@@ -538,6 +553,7 @@ class Core:
     names: Mapping[ValueId, str]
     schedules: tuple[tree.Schedule, ...]
     sources: tuple[Source, ...]
+    calls: tuple[CoreCall, ...] = ()
 
 
 def kind_of(core: Core, value: ValueId) -> Kind:

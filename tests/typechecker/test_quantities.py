@@ -189,3 +189,37 @@ def test_grades_as_a_signature_states_them() -> None:
 def test_written_quantities_parse(quantity: str) -> None:
     program = f"f : {quantity} f64[n] → ω f64[m] → i64 where m ≤ n\nf ← {{≢⍺}}"
     assert {d.code for d in check(Source("<test>", program)).diagnostics} <= {"E503"}
+
+
+CALLED = [
+    ("f : 0..2 f64[n] → f64\nf ← {+/⍵}\nf x", {"x": "0..2"}),
+    ("f : 0..2 f64[n] → f64\nf ← {+/⍵}\nf A", {"A": "0..2"}),
+    ("f : 0 f64[n] → i64\nf ← {≢⍵}\nf x", {}),
+    ("f : f64[n] → f64\nf ← {+/⍵}\nf x", {"x": "1"}),
+    ("f : 1 f64[n] → 1..3 f64[n] → f64[n]\nf ← {⍺+⍵}\nx f z", {"x": "1", "z": "1..3"}),
+    ("f : 1 f64[n] → 1..3 f64[n] → f64[n]\nf ← {⍺+⍵}\nx f x", {"x": "2..4"}),
+    ("f : m f64[n] → f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\nx f y", {"x": "m", "y": "n"}),
+    ("f : 0..2 f64 → f64[n] → f64[n]\nf ← {⍵+⍺×s+s}\nt ← s\nt f x", {"s": "0..3", "x": "1"}),
+    ("f : 0..2 f64[n] → f64[n]\nf ← {1+⍵}\ng : 0..5 f64[n] → f64[n]\ng ← {2×f ⍵}\ng x", {"x": "0..5"}),
+    ("f : 1 f64[n] → f64[n]\nf ← {⌽⍵}\nt ← f x\nt+t", {"x": "1..2", "t": "2"}),
+    ("f : 0..2 f64[n] → f64[n]\nf ← {1+⍵}\n{f ⍵}⍣p ⊢ x", {"x": "0..2"}),
+    ("f : 0..2 f64[n] → f64\nf ← {+/⍵}\nt ← f x\n1", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "wanted"), CALLED)
+def test_a_call_reads_what_its_signature_states(program: str, wanted: dict[str, str]) -> None:
+    found = {name: grade for name, grade in grades(program).items() if name in "sxyzAt"}
+    assert found == wanted
+
+
+def test_a_caller_must_allow_what_the_called_states() -> None:
+    text = "f : 0..2 f64[n] → f64\nf ← {+/⍵}\ng : 1 f64[n] → f64\ng ← {f ⍵}\n"
+    (found,) = check(Source("<test>", text)).diagnostics
+    assert (found.code, found.message) == ("E500", "`⍵` is declared `1` (each element read once) but is read 0..2 times")
+    assert text[found.span.start : found.span.end] == "⍵"
+
+
+def test_what_a_result_is_does_not_leak_from_the_body() -> None:
+    text = "f : i64[n] → i64\nf ← {3}\n(f 1 2 3 4)↑1 2 3 4"
+    assert [d.code for d in check(Source("<test>", text)).diagnostics] == ["E403"]

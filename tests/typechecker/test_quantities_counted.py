@@ -10,6 +10,8 @@ import math
 import os
 import random
 
+import pytest
+
 from rho.backend.run.reference.counting import count_reads
 from rho.backend.run.values import Array
 from rho.lang.diagnostics import Refused, RunFailed
@@ -20,6 +22,7 @@ from rho.typechecker.elements import Kind
 from rho.typechecker.quantities.demand import demands_of
 
 from .random_programs import random_program
+from .test_quantities import CALLED
 
 PROGRAMS = int(os.environ.get("RHO_QUANTITY_PROGRAMS", "250"))
 FIRST = int(os.environ.get("RHO_QUANTITY_SEED", "0"))
@@ -92,3 +95,13 @@ def test_exact_grades_are_counted_exactly() -> None:
     assert reads["B"] == {3}
     assert reads["s"] == {12}
     assert reads["x"] == {1 + 3}
+
+
+CALLS_INPUTS = "input x : f64[n]\ninput z : f64[n]\ninput y : f64[m]\ninput A : f64[n m]\ninput s : f64\nparam p ← 3\n"
+
+
+@pytest.mark.parametrize("program", [program for program, _ in CALLED])
+def test_counted_reads_of_calls_that_state_quantities(program: str) -> None:
+    ran, wrong = faults(CALLS_INPUTS + program, FIRST)
+    assert ran
+    assert not wrong

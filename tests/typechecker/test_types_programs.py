@@ -17,6 +17,7 @@ from rho.shell.main import main
 from rho.typechecker.check import CheckResult, check
 from rho.typechecker.solver import child
 
+
 @dataclass(frozen=True, slots=True)
 class Row:
     name: str

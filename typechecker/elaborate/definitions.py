@@ -22,8 +22,9 @@ from . import quantities, type_expressions
 from .context import Context, Names, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .scopes import Moment
+from .signature_binding import Bindings
 from .signature_form import CLASSES, element_classes, parameters, shape_variables, sizes_of, well_formed
-from .signatures import Bindings, call, instantiate, known_size
+from .signatures import call, instantiate, known_size
 from .sites import Outcome, Reach, Site, absolute, relative
 
 _CLASS_KINDS = {
@@ -124,7 +125,7 @@ def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[lis
 
 def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], bool]:
     builder, signature = ctx.builder, function.signature
-    guards = len(builder.guards)
+    guards, promises = len(builder.guards), len(builder.promises)
     bindings = Bindings(function.home.scope.file.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
@@ -140,7 +141,8 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
             block = builder.close_block(leaves(result))
             sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
             builder.diagnostics += quantities.violations(
-                ctx, signature, args, block, lambda name, at: known_size(ctx, bindings, name, at), sizes
+                ctx, signature, args, block, lambda name, at: known_size(ctx, bindings, name, at), sizes,
+                builder.promises[promises:-1],  # the last is what is being checked
             )
     found = [d for d in builder.diagnostics if d.is_error or d.code == "W310"]
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], len(builder.guards) > guards

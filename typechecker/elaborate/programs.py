@@ -77,6 +77,7 @@ def elaborate(
             builder.names,
             tuple(run.schedules),
             tuple(ctx.sources),
+            tuple(builder.promises),
         )
         moved = _read_after_moves(core, names, ctx) if run.schedules else []
         if moved:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic
 from ...lang.source import Span
-from ..core import Block
+from ..core import Block, CoreCall
 from ..operands import Value
 from ..quantities.contracts import Contract, violation
 from ..quantities.demand import demands_of_block
@@ -26,18 +26,19 @@ def states_quantities(signature: tree.Signature) -> bool:
 
 
 def violations(
-    ctx: Context, signature: tree.Signature, args: Sequence[Value], block: Block, names: _Names, known: frozenset[str]
+    ctx: Context, signature: tree.Signature, args: Sequence[Value], block: Block, names: _Names, known: frozenset[str],
+    calls: Sequence[CoreCall],
 ) -> list[Diagnostic]:  # fmt: skip
-    """What the body, expanded on `args` into `block`, does that its signature does not allow."""
+    """What the body, expanded on `args` into `block`, does that its signature does not allow; `calls` are those in it."""
     builder = ctx.builder
     parameters = [p for p in (signature.left, signature.right) if p is not None]
     letters = ("⍺", "⍵")[2 - len(parameters) :]
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises)
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises, calls)
     found: list[Diagnostic] = []
     for parameter, letter, arg in zip(parameters, letters, args, strict=True):
         if parameter.quantity is None:
             continue
-        declared = _declared(ctx, parameter.quantity, names)
+        declared = declared_grade(ctx, parameter.quantity, names)
         if declared is None:
             continue
         for x in leaves(arg):
@@ -49,7 +50,8 @@ def violations(
     return found
 
 
-def _declared(ctx: Context, quantity: tree.Quantity, names: _Names) -> Grade | None:
+def declared_grade(ctx: Context, quantity: tree.Quantity, names: _Names) -> Grade | None:
+    """The interval that a signature states, in the sizes that the names stand for."""
     if quantity.low is None or quantity.high is None:
         return ANY
     low = type_expressions.size_expression(ctx, quantity.low, names)

@@ -26,7 +26,8 @@ from . import type_expressions
 from .context import BudgetExceeded, Context, Names, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .sampled import program_of
-from .signatures import Bindings, instantiate, known_size
+from .signature_binding import Bindings
+from .signatures import instantiate, known_size
 
 _KINDS = (Kind.F64, Kind.I64, Kind.BOOL, Kind.CHAR)
 _NUMBERS = (Kind.F64, Kind.I64)
@@ -156,7 +157,7 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
 
 def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:
     builder = ctx.builder
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises)
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises, builder.promises)
     equal: dict[SizeVariable, Size] = {}
     left: list[SizeFact] = []
     for fact in facts:

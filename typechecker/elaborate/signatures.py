@@ -8,40 +8,27 @@ What the body needs was proved where the function was defined (`definitions`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from ...lang import tree
 from ...lang.source import Span
+from ..core import CoreCall, ValueId
 from ..display import show_type
-from ..elements import Element, Kind, promote, strong
+from ..elements import Element, Kind
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..sizes import Size, SizeVariable, capacity, quotient, variable
+from ..sizes import Size, capacity
 from ..types import ArrayType
 from . import matching, type_expressions
-from .context import Context, is_poisoned
+from .context import Context, is_poisoned, leaves
 from .functions import SignedFunction
 from .lifting import lift
-from .signature_form import CLASSES, undetermined
+from .quantities import declared_grade
+from .signature_binding import Bindings, bind, bind_bounds
+from .signature_form import CLASSES, parameters, undetermined
 from .signature_text import show_signature
-from .type_expressions import KINDS, DeclaredType, TupleType
-
-
-@dataclass(slots=True)
-class Bindings:
-    """What the variables of a signature stand for at one call."""
-
-    params: Mapping[str, SizeVariable]
-    sizes: dict[str, Size] = field(default_factory=dict)
-    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
-    elements: dict[str, Element] = field(default_factory=dict)
-
-    def size(self, name: str) -> Size | None:
-        if name in self.sizes:
-            return self.sizes[name]
-        return variable(self.params[name]) if name in self.params else None
+from .type_expressions import DeclaredType, TupleType
 
 
 def call(ctx: Context, function: SignedFunction, left: Value | None, right: Value, span: Span) -> Value:
@@ -55,11 +42,11 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
             span,
             notes=(f"{function.name} : {show_signature(signature)}",),
         )
-    parameters = [p for p in (signature.left, signature.right) if p is not None]
+    wanted_by = parameters(signature)
     given = [v for v in (left, right) if v is not None]
     arrays: list[Operand] = []
     ranks: list[int] = []
-    for parameter, value in zip(parameters, given, strict=True):
+    for parameter, value in zip(wanted_by, given, strict=True):
         rank = _cell_rank(parameter.type)
         if not isinstance(value, Operand) or rank is None:
             continue
@@ -77,10 +64,10 @@ def call(ctx: Context, function: SignedFunction, left: Value | None, right: Valu
     def body(cells: list[Operand]) -> Value:
         rest = list(cells)
         args: list[Value] = []
-        for parameter, value in zip(parameters, given, strict=True):
+        for parameter, value in zip(wanted_by, given, strict=True):
             lifted = isinstance(value, Operand) and _cell_rank(parameter.type) is not None
             args.append(rest.pop(0) if lifted else value)
-        return _call_cells(ctx, function, parameters, args, span)
+        return _call_cells(ctx, function, wanted_by, args, span)
 
     return lift(ctx, arrays, ranks, lambda cells: body(list(cells)), span)
 
@@ -92,16 +79,18 @@ def _cell_rank(node: tree.TypeExpression) -> int | None:
     return 1 if node.element.name == "perm" else len(node.shape)
 
 
-def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Parameter], args: list[Value], span: Span) -> Value:
+def _call_cells(
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[tree.Parameter], args: list[Value], span: Span
+) -> Value:
     bindings = Bindings(function.home.scope.file.params)
-    for parameter, value in zip(parameters, args, strict=True):
-        if not _bind(ctx, parameter.type, value, bindings, function.name, span):
+    for parameter, value in zip(wanted_by, args, strict=True):
+        if not bind(ctx, parameter.type, value, bindings, function.name, span):
             return ctx.builder.poison(span)
-    for parameter, value in zip(parameters, args, strict=True):
-        _bind_bounds(parameter.type, value, bindings)
+    for parameter, value in zip(wanted_by, args, strict=True):
+        bind_bounds(parameter.type, value, bindings)
     converted: list[Value] = []
     notes = (f"{function.name} : {show_signature(function.signature)}",)
-    for parameter, value in zip(parameters, args, strict=True):
+    for parameter, value in zip(wanted_by, args, strict=True):
         wanted = instantiate(ctx, parameter.type, bindings, value)
         made = (
             ctx.builder.poison(span)
@@ -114,6 +103,7 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
     stated = _facts(ctx, function, bindings, span)
     if stated is None:
         return ctx.builder.poison(span)
+    first, promised = ctx.builder.next_value, promises(ctx, function.signature, converted, bindings)
     with _body(ctx, function, stated):
         left = converted[0] if len(converted) == 2 else None
         result = ctx.call(function.body, left, converted[-1], span)
@@ -122,7 +112,27 @@ def _call_cells(ctx: Context, function: SignedFunction, parameters: list[tree.Pa
         wanted = instantiate(ctx, function.signature.result, bindings, result)
         if wanted is None:
             return ctx.builder.poison(span)
-        return matching.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+        made = matching.conform(ctx, result, wanted, function.signature.result.span, f"the result of `{function.name}`")
+    if is_poisoned(made):
+        return made
+    if promised:
+        results = tuple([x.value for x in leaves(made)])
+        ctx.builder.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
+    return _as_declared(made, wanted)
+
+
+def promises(
+    ctx: Context, signature: tree.Signature, args: Sequence[Value], bindings: Bindings
+) -> tuple[tuple[ValueId, Size, Size | None], ...]:
+    """How often the elements of the arguments are read, where the signature says so."""
+    found: list[tuple[ValueId, Size, Size | None]] = []
+    for parameter, arg in zip(parameters(signature), args, strict=True):
+        if parameter.quantity is None or parameter.quantity.high is None:
+            continue
+        grade = declared_grade(ctx, parameter.quantity, lambda name, at: known_size(ctx, bindings, name, at))
+        if grade is not None:
+            found += [(x.value, grade.low, grade.high) for x in leaves(arg)]
+    return tuple(found)
 
 
 def _place(ctx: Context, value: Value, span: Span) -> Span:
@@ -131,7 +141,7 @@ def _place(ctx: Context, value: Value, span: Span) -> Span:
 
 
 def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
-    """The argument without what is known of it beyond its declared type."""
+    """The argument or result without what is known of it beyond its declared type (a size keeps the form it has)."""
     if isinstance(value, Operand):
         assert isinstance(wanted, ArrayType)
         return Operand(value.value, ArrayType(wanted.element, value.type.shape, wanted.permutation))
@@ -190,141 +200,6 @@ def _class_holds(ctx: Context, node: tree.Fact, element: Element | None, name: s
     if not holds:
         ctx.error("E300", f"`{name}` needs {node.left.name} {node.relation}, but it is {kind.value} here", span)
     return holds
-
-
-# ---------------------------------------------------------------------------------- matching
-
-
-def _bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
-    """Let the sizes, shapes and elements of a parameter stand for the argument's."""
-    if isinstance(node, tree.TupleTypeExpression):
-        if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
-            ctx.error("E305", f"`{name}` takes a tuple of {len(node.items)} items here", span)
-            return False
-        return all(_bind(ctx, part, item, bindings, name, span) for part, item in zip(node.items, value.items, strict=True))
-    if not isinstance(value, Operand):
-        ctx.error("E305", f"`{name}` takes an array here, not a tuple", span)
-        return False
-    _bind_element(ctx, node.element, value, bindings)
-    shape = value.type.shape
-    items = node.shape
-    if node.element.name == "perm":
-        _bind_size(node.element.args[0], shape[0], bindings)
-        return True
-    variables = [i for i, part in enumerate(items) if isinstance(part, tree.ShapeVariable)]
-    if variables:
-        at = variables[0]
-        after = len(items) - at - 1
-        if len(shape) < len(items) - 1:
-            ctx.error(
-                "E131", f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
-            )
-            return False
-        part = items[at]
-        assert isinstance(part, tree.ShapeVariable)
-        middle = shape[at : len(shape) - after]
-        known = bindings.shapes.setdefault(part.name, middle)
-        if not _shapes_agree(ctx, known, middle, part, name, span):
-            return False
-        pairs = [*zip(items[:at], shape[:at], strict=True), *zip(items[at + 1 :], shape[len(shape) - after :], strict=True)]
-    else:
-        pairs = list(zip(items, shape, strict=True))
-    for item, size in pairs:
-        _bind_size(item, size, bindings)
-    return True
-
-
-def _shapes_agree(
-    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: tree.ShapeVariable, name: str, span: Span
-) -> bool:
-    if len(known) != len(found):
-        ctx.error("E101", f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
-        return False
-    for a, b in zip(known, found, strict=True):
-        message = f"`..{part.name}` of `{name}` stands for {a} and for {b}"
-        if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), "E201", span, message)):
-            return False
-    return True
-
-
-def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings: Bindings) -> None:
-    if node.name in KINDS:
-        return
-    element = value.type.element
-    if node.name in ("idx", "perm", "int"):
-        return
-    element = (
-        strong(ctx.builder.to_number(value, value_span(ctx, value)).type.element)
-        if element.below is not None
-        else strong(element)
-    )
-    element = Element(element.kind)
-    known = bindings.elements.get(node.name)
-    joint = element if known is None else promote(known, element)
-    bindings.elements[node.name] = element if joint is None else joint
-
-
-def _bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
-    """The n of `idx<n>`, where no shape has bound it."""
-    if isinstance(node, tree.TupleTypeExpression):
-        if isinstance(value, TupleOperand):
-            for part, item in zip(node.items, value.items, strict=True):
-                _bind_bounds(part, item, bindings)
-    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.below is not None:
-        _bind_size(node.element.args[0], value.type.element.below, bindings)
-
-
-def value_span(ctx: Context, x: Operand) -> Span:
-    return ctx.builder.where(x)
-
-
-def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
-    """Bind `n`, `(c×n)+c'` (when it divides); leave the rest to obligations."""
-    match node:
-        case tree.SizeName():
-            if bindings.size(node.name) is None:
-                bindings.sizes[node.name] = size
-        case tree.BoundedSize():
-            bindings.sizes.setdefault(node.name, size)
-            _bind_size(node.bound, capacity(size), bindings)
-        case tree.SizeCall():
-            found = _linear(node, bindings)
-            if found is not None:
-                name, factor, offset = found
-                bindings.sizes.setdefault(name, quotient(size - offset, factor))
-        case _:
-            pass
-
-
-def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
-    """(name, factor, offset) of `(c×n)+c'` with one unbound name."""
-    match node:
-        case tree.SizeName():
-            return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
-        case tree.SizeCall(function="+", args=(a, b)):
-            for part, rest in ((a, b), (b, a)):
-                found, offset = _linear(part, bindings), _value(rest, bindings)
-                if found is not None and offset is not None:
-                    return found[0], found[1], found[2] + offset
-            return None
-        case tree.SizeCall(function="×", args=(a, b)):
-            for part, rest in ((a, b), (b, a)):
-                found, factor = _linear(part, bindings), _value(rest, bindings)
-                if found is not None and factor is not None and (factor.constant or 0) >= 1:
-                    return found[0], found[1] * (factor.constant or 1), found[2] * factor
-            return None
-        case _:
-            return None
-
-
-def _value(node: tree.SizeExpression, bindings: Bindings) -> Size | None:
-    match node:
-        case tree.SizeNumber():
-            return Size({(): node.value})
-        case tree.SizeName():
-            return bindings.size(node.name)
-        case _:
-            return None
 
 
 def known_size(ctx: Context, bindings: Bindings, name: str, span: Span) -> Size | None:

@@ -3,7 +3,8 @@
 The walk goes through a block from its results to its parameters.  When it meets the op that makes a value, all reads of
 that value are known; they are the demand on the op, and the op's operands are read accordingly.  A node that nothing
 demands does not run; one that is demanded runs once each time its block runs, and makes its result, unless it is a
-view, which hands the demand on.  Functions that were called are expanded in the core, so a call needs no rule.
+view, which hands the demand on.  Functions that were called are expanded in the core; a call of one whose signature
+states quantities reads its arguments as stated there, whatever its body does.
 
 Grades of values inside a block count the reads of one run of the block.
 
@@ -12,18 +13,20 @@ Neighbours: `reads` (ops without blocks), `tally` (sums of reads), `contracts` a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...lang.source import Span
 from .. import core as c
-from ..core import Block, Core, ValueId
+from ..core import Block, Core, CoreCall, ValueId
 from ..obligations import Relation, SizeFact
 from ..sizes import ONE, ZERO, minimum, number, product
 from ..types import ArrayType
 from .grades import NONE, ONCE, Grade, exactly, less_one
 from .reads import Setting, operand_reads, part_of
 from .tally import Tally, Use
+from .walk import operands_of, results_of
 
 _Free = dict[ValueId, Tally]
 
@@ -44,17 +47,17 @@ class Demands:
 
 def demands_of(core: Core) -> Demands:
     """The demands of a whole program, whose outputs and prints are read once."""
-    walk = _Walk(Setting(core.types, [guard.fact for guard in core.guards]), core.spans)
+    walk = _Walk(Setting(core.types, [guard.fact for guard in core.guards]), core.spans, nested(core.calls))
     roots = [(output.value, Use(output.span, ONCE, "")) for output in core.outputs]
     return walk.whole(core.block, roots, [entry.value for entry in core.inputs])
 
 
 def demands_of_block(
     block: Block, results: Sequence[ValueId], types: Mapping[ValueId, ArrayType], spans: Mapping[ValueId, Span],
-    premises: Sequence[SizeFact],
+    premises: Sequence[SizeFact], calls: Sequence[CoreCall] = (),
 ) -> Demands:  # fmt: skip
     """The demands of a function's body, each of whose results is read once; values that it never reads may be absent."""
-    walk = _Walk(Setting(types, premises), spans)
+    walk = _Walk(Setting(types, premises), spans, nested(calls))
     return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results], [])
 
 
@@ -62,6 +65,7 @@ def demands_of_block(
 class _Walk:
     setting: Setting
     spans: Mapping[ValueId, Span]
+    calls: Sequence[_Call]
     grades: dict[ValueId, Grade] = field(default_factory=dict)
     uses: dict[ValueId, tuple[Use, ...]] = field(default_factory=dict)
 
@@ -97,8 +101,49 @@ class _Walk:
         return params, tallies
 
     def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
-        for op in reversed(block.ops):
-            self.op(op, tallies, live=live)
+        self.run(block.ops, self.calls, tallies, live=live)
+
+    def run(self, ops: Sequence[c.Op], calls: Sequence[_Call], tallies: _Free, *, live: bool) -> None:
+        """The ops from last to first; those of a call together."""
+        end = len(ops)
+        while end:
+            call = _call_of(ops[end - 1], calls)
+            if call is None:
+                end -= 1
+                self.op(ops[end], tallies, live=live)
+            else:
+                start = end
+                while start and _call_of(ops[start - 1], (call,)) is not None:
+                    start -= 1
+                self.call(call, ops[start:end], tallies, live=live)
+                end = start
+
+    def call(self, expanded: _Call, ops: Sequence[c.Op], tallies: _Free, *, live: bool) -> None:
+        """The body of a call: its arguments are read as its signature states.
+
+        The body's own reads count too where they are not within what is stated: of a result that is a view of an argument
+        and is read twice, of an argument that the function also captures."""
+        call = expanded.call
+        promised: dict[ValueId, Grade] = {}
+        for value, low, high in call.reads:
+            promised[value] = promised.get(value, NONE).plus(Grade(low, high))
+        before = {value: tallies.pop(value, None) for value in promised}
+        self.run(ops, expanded.inside, tallies, live=live)
+        demands = [self.grades.get(result, NONE) for result in call.results]
+        runs = any(not demand.is_zero for demand in demands)
+        for value, grade in promised.items():
+            found, known = tallies.pop(value, None), before[value]
+            if known is not None:
+                tallies[value] = known
+            if found is None and not runs:
+                continue
+            own = Tally() if found is None else found
+            own.settle(self.setting)
+            stated = grade if own.grade.within(grade, self.setting.premises) else grade.join(own.grade)
+            if runs:
+                tallies.setdefault(value, Tally()).add(Use(call.span, stated, _why(own)))
+            else:
+                tallies.setdefault(value, Tally()).include(own)
 
     def op(self, op: c.Op, tallies: _Free, *, live: bool) -> None:
         match op:
@@ -201,6 +246,39 @@ class _Walk:
             if value not in then:
                 why = "only if the condition does not hold"
             tallies.setdefault(value, Tally()).include(left.join(right, why))
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call and the calls in its body, in order."""
+
+    call: CoreCall
+    inside: list[_Call]
+
+
+def nested(calls: Sequence[CoreCall]) -> list[_Call]:
+    """The calls that are in no other's body, in order."""
+    outermost: list[_Call] = []
+    around: list[_Call] = []
+    for call in sorted(calls, key=lambda call: (call.first, -call.last)):
+        while around and around[-1].call.last <= call.first:
+            around.pop()
+        made = _Call(call, [])
+        (around[-1].inside if around else outermost).append(made)
+        around.append(made)
+    return outermost
+
+
+def _call_of(op: c.Op, calls: Sequence[_Call]) -> _Call | None:
+    """Which of these calls the op is in the body of."""
+    made = (results_of(op) or operands_of(op)) if calls else ()
+    at = bisect_right(calls, made[0], key=lambda known: known.call.first) if made else 0
+    return calls[at - 1] if at and made[0] < calls[at - 1].call.last else None
+
+
+def _why(tally: Tally) -> str:
+    """What multiplies the reads inside a call, if it is one thing."""
+    return tally.uses[0].why if len(tally.uses) == 1 else ""
 
 
 def _capture(free: _Free, times: Grade, why: str, tallies: _Free) -> None:

@@ -1,0 +1,162 @@
+"""Binding the variables of a signature at a call: what its sizes, shapes and element types stand for.
+
+A size binds where it stands alone, or as `(c×n)+c'`; whatever else a parameter says about sizes becomes an obligation when
+the argument is held against the declared type (`signatures`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ...lang import tree
+from ...lang.source import Span
+from ..elements import Element, promote, strong
+from ..obligations import Obligation, Relation, SizeFact
+from ..operands import Operand, TupleOperand, Value
+from ..sizes import Size, SizeVariable, capacity, quotient, variable
+from .context import Context
+from .type_expressions import KINDS
+
+
+@dataclass(slots=True)
+class Bindings:
+    """What the variables of a signature stand for at one call."""
+
+    params: Mapping[str, SizeVariable]
+    sizes: dict[str, Size] = field(default_factory=dict)
+    shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
+    elements: dict[str, Element] = field(default_factory=dict)
+
+    def size(self, name: str) -> Size | None:
+        if name in self.sizes:
+            return self.sizes[name]
+        return variable(self.params[name]) if name in self.params else None
+
+
+def bind(ctx: Context, node: tree.TypeExpression, value: Value, bindings: Bindings, name: str, span: Span) -> bool:
+    """Let the sizes, shapes and elements of a parameter stand for the argument's."""
+    if isinstance(node, tree.TupleTypeExpression):
+        if not isinstance(value, TupleOperand) or len(value.items) != len(node.items):
+            ctx.error("E305", f"`{name}` takes a tuple of {len(node.items)} items here", span)
+            return False
+        return all(bind(ctx, part, item, bindings, name, span) for part, item in zip(node.items, value.items, strict=True))
+    if not isinstance(value, Operand):
+        ctx.error("E305", f"`{name}` takes an array here, not a tuple", span)
+        return False
+    _bind_element(ctx, node.element, value, bindings)
+    shape = value.type.shape
+    items = node.shape
+    if node.element.name == "perm":
+        _bind_size(node.element.args[0], shape[0], bindings)
+        return True
+    variables = [i for i, part in enumerate(items) if isinstance(part, tree.ShapeVariable)]
+    if variables:
+        at = variables[0]
+        after = len(items) - at - 1
+        if len(shape) < len(items) - 1:
+            ctx.error(
+                "E131", f"`{name}` needs at least {len(items) - 1} axes here, but this argument has rank {len(shape)}", span
+            )
+            return False
+        part = items[at]
+        assert isinstance(part, tree.ShapeVariable)
+        middle = shape[at : len(shape) - after]
+        known = bindings.shapes.setdefault(part.name, middle)
+        if not _shapes_agree(ctx, known, middle, part, name, span):
+            return False
+        pairs = [*zip(items[:at], shape[:at], strict=True), *zip(items[at + 1 :], shape[len(shape) - after :], strict=True)]
+    else:
+        pairs = list(zip(items, shape, strict=True))
+    for item, size in pairs:
+        _bind_size(item, size, bindings)
+    return True
+
+
+def _shapes_agree(
+    ctx: Context, known: tuple[Size, ...], found: tuple[Size, ...], part: tree.ShapeVariable, name: str, span: Span
+) -> bool:
+    if len(known) != len(found):
+        ctx.error("E101", f"`..{part.name}` of `{name}` stands for {len(known)} axes and for {len(found)}", span)
+        return False
+    for a, b in zip(known, found, strict=True):
+        message = f"`..{part.name}` of `{name}` stands for {a} and for {b}"
+        if not ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, a, b), "E201", span, message)):
+            return False
+    return True
+
+
+def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings: Bindings) -> None:
+    if node.name in KINDS:
+        return
+    element = value.type.element
+    if node.name in ("idx", "perm", "int"):
+        return
+    element = (
+        strong(ctx.builder.to_number(value, ctx.builder.where(value)).type.element)
+        if element.below is not None
+        else strong(element)
+    )
+    element = Element(element.kind)
+    known = bindings.elements.get(node.name)
+    joint = element if known is None else promote(known, element)
+    bindings.elements[node.name] = element if joint is None else joint
+
+
+def bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
+    """The n of `idx<n>`, where no shape has bound it."""
+    if isinstance(node, tree.TupleTypeExpression):
+        if isinstance(value, TupleOperand):
+            for part, item in zip(node.items, value.items, strict=True):
+                bind_bounds(part, item, bindings)
+    elif node.element.name == "idx" and isinstance(value, Operand) and value.type.element.below is not None:
+        _bind_size(node.element.args[0], value.type.element.below, bindings)
+
+
+def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
+    """Bind `n`, `(c×n)+c'` (when it divides); leave the rest to obligations."""
+    match node:
+        case tree.SizeName():
+            if bindings.size(node.name) is None:
+                bindings.sizes[node.name] = size
+        case tree.BoundedSize():
+            bindings.sizes.setdefault(node.name, size)
+            _bind_size(node.bound, capacity(size), bindings)
+        case tree.SizeCall():
+            found = _linear(node, bindings)
+            if found is not None:
+                name, factor, offset = found
+                bindings.sizes.setdefault(name, quotient(size - offset, factor))
+        case _:
+            pass
+
+
+def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
+    """(name, factor, offset) of `(c×n)+c'` with one unbound name."""
+    match node:
+        case tree.SizeName():
+            return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
+        case tree.SizeCall(function="+", args=(a, b)):
+            for part, rest in ((a, b), (b, a)):
+                found, offset = _linear(part, bindings), _value(rest, bindings)
+                if found is not None and offset is not None:
+                    return found[0], found[1], found[2] + offset
+            return None
+        case tree.SizeCall(function="×", args=(a, b)):
+            for part, rest in ((a, b), (b, a)):
+                found, factor = _linear(part, bindings), _value(rest, bindings)
+                if found is not None and factor is not None and (factor.constant or 0) >= 1:
+                    return found[0], found[1] * (factor.constant or 1), found[2] * factor
+            return None
+        case _:
+            return None
+
+
+def _value(node: tree.SizeExpression, bindings: Bindings) -> Size | None:
+    match node:
+        case tree.SizeNumber():
+            return Size({(): node.value})
+        case tree.SizeName():
+            return bindings.size(node.name)
+        case _:
+            return None
