@@ -24,6 +24,7 @@ from ...lang.source import Span
 from ..graph import traverse
 from ..graph.phases import LibraryPhase, Phase, PhaseId, Structured, ValueId
 from ..schedule.plan import (
+    ALIGNMENT,
     Box,
     BranchStep,
     CellsStep,
@@ -53,12 +54,15 @@ class Cluster:
     machine: Machine
     holdings: dict[DeviceId, Holdings]
     combined: frozenset[PhaseId]
+    sharing: frozenset[ValueId]
     to_read: dict[tuple[DeviceId, ValueId], int] = field(default_factory=dict)
     deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
 
     def bytes(self, value: ValueId, box: Box | None = None) -> int:
+        """Bytes of a buffer, rounded to its grain; results of one phase share one."""
         shape = self.machine.cap_shape(value) if box is None else extents(box)
-        return prod(shape) * self.machine.kind(value).bytes
+        size = prod(shape) * self.machine.kind(value).bytes
+        return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
 
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         """See Note [Deferred frees]."""
@@ -74,14 +78,16 @@ class Cluster:
                 self.holdings[device].free(value, box)
 
 
-def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None], grain: int) -> dict[DeviceId, int]:
+def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None]) -> dict[DeviceId, int]:
     """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none."""
     holdings = {
-        device.id: Holdings(machine.backends[device.id], limits.get(device.id), grain, machine.memories[device.id])
+        device.id: Holdings(machine.backends[device.id], limits.get(device.id), machine.memories[device.id])
         for device in plan.devices
     }
     steps = [step for queue in plan.main.queues for step in queue.steps]
-    cluster = Cluster(machine, holdings, frozenset(s.phase for s in steps if isinstance(s, CombineStep)))
+    several = [made for made in map(traverse.results, machine.phases.values()) if len(made) > 1]
+    combined = frozenset(step.phase for step in steps if isinstance(step, CombineStep))
+    cluster = Cluster(machine, holdings, combined, frozenset(value for made in several for value in made))
     for step in steps:
         if isinstance(step, TransferStep):
             key = step.source, step.value

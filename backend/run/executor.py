@@ -29,7 +29,6 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, Structured, ValueId
 from ..schedule.plan import (
-    ALIGNMENT,
     BranchStep,
     CellsStep,
     CombineStep,
@@ -133,14 +132,14 @@ def execute_plan(
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe)
     home = backends[plan.home]
-    _require_memory(plan, machine)
+    require_memory(plan, machine)
     with home.quiet():
         try:
             held = _run(machine, plan, limits)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, _span(machine))]) from None
+            raise RunFailed([Diagnostic(failure.code, failure.message, current_span(machine))]) from None
         except MemoryError:
-            raise RunFailed([Diagnostic("E702", f"memory ran out; {_need(plan)}", _span(machine))]) from None
+            raise RunFailed([Diagnostic("E702", f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
     return Results(tuple(machine.printed), machine.outputs, held)
 
 
@@ -151,20 +150,20 @@ def _run(machine: Machine, plan: Plan, limits: Limits) -> Mapping[DeviceId, int]
     from .distributed import run_distributed
 
     declared = {device.id: device.memory if limits is Limits.ENFORCED else None for device in plan.devices}
-    return run_distributed(machine, plan, declared, ALIGNMENT)
+    return run_distributed(machine, plan, declared)
 
 
-def _require_memory(plan: Plan, machine: Machine) -> None:
+def require_memory(plan: Plan, machine: Machine) -> None:
     """Refuse what no machine holds, and what a device declares it does not."""
     limits = {device.id: device.memory for device in plan.devices}
     for device, peak in plan.main.peak:
         limit = limits.get(device)
         if peak >= ADDRESSABLE or (limit is not None and peak > limit):
             first = next(iter(machine.phases.values()))
-            raise Refused([Diagnostic("E702", f"{_need(plan)}, more than there is", _largest(machine, first).span)])
+            raise Refused([Diagnostic("E702", f"{need_text(plan)}, more than there is", _largest(machine, first).span)])
 
 
-def _need(plan: Plan) -> str:
+def need_text(plan: Plan) -> str:
     return f"the program needs at most {max((size for _, size in plan.main.peak), default=0):,} bytes at once"
 
 
@@ -177,7 +176,7 @@ def _largest(machine: Machine, first: Phase) -> Phase:
     return max(machine.phases.values(), key=size, default=first)
 
 
-def _span(machine: Machine) -> Span:
+def current_span(machine: Machine) -> Span:
     return machine.current.span if machine.current is not None else Span("", 0, 0)
 
 

@@ -3,8 +3,7 @@
 A piece is a box of a value with its array.  A step takes the box it needs out of what is held: a view where one piece covers
 it, else a new array put together of the pieces.  Arrays are immutable here, so views are safe.
 
-`limit` is the device's memory in bytes; what is held counts as its logical bytes in units of `grain`, and holding more
-raises `OutOfMemory`.
+`limit` is the device's memory in bytes; holding more logical bytes raises `OutOfMemory`.
 
 Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `schedule.program.sharding` (boxes).
 """
@@ -37,7 +36,6 @@ class Holdings:
 
     backend: Backend
     limit: int | None = None
-    grain: int = 1
     memory: Memory = field(default_factory=dict)
     pieces: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
     partials: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
@@ -49,7 +47,6 @@ class Holdings:
         """Bytes are taken for a value or a piece of it."""
         if (value, box) in self.sizes:
             return
-        size = -(-size // self.grain) * self.grain
         self.sizes[value, box] = size
         self.held += size
         self.most = max(self.most, self.held)

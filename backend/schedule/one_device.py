@@ -97,6 +97,16 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: st
     )
 
 
+def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.FULL) -> Step:
+    """The step that runs a whole phase on a device, for plans of several."""
+    return _Planner(graph, device, Numbers(), detail).step(phase, None)[0]
+
+
+def scratch_of(phase: Phase, graph: Graph, numbers: Numbers) -> int:
+    """The bytes that a phase needs while it runs beside its operands and results."""
+    return _Planner(graph, Device(HOME, "cpu"), numbers, Detail.STEPS).step(phase, None)[1]
+
+
 class Numbers:
     """Sizes as numbers, run-time sizes at their caps; each size is worked out once."""
 

@@ -1,0 +1,97 @@
+"""The axis that each phase of a graph is cut along, chosen once before planning so that neighbours line up.
+
+Phases are taken in order.  Of the ways to cut one (`sharding.cuts_of`) that one is taken whose shards need the least beside their
+own part of the operands: whole operands and halos count their bytes, a combine its partial results, and an axis of few rows
+what cannot be dealt out evenly.  An input is cut along the axis that its first consumer likes best.
+
+Neighbours: `needs` (how rows line up), `problem_of` (edges from the same relations).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import Final
+
+from ...graph import traverse
+from ...graph.costs import Types
+from ...graph.phases import Graph, Input, Phase, ValueId
+from .needs import Aligned, Need, need_of
+from .sharding import Cut, cuts_of, most_subtrees, shape_of
+
+_COMBINE_BYTES: Final = 1 << 16
+"""What a combine counts as beside its partial results."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """`of`: the cut of each phase by place (None: atomic); `axis`: the axis along which the rows of a value lie."""
+
+    of: tuple[Cut | None, ...]
+    axis: Mapping[ValueId, int]
+
+
+def choose_cuts(graph: Graph) -> Cuts:
+    chooser = _Chooser(graph.types)
+    found = tuple(chooser.choose(phase) for phase in graph.phases)
+    for place, phase in enumerate(graph.phases):
+        if isinstance(phase, Input):
+            axis = chooser.axis.setdefault(phase.result, 0)
+            shape = shape_of(phase.result, graph.types)
+            if shape and shape[axis] > 1:
+                found = (*found[:place], Cut(axis, shape[axis]), *found[place + 1 :])
+    return Cuts(found, chooser.axis)
+
+
+@dataclass(slots=True)
+class _Chooser:
+    types: Types
+    axis: dict[ValueId, int] = field(default_factory=dict)
+    free: set[ValueId] = field(default_factory=set)
+
+    def choose(self, phase: Phase) -> Cut | None:
+        if isinstance(phase, Input):
+            self.free.add(phase.result)
+            return None
+        options = cuts_of(phase, self.types)
+        best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
+        for place, value in enumerate(traverse.operands(phase)):
+            if value in self.free and best is not None:
+                self.axis[value] = self.best_axis(phase, best, place, value)[1]
+                self.free.discard(value)
+        for value in traverse.results(phase):
+            self.axis[value] = 0 if best is None or best.combines else best.axis
+        return best
+
+    def bytes(self, value: ValueId) -> int:
+        return prod(shape_of(value, self.types) or (0,)) * self.types[value].element.kind.bytes
+
+    def cost(self, phase: Phase, cut: Cut) -> int:
+        """Bytes that shards need beside their part."""
+        operands = traverse.operands(phase)
+        total = sum(map(self.bytes, dict.fromkeys((*operands, *traverse.results(phase)))))
+        found = total // cut.rows
+        for place, value in enumerate(operands):
+            if value in self.free:
+                found += self.best_axis(phase, cut, place, value)[0]
+            else:
+                axis = self.axis.get(value, 0)
+                found += self.beside(value, need_of(phase, cut, place, axis, self.types), axis)
+        if cut.combines:
+            found += _COMBINE_BYTES + sum(map(self.bytes, traverse.results(phase))) * most_subtrees(cut.rows)
+        return found
+
+    def beside(self, value: ValueId, need: Need, axis: int) -> int:
+        shape, size = shape_of(value, self.types), self.bytes(value)
+        if isinstance(need, Aligned) and shape:
+            return need.halo * size // max(1, shape[axis])
+        return size
+
+    def best_axis(self, phase: Phase, cut: Cut, place: int, value: ValueId) -> tuple[int, int]:
+        """Along which axis an input's rows line up best: (bytes beside, axis)."""
+        rank = len(self.types[value].shape)
+        return min(
+            ((self.beside(value, need_of(phase, cut, place, axis, self.types), axis), axis) for axis in range(rank)),
+            default=(self.bytes(value), 0),
+        )

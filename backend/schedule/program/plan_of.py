@@ -1,0 +1,433 @@
+"""A schedule of a program's problem as a plan: queues with fences and waits, boxes, frees, buffers and peaks.
+
+Every step of the schedule becomes a step of the plan in the queue that `fences` gives it; rows become boxes through the cut of
+their phase.  A phase that one device runs whole has no box, so that it runs as it would alone.
+
+Note [Lifetimes].  A piece on a device is freed after the last step there that reads it (its box meets what the step needs), or as
+soon as it is there where only transfers read it (they put the free off, `plan.FreeStep`); pieces that nothing reads stay.
+In buffers and peaks it lives from the start of its shard or transfer to the end of its last reader, transfers included.
+
+Neighbours: `problem_of` (what indices mean), `fences`, `checking` (judges the plan), `backend.run.distributed`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+from ...graph import traverse
+from ...graph.phases import Input, LibraryPhase, Output, Structured, ValueId
+from ..describe import describe
+from ..fences import StepKind, Synchronisation, synchronise
+from ..one_device import Numbers, step_of
+from ..plan import (
+    ALIGNMENT,
+    Box,
+    BranchStep,
+    Buffer,
+    CellsStep,
+    CombineStep,
+    Device,
+    DeviceId,
+    FenceId,
+    FenceStep,
+    FreeStep,
+    LoopStep,
+    Plan,
+    PlannedLink,
+    Prediction,
+    Queue,
+    QueueKind,
+    Role,
+    RunStep,
+    Step,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+)
+from ..problem import Answer, Keep, Schedule, Shard, Transfer
+from ..profiles import fingerprint
+from .problem_of import ProgramProblem
+from .sharding import box_of, operand_boxes, result_boxes, space_of
+
+
+def plan_of(program: ProgramProblem, answer: Answer, hash: str = "") -> Plan:
+    """The plan of an answer that has a schedule."""
+    schedule = answer.schedule
+    assert schedule is not None, "an answer without a schedule has no plan"
+    return _Writer(program, schedule, synchronise(program.problem, schedule)).plan(answer, hash)
+
+
+@dataclass(slots=True)
+class _Piece:
+    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks."""
+
+    device: int
+    phase: int
+    boxes: tuple[Box | None, ...]
+    bytes: int
+    start: int
+    end: int
+    made: tuple[int, int]  # queue and position of the step that brings it about
+    last: tuple[int, int] | None = None  # of the last step that reads it
+    sent: bool = False
+    used: bool = False
+    kept: bool = False
+    partial: bool = False
+
+
+@dataclass(slots=True)
+class _Writer:
+    program: ProgramProblem
+    schedule: Schedule
+    sync: Synchronisation
+    names: tuple[str, ...] = ()
+    numbers: Numbers = field(default_factory=Numbers)
+    whole: dict[int, bool] = field(default_factory=dict)
+    pieces: list[_Piece] = field(default_factory=list)
+    on: dict[tuple[int, int], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+    frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
+
+    # ------------------------------------------------------------------------------ the plan
+
+    def plan(self, answer: Answer, hash: str) -> Plan:
+        problem, bound = self.program.problem, self.program.bound
+        graph = bound.graph
+        self.names = problem.device_names()
+        shards: dict[int, list[Shard]] = defaultdict(list)
+        for shard in self.schedule.shards:
+            shards[shard.phase].append(shard)
+        self.whole = {phase: len(own) == 1 and problem.phases[phase].combine is None for phase, own in shards.items()}
+        self.make_pieces()
+        self.use_pieces()
+        self.free_pieces()
+        devices = self.devices()
+        main = SubPlan(self.queues(), self.buffers(), self.peaks())
+        home = DeviceId(self.names[problem.home])
+        first = {phase: DeviceId(self.names[own[0].device]) for phase, own in shards.items()}
+        described = tuple(
+            describe(phase, graph, self.numbers.cap, first.get(place, home)) for place, phase in enumerate(graph.phases)
+        )
+        inner = tuple(
+            describe(phase, graph, self.numbers.cap, home)
+            for phase in traverse.all_phases(graph)
+            if all(phase is not outer for outer in graph.phases)
+        )
+        profile = self.program.profile
+        return Plan(
+            hash,
+            tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
+            devices,
+            home,
+            (*described, *inner),
+            main,
+            tuple((p.name, p.result) for p in graph.phases if isinstance(p, Input)),
+            tuple((p.name, p.arg) for p in graph.phases if isinstance(p, Output)),
+            tick_ns=problem.tick_ns,
+            profile="" if profile is None else fingerprint(profile),
+            links=tuple(PlannedLink(link.id, link.source, link.target) for link in problem.links),
+            prediction=Prediction(
+                self.schedule.makespan,
+                answer.lower_bound,
+                answer.status,
+                tuple((o.value, value) for o, value in zip(problem.objectives, answer.values, strict=False)),
+                answer.proof,
+                answer.baselines,
+            ),
+            directives=tuple(dict.fromkeys(d.line.text for d in problem.directives)),
+            speculated=tuple(graph.phases[p].id for p in answer.speculated),
+        )
+
+    def devices(self) -> tuple[Device, ...]:
+        problem, profile = self.program.problem, self.program.profile
+        found: list[Device] = []
+        for group in problem.devices:
+            known = None if profile is None else profile.device(group.id)
+            backend, threads = ("cpu", 1) if known is None else (known.backend.value, known.threads)
+            found += [Device(DeviceId(name), backend, threads, group.memory, group.kind) for name in group.names()]
+        return tuple(found)
+
+    # ------------------------------------------------------------------------------ pieces
+
+    def make_pieces(self) -> None:
+        """The buffer of every shard, combine and transfer."""
+        graph, problem = self.program.bound.graph, self.program.problem
+        keeps = {(d.phase, name) for d in problem.directives if isinstance(d, Keep) for name in self.names_of(d.device)}
+        for which, queue in enumerate(self.sync.queues):
+            for position, step in enumerate(queue.steps):
+                at = which, position
+                match step.kind:
+                    case StepKind.SHARD:
+                        shard = self.schedule.shards[step.index]
+                        partial = problem.phases[shard.phase].combine is not None
+                        boxes = self.shard_boxes(shard)
+                        made = _Piece(int(shard.device), shard.phase, boxes, 0, shard.start, shard.end, at, partial=partial)
+                    case StepKind.COMBINE:
+                        combine = self.schedule.combines[step.index]
+                        boxes = (None,) * len(traverse.results(graph.phases[combine.phase]))
+                        made = _Piece(int(problem.home), combine.phase, boxes, 0, combine.start, combine.end, at)
+                    case StepKind.TRANSFER:
+                        moved = self.schedule.transfers[step.index]
+                        boxes = self.transfer_boxes(moved)
+                        made = _Piece(
+                            int(moved.target), moved.phase, boxes, 0, moved.start, moved.arrive, at, partial=moved.partial
+                        )
+                made.bytes = self.piece_bytes(made)
+                made.kept = (made.phase, made.device) in keeps
+                self.pieces.append(made)
+                if traverse.results(graph.phases[made.phase]):
+                    self.on[made.device, made.phase].append(made)
+
+    def names_of(self, device: str) -> list[int]:
+        """The devices that a name, a group or a class means."""
+        problem = self.program.problem
+        found: list[int] = []
+        place = 0
+        for group in problem.devices:
+            for name in group.names():
+                if device in (name, group.id, group.kind, group.kind.partition("/")[0]):
+                    found.append(place)
+                place += 1
+        return found
+
+    def piece_bytes(self, piece: _Piece) -> int:
+        if piece.partial:
+            combine = self.program.problem.phases[piece.phase].combine
+            return 0 if combine is None else combine.bytes
+        values = traverse.results(self.program.bound.graph.phases[piece.phase])
+        return sum(self.bytes(value, box) for value, box in zip(values, piece.boxes, strict=True))
+
+    def bytes(self, value: ValueId, box: Box | None) -> int:
+        type = self.program.bound.graph.types[value]
+        extents = map(self.numbers.cap, type.shape) if box is None else (stop - start for start, stop in box)
+        return prod(extents) * type.element.kind.bytes
+
+    def shard_boxes(self, shard: Shard) -> tuple[Box | None, ...]:
+        """The box of each result that a shard makes (of partial results: the box of the iteration space they are over)."""
+        phase = self.program.phases[shard.phase]
+        values = traverse.results(phase)
+        box = self.run_box(shard)
+        if box is None:
+            return (None,) * len(values)
+        if self.program.problem.phases[shard.phase].combine is not None:
+            return (box,) * len(values)
+        return tuple(self.or_whole(v, b) for v, b in zip(values, result_boxes(phase, self.types, box), strict=True))
+
+    @property
+    def types(self):  # type: ignore[no-untyped-def]
+        return self.program.bound.graph.types
+
+    def or_whole(self, value: ValueId, box: Box) -> Box | None:
+        """None where the box is all of the value."""
+        shape = [size.constant for size in self.types[value].shape]
+        return None if box == tuple((0, n) for n in shape) else box
+
+    def run_box(self, shard: Shard) -> Box | None:
+        cut = self.program.cuts.of[shard.phase]
+        if cut is None or self.whole[shard.phase]:
+            return None
+        space = space_of(self.program.phases[shard.phase], self.types)
+        assert space is not None, "what is cut has known sizes"
+        return box_of(cut, space, shard.first, shard.stop)
+
+    def transfer_boxes(self, moved: Transfer) -> tuple[Box | None, ...]:
+        """The box of each result that a transfer carries: rows of the cut, or the part of an atomic output rounded outwards."""
+        phase, task = self.program.phases[moved.phase], self.program.problem.phases[moved.phase]
+        values = traverse.results(phase)
+        if moved.partial:
+            shard = next(s for s in self.schedule.shards if s.phase == moved.phase and s.device == moved.source)
+            return self.shard_boxes(shard)
+        cut = self.program.cuts.of[moved.phase]
+        if cut is not None and task.combine is None:
+            if isinstance(phase, Input):
+                shape = [self.numbers.cap(size) for size in self.types[phase.result].shape]
+                return (self.or_whole(phase.result, box_of(cut, shape, moved.first, moved.stop)),)
+            space = space_of(phase, self.types)
+            assert space is not None, "what is cut has known sizes"
+            boxes = result_boxes(phase, self.types, box_of(cut, space, moved.first, moved.stop))
+            return tuple(self.or_whole(v, b) for v, b in zip(values, boxes, strict=True))
+        return tuple(self.share(value, moved, task.out_bytes) for value in values)
+
+    def share(self, value: ValueId, moved: Transfer, out: int) -> Box | None:
+        """The rows of a value in the bytes [first, stop) of `out` bytes."""
+        shape = [size.constant for size in self.types[value].shape]
+        if not shape or any(n is None for n in shape) or (moved.first == 0 and moved.stop >= out) or not out:
+            return None
+        known = [n for n in shape if n is not None]
+        low, high = moved.first * known[0] // out, -(-moved.stop * known[0] // out)
+        return self.or_whole(value, ((low, high), *((0, n) for n in known[1:])))
+
+    # ------------------------------------------------------------------------------ lifetimes
+
+    def use_pieces(self) -> None:
+        """See Note [Lifetimes]."""
+        graph, problem = self.program.bound.graph, self.program.problem
+        sources: dict[int, list[int]] = defaultdict(list)
+        for edge in problem.edges:
+            sources[edge.target].append(edge.source)
+        place = {result: p for p, phase in enumerate(graph.phases) for result in traverse.results(phase)}
+        for which, queue in enumerate(self.sync.queues):
+            for position, step in enumerate(queue.steps):
+                at = which, position
+                if step.kind is StepKind.SHARD:
+                    shard = self.schedule.shards[step.index]
+                    needed = self.needed(shard)
+                    for source in sources[shard.phase]:
+                        for piece in self.on[int(shard.device), source]:
+                            if not piece.partial and piece.start < shard.end and self.meets(piece, needed, place):
+                                piece.last, piece.used = at, True
+                                piece.end = max(piece.end, shard.end)
+                elif step.kind is StepKind.COMBINE:
+                    combine = self.schedule.combines[step.index]
+                    for piece in self.on[int(problem.home), combine.phase]:
+                        if piece.partial:
+                            piece.used, piece.end = True, max(piece.end, combine.end)
+                else:
+                    moved = self.schedule.transfers[step.index]
+                    for piece in self.on[int(moved.source), moved.phase]:
+                        if piece.partial == moved.partial and piece.start <= moved.start:
+                            piece.sent, piece.end = True, max(piece.end, moved.arrive)
+        makespan = self.schedule.makespan
+        for piece in self.pieces:
+            if piece.kept or not (piece.used or piece.sent):
+                piece.end = max(piece.end, makespan)
+
+    def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
+        """What a shard reads, by value."""
+        phase, box = self.program.phases[shard.phase], self.run_box(shard)
+        found: dict[ValueId, list[Box | None]] = defaultdict(list)
+        if box is None:
+            for value in traverse.uses(phase):
+                found[value].append(None)
+        elif isinstance(phase, Structured | LibraryPhase):
+            for value, part in zip(traverse.operands(phase), operand_boxes(phase, self.types, box), strict=True):
+                found[value].append(part)
+        return found
+
+    def meets(self, piece: _Piece, needed: dict[ValueId, list[Box | None]], place: dict[ValueId, int]) -> bool:
+        values = traverse.results(self.program.phases[piece.phase])
+        for value, own in zip(values, piece.boxes, strict=True):
+            for box in needed.get(value, ()):
+                if own is None or box is None:
+                    return True
+                if all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(own, box, strict=True)):
+                    return True
+        return False
+
+    def free_pieces(self) -> None:
+        for piece in self.pieces:
+            values = traverse.results(self.program.phases[piece.phase])
+            if piece.kept or not values or not (piece.used or piece.sent):
+                continue
+            if piece.partial and piece.last is None and not piece.sent:
+                continue  # the combine lets go of it
+            where = DeviceId(self.names[piece.device])
+            at = piece.last if piece.last is not None else piece.made
+            own = self.sync.queues[at[0]].device
+            device = None if own is not None and self.names[own] == where else where
+            for box in dict.fromkeys(piece.boxes):
+                same = tuple(v for v, b in zip(values, piece.boxes, strict=True) if b == box)
+                self.frees[at].append(FreeStep(same, box, device))
+
+    # ------------------------------------------------------------------------------ queues
+
+    def queues(self) -> tuple[Queue, ...]:
+        waits: dict[tuple[int, int], list[FenceId]] = defaultdict(list)
+        for wait in self.sync.waits:
+            waits[wait.queue, wait.position].append(FenceId(wait.fence))
+        fences: dict[tuple[int, int], list[FenceId]] = defaultdict(list)
+        for fence in self.sync.fences:
+            for queue, position in fence.after:
+                fences[queue, position].append(FenceId(fence.id))
+        found: list[Queue] = []
+        for which, own in enumerate(self.sync.queues):
+            steps: list[Step] = []
+            for position, step in enumerate(own.steps):
+                steps += [WaitStep(fence) for fence in waits[which, position]]
+                steps += self.steps_of(step.kind, step.index)
+                steps += [FenceStep(fence) for fence in fences[which, position]]
+                steps += self.frees[which, position]
+            kind = QueueKind(own.kind.value)
+            found.append(Queue(DeviceId(own.name), kind, tuple(steps)))
+        return tuple(found)
+
+    def steps_of(self, kind: StepKind, index: int) -> Sequence[Step]:
+        graph = self.program.bound.graph
+        match kind:
+            case StepKind.SHARD:
+                shard = self.schedule.shards[index]
+                phase, box = graph.phases[shard.phase], self.run_box(shard)
+                if box is not None:
+                    return [RunStep(phase.id, None, box, shard.start, shard.end)]
+                made = step_of(phase, graph, Device(DeviceId(self.names[shard.device]), "cpu"))
+                assert isinstance(made, RunStep | LoopStep | BranchStep | CellsStep)
+                return [replace(made, start=shard.start, end=shard.end)]
+            case StepKind.COMBINE:
+                combine = self.schedule.combines[index]
+                return [CombineStep(graph.phases[combine.phase].id, combine.start, combine.end)]
+            case StepKind.TRANSFER:
+                return self.transfer_steps(self.schedule.transfers[index])
+
+    def transfer_steps(self, moved: Transfer) -> Sequence[Step]:
+        phase = self.program.phases[moved.phase]
+        values, boxes = traverse.results(phase), self.transfer_boxes(moved)
+        source, target = DeviceId(self.names[moved.source]), DeviceId(self.names[moved.target])
+        link = "" if moved.link is None else self.program.problem.links[moved.link].id
+        whole = [self.bytes(value, None) for value in values]
+        found: list[Step] = []
+        for value, box, all_of_it in zip(values, boxes, whole, strict=True):
+            size = moved.bytes * all_of_it // max(1, sum(whole)) if moved.partial else self.bytes(value, box)
+            found.append(
+                TransferStep(value, source, target, size, box, moved.partial, link, moved.start, moved.busy, moved.arrive)
+            )
+        return found
+
+    # ------------------------------------------------------------------------------ memory
+
+    def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
+        """The most bytes alive at once on each device, scratch of running shards included."""
+        changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        for piece in self.pieces:
+            size = -(-piece.bytes // ALIGNMENT) * ALIGNMENT
+            changes[piece.device] += [(piece.start, size), (piece.end, -size)]
+        for shard in self.schedule.shards:
+            task = self.program.problem.phases[shard.phase]
+            scratch = -(-task.scratch * (shard.stop - shard.first) // task.units)
+            size = -(-scratch // ALIGNMENT) * ALIGNMENT
+            changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
+        return tuple((DeviceId(name), _peak(changes[place])) for place, name in enumerate(self.names))
+
+    def buffers(self) -> tuple[Buffer, ...]:
+        """Addresses by first fit in order of birth; `first` and `last` are ticks."""
+        found: list[Buffer] = []
+        taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+        graph = self.program.bound.graph
+        for piece in sorted(self.pieces, key=lambda p: (p.start, p.phase, p.device, p.made)):
+            if piece.partial:
+                continue
+            role = Role.INPUT if isinstance(graph.phases[piece.phase], Input) else Role.VALUE
+            for value, box in zip(traverse.results(graph.phases[piece.phase]), piece.boxes, strict=True):
+                size = -(-self.bytes(value, box) // ALIGNMENT) * ALIGNMENT
+                live = sorted((a, b) for a, b, until in taken[piece.device] if until > piece.start)
+                offset = 0
+                for start, stop in live:
+                    if start - offset >= size:
+                        break
+                    offset = max(offset, stop)
+                taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
+                taken[piece.device].append((offset, offset + size, piece.end))
+                where = DeviceId(self.names[piece.device])
+                found.append(Buffer(value, where, role, self.bytes(value, box), offset, piece.start, piece.end))
+        return tuple(found)
+
+
+def _peak(changes: list[tuple[int, int]]) -> int:
+    live = most = 0
+    for _, size in sorted(changes):
+        live += size
+        most = max(most, live)
+    return most
+
+

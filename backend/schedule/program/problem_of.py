@@ -1,0 +1,279 @@
+"""A bound graph on the devices of a profile, as a scheduling problem.
+
+Phase i of the graph is phase i of the problem.  Each phase has the rows of its chosen cut (`cuts`), or none: loops, branches,
+maps and what is known only when run are atomic.  Inputs lie at home, cut so that parts of them can be sent; constants are
+made at home; what prints or saves runs there, in its order.
+
+Note [Edges].  One edge joins two phases however many values it carries; a transfer moves all results of its phase.  A phase that
+mentions a run-time size depends on the phase that defines it.
+
+Note [Ticks].  `tick_ns` is 1, 2 or 5 times a power of ten, such that all phases together take at most a million ticks on the
+slowest class that runs them; every cost is then rounded up once.
+
+Neighbours: `cuts`, `needs` (rows), `profiles` (ticks), `instances.directives` (schedule blocks), `plan_of` (back again).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Final
+
+from ....lang.diagnostics import Diagnostic, Refused
+from ....typechecker.sizes import SizeVariable
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Constant, Input, Output, Phase, Print, ValueId
+from ..describe import op_name
+from ..one_device import Numbers, scratch_of
+from ..plan import ALIGNMENT
+from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
+from ..profiles import Profile, combine_ticks, missing_operation, phase_ticks, to_devices
+from .cuts import Cuts, choose_cuts
+from .needs import Aligned, need_of
+from .sharding import BLOCK, Cut, most_subtrees
+
+MOST_TICKS: Final = 1_000_000
+_HALVINGS: Final = 12
+_FREE: Final = Ticks(((1, 0),))
+
+TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
+"""Ticks of a phase, or of shards by rows of a cut, on a class of devices at so many ns a tick."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramProblem:
+    """`problem` and what its indices mean: `phases` and `cuts` by place."""
+
+    problem: Problem
+    bound: BoundGraph
+    phases: tuple[Phase, ...]
+    cuts: Cuts
+    profile: Profile | None = None
+
+
+def problem_of(
+    bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
+    unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
+) -> ProgramProblem:  # fmt: skip
+    """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
+
+    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere."""
+
+    def estimated(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
+        return _profile_ticks(phase, group, cut, tick_ns, bound, profile)
+
+    def combined(partial: int, tick_ns: int) -> int:
+        return combine_ticks(partial, profile, tick_ns)
+
+    cuts = choose_cuts(bound.graph)
+    groups, _ = to_devices(profile)
+    ticks = estimated if given is None else given
+    if given is None:
+        _require_kernels(bound, profile, groups)
+    tick_ns = _tick_ns(bound, groups, ticks)
+    groups, links = to_devices(profile, tick_ns)
+    builder = _Builder(bound, groups, cuts, ticks, combined, tick_ns, unaligned)
+    problem = Problem(
+        groups, links, builder.tasks(), builder.edges(), (), tuple(objectives), tick_ns=tick_ns, memory_grain=ALIGNMENT,
+        power_off_unused=profile.power_off_unused,
+    )  # fmt: skip
+    return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile)
+
+
+def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[DeviceGroup]) -> None:
+    problems: list[Diagnostic] = []
+    for phase in bound.graph.phases:
+        if isinstance(phase, Input | Constant | Print | Output):
+            continue
+        if all(phase_ticks(phase, bound, profile, group) is None for group in groups):
+            device = profile.devices[0]
+            operation = missing_operation(phase, bound, device) or op_name(phase)
+            names = ", ".join(group.id for group in groups)
+            problems.append(Diagnostic("SCH104", f"no device can run `{operation}`: {names} have no table for it", phase.span))
+    if problems:
+        raise Refused(problems)
+
+
+def _tick_ns(bound: BoundGraph, groups: Sequence[DeviceGroup], ticks: TicksOf) -> int:
+    """See Note [Ticks]."""
+    total = 0
+    for phase in bound.graph.phases:
+        found = [ticks(phase, group, None, 1) for group in groups]
+        total += max((one.at(1) for one in found if one is not None), default=0)
+    size = 1
+    while True:
+        for step in (1, 2, 5):
+            if total <= MOST_TICKS * size * step:
+                return size * step
+        size *= 10
+
+
+def _profile_ticks(
+    phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int, bound: BoundGraph, profile: Profile
+) -> Ticks | None:
+    if cut is None:
+        return phase_ticks(phase, bound, profile, group, tick_ns=tick_ns)
+    axis = cut.axis
+    signature = getattr(phase, "signature", None)
+    if signature is not None:
+        axis = next(place for place, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
+    by_points = phase_ticks(phase, bound, profile, group, axis=axis, rows=cut.size, tick_ns=tick_ns)
+    return by_points if by_points is None or cut.grain == 1 else by_rows(by_points, cut)
+
+
+def by_rows(by_points: Ticks, cut: Cut) -> Ticks:
+    """Ticks by points of an axis as ticks by rows of a cut."""
+    wanted = sorted({1, cut.rows, *(max(1, cut.rows >> halving) for halving in range(1, _HALVINGS + 1))})
+    return Ticks(tuple((rows, by_points.at(min(rows * cut.grain, cut.size))) for rows in wanted))
+
+
+@dataclass(slots=True)
+class _Builder:
+    bound: BoundGraph
+    groups: Sequence[DeviceGroup]
+    cuts: Cuts
+    ticks: TicksOf
+    combined: Callable[[int, int], int]
+    tick_ns: int
+    unaligned: frozenset[tuple[int, int]]
+
+    # ------------------------------------------------------------------------------ phases
+
+    def tasks(self) -> tuple[PhaseTask, ...]:
+        numbers = Numbers()
+        names = task_names(self.bound)
+        return tuple(self.task(place, phase, names[place], numbers) for place, phase in enumerate(self.bound.graph.phases))
+
+    def task(self, place: int, phase: Phase, name: str, numbers: Numbers) -> PhaseTask:
+        cut = self.cuts.of[place]
+        results = traverse.results(phase)
+        size = sum(self.bytes(value, numbers) for value in results)
+        if isinstance(phase, Input | Constant):
+            home = next(group for group in self.groups if group.home)
+            return PhaseTask(name, {home.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=True)
+        effect = _has_effect(phase)
+        if isinstance(phase, Print | Output):
+            size = self.bytes(phase.arg, numbers)  # what leaves the run is a copy, to its end
+        ticks: dict[str, Ticks] = {}
+        for group in self.groups:
+            if group.kind not in ticks and (found := self.ticks(phase, group, cut, self.tick_ns)) is not None:
+                ticks[group.kind] = found
+        combine = None
+        if cut is not None and cut.combines:
+            partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
+            combine = Combine(self.combined(partial, self.tick_ns), True, partial)
+        scratch = scratch_of(phase, self.bound.graph, numbers)
+        return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
+
+    def bytes(self, value: ValueId, numbers: Numbers) -> int:
+        type = self.bound.graph.types[value]
+        return prod(map(numbers.cap, type.shape)) * type.element.kind.bytes
+
+    # ------------------------------------------------------------------------------ edges
+
+    def edges(self) -> tuple[Edge, ...]:
+        """See Note [Edges]."""
+        maker: dict[ValueId, int] = {}
+        definer: dict[SizeVariable, int] = {}
+        found: dict[tuple[int, int], Edge] = {}
+        for place, phase in enumerate(self.bound.graph.phases):
+            for value in traverse.uses(phase):
+                if value in maker:
+                    self.join(found, maker[value], place, value)
+            for variable in _mentioned(phase, self.bound):
+                if variable in definer and definer[variable] != place:
+                    self.add(found, definer[variable], place, Edge(PhaseIndex(0), PhaseIndex(0), whole=True))
+            maker.update(dict.fromkeys(traverse.results(phase), place))
+            definer.update(dict.fromkeys(traverse.defines(phase), place))
+        return tuple(edge for _, edge in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
+
+    def join(self, found: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
+        phase, cut, axis = self.bound.graph.phases[target], self.cuts.of[target], self.cuts.axis.get(value, 0)
+        edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
+        if cut is not None and (source, target) not in self.unaligned:
+            places = [place for place, one in enumerate(traverse.operands(phase)) if one == value]
+            needs = [need_of(phase, cut, place, axis, self.bound.graph.types) for place in places]
+            halos = [need.halo for need in needs if isinstance(need, Aligned)]
+            single = self.single(source)
+            if places and len(halos) == len(needs) and not (single and max(halos)):
+                edge = replace(edge, whole=False, halo=max(halos))
+        self.add(found, source, target, edge)
+
+    def single(self, place: int) -> bool:
+        """Is the output of a phase one piece, whose parts are counted in bytes?"""
+        cut = self.cuts.of[place]
+        return cut is None or cut.combines
+
+    def add(self, found: dict[tuple[int, int], Edge], source: int, target: int, edge: Edge) -> None:
+        edge = replace(edge, source=PhaseIndex(source), target=PhaseIndex(target))
+        other = found.get((source, target))
+        if other is not None:
+            edge = replace(edge, whole=edge.whole or other.whole, halo=max(edge.halo, other.halo))
+        found[source, target] = replace(edge, halo=0) if edge.whole else edge
+
+
+def _has_effect(phase: Phase) -> bool:
+    pending: list[Phase] = [phase]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, Print | Output):
+            return True
+        for graph in traverse.subgraphs(current):
+            pending.extend(graph.phases)
+    return False
+
+
+def _mentioned(phase: Phase, bound: BoundGraph) -> frozenset[SizeVariable]:
+    """The run-time sizes that must be known before a phase runs."""
+    found: set[SizeVariable] = set()
+    pending: list[Phase] = [phase]
+    while pending:
+        current = pending.pop()
+        for size in _sizes(current, bound):
+            if size.constant is None:
+                found |= size.variables()
+        for graph in traverse.subgraphs(current):
+            pending.extend(graph.phases)
+    return frozenset(found)
+
+
+def _sizes(phase: Phase, bound: BoundGraph) -> Iterable:  # type: ignore[type-arg]
+    yield from traverse.sizes(phase)
+    for value in (*traverse.operands(phase), *traverse.results(phase)):
+        yield from bound.graph.types[value].shape
+
+
+def task_names(bound: BoundGraph) -> tuple[str, ...]:
+    """One name a phase, all different: what the program calls its result where it does, else what it does and its place."""
+    graph = bound.graph
+    counts: dict[str, int] = {}
+    first: list[str] = []
+    for phase in graph.phases:
+        name = next((graph.names[v] for v in traverse.results(phase) if v in graph.names), "")
+        if isinstance(phase, Print | Output):
+            arg = graph.names.get(phase.arg, "")
+            name = f"print {arg}" if isinstance(phase, Print) else f"output {phase.name}"
+            name = name.strip() if arg or isinstance(phase, Output) else ""
+        first.append(name)
+        counts[name] = counts.get(name, 0) + 1
+    return tuple(
+        name if name and counts[name] == 1 else f"{name or op_name(phase)}#{int(phase.id)}"
+        for name, phase in zip(first, graph.phases, strict=True)
+    )
+
+
+def names_in(bound: BoundGraph) -> Mapping[str, list[int]]:
+    """What the names of a schedule block stand for: places of phases."""
+    graph = bound.graph
+    found: dict[str, list[int]] = {}
+    for place, phase in enumerate(graph.phases):
+        for value in traverse.results(phase):
+            if value in graph.names:
+                found.setdefault(graph.names[value], []).append(place)
+        if isinstance(phase, Print):
+            found.setdefault("print", []).append(place)
+            if phase.arg in graph.names:
+                found.setdefault(f"print {graph.names[phase.arg]}", []).append(place)
+    return {name: list(dict.fromkeys(places)) for name, places in found.items()}
