@@ -6,11 +6,12 @@ constraint, made for one event at a time, when a plan breaks its cap.  Neighbour
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .encoding import Encoding, Moment, Sending
-from .realise import COMBINE, PARTIAL, SEND, SHARD
+from .peaks import Buffer
+from .realise import COMBINE, PARTIAL, SEND, SHARD, Plan
 from .solver import negation
 
 Key = tuple[int, ...]
@@ -311,7 +312,47 @@ class Events:
                 encoding.solver.clause((*map(negation, guards), f"(>= (- {use.start} {moment.base}) {moment.ticks})"))
         return literal
 
+    def forbid(self, plan: Plan, model: Mapping[Key, int], device: int, key: Key, held: Sequence[Buffer]) -> bool:
+        """With the modes of this plan, one of the buffers that are on the device at the start of the step must not be.
 
-def every_shard(phases: Sequence[Sequence[int]]) -> list[tuple[int, Key]]:
-    """(device, step) of every shard that may run."""
-    return [(device, (SHARD, p, device)) for p, devices in enumerate(phases) for device in devices]
+        For sizes that the formulas know only from below (the hull of what several consumers need)."""
+        encoding, shape = self.encoding, self.shape
+        event = self.of_item(key)
+        if event is None:
+            return False
+        tick, now = event[1], model[key]
+        involved = {key[1]}
+        choices: list[str] = []
+        for buffer in held:
+            if buffer.device != device or model[buffer.begin] > now:
+                continue
+            ends = [(name, model[name] + self._length(plan, name, extra), extra) for name, extra in buffer.uses]
+            if not buffer.kept and max(end for _, end, _ in ends) <= now:
+                continue
+            involved.add(buffer.begin[1])
+            involved |= {int(shape.problem.edges[edge].target) for edge in shape.timer.outgoing[buffer.begin[1]]}
+            mine = self.of_item(buffer.begin)
+            if mine is None:
+                return False
+            if buffer.begin != key:
+                choices.append(f"(>= (- {mine[1]} {tick}) 1)")
+            if not buffer.kept:
+                over = [(self.of_item(name), self._length(plan, name, extra)) for name, _, extra in ends]
+                if all(item is not None for item, _ in over):
+                    parts = [f"(>= (- {tick} {item[1]}) {length})" for item, length in over if item is not None]
+                    choices.append(parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})")
+        modes = [encoding.mode_literals[p][plan.chosen[p]] for p in sorted(involved)]
+        clause = [*(negation(literal) for literal in modes if literal != "true"), *choices]
+        name = " ".join(clause)
+        if (device, name) in self._stated:
+            return False
+        self._stated.add((device, name))
+        encoding.solver.clause(clause)
+        return True
+
+    def _length(self, plan: Plan, key: Key, extra: int) -> int:
+        """Ticks from the start of a reader to the end of its use (an in-place reader may take the place at once)."""
+        item = plan.items[key]
+        if key[0] == SHARD and self.shape.problem.phases[item.phase].inplace:
+            return 0
+        return item.ticks + (item.latency if extra < 0 else extra)

@@ -7,9 +7,10 @@ but being aborted.  Neighbours: `encoding`, `cuts`, `realise`, `peaks`; `planner
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 from ..problem import Problem, Schedule
 from ..timing import Mode
@@ -17,13 +18,17 @@ from .cuts import Cuts
 from .encoding import Encoding
 from .events import Events, Key
 from .heads import Heads
-from .peaks import buffers, peak
+from .peaks import Buffer, buffers, peak
 from .realise import Plan, Realiser
 from .shape import Shape
 from .solver import Solver, Steps, Verdict, available
 
 ROUNDS = 200
 """Times that one probe may be asked again with more stated."""
+
+
+Trace: TypeAlias = Callable[[int, int, int, "Schedule | Verdict", int], None]
+"""Told of every probe: bounds before it, the makespan asked, what was found, solver steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,14 +91,18 @@ class Search:
             if plan.schedule().makespan <= makespan:
                 if too_much is None:
                     return plan.schedule()
-                stated |= self.events.state(too_much[0], too_much[1])
+                stated |= self._relieve(plan, shifted, too_much, held)
         stated |= self._state_flaws(plan, model)
         too_much = peak(plan, model, held)
         if too_much is not None:
-            stated |= self.events.state(too_much[0], too_much[1])
+            stated |= self._relieve(plan, model, too_much, held)
         elif not stated and self.realiser.place(plan, model) and plan.schedule().makespan <= makespan:
             return plan.schedule()
         return None if stated else Verdict.UNKNOWN
+
+    def _relieve(self, plan: Plan, starts: Mapping[Key, int], too_much: tuple[int, Key, int], held: list[Buffer]) -> bool:
+        device, key, _ = too_much
+        return self.events.state(device, key) or self.events.forbid(plan, starts, device, key, held)
 
     def _state_flaws(self, plan: Plan, model: Mapping[Key, int]) -> bool:
         """State what the model overlooked on channels; False if nothing new is found."""
@@ -120,7 +129,7 @@ class Search:
         return tuple(literal for literal in literals if literal != "true")
 
 
-def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | None, lower: int, budget: Steps) -> Outcome:
+def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | None, lower: int, budget: Steps, trace: Trace | None = None) -> Outcome:
     """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
     best, top = upper, None if upper is None else upper.makespan
     given = budget.left
@@ -142,10 +151,8 @@ def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | 
             target = bottom + (top - 1 - bottom) // 2
         before = budget.left
         found = search.probe(target, budget.left // 4 if not cheap else budget.left // 2)
-        import os
-        if os.environ.get("DBG"):
-            import time
-            print("   probe", bottom, top, target, found if isinstance(found, Verdict) else found.makespan, before - budget.left, round(time.time() % 1000, 2))
+        if trace is not None:
+            trace(bottom, top, target, found, before - budget.left)
         if isinstance(found, Schedule):
             best, top = found, found.makespan
         elif found is Verdict.UNSAT:

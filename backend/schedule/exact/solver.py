@@ -12,7 +12,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, Final
+
+
+MOST_STEPS: Final = 4_000_000_000
+"""z3 counts in 32 bits."""
 
 
 class Verdict(Enum):
@@ -136,7 +140,7 @@ class Solver:
     def check(self, steps: Steps, share: int, assumptions: Sequence[str] = ()) -> Verdict:
         """At most `share` of the steps left.  The steps used are taken from `steps`."""
         self._flush()
-        limit = min(share, steps.left)
+        limit = min(share, steps.left, MOST_STEPS)
         if limit <= 0:
             return Verdict.UNKNOWN
         if steps.late:
