@@ -10,14 +10,14 @@ from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .levels import Levels
+from .levels import FOREVER, Levels
 from .prepared import Decisions, Prepared, Queueing, Sending
 from .problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Transfer
 from .routes import Channel
 
 
 class DoesNotFit(Exception):
-    """`device` is short of memory for `phase`; -1: no route or no kernel."""
+    """`device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
 
     def __init__(self, device: int, phase: int) -> None:
         super().__init__(device, phase)
@@ -65,7 +65,7 @@ class Layout:
 
     __slots__ = (
         "_channels", "_combines", "_ends", "_firsts", "_free", "_insert", "_levels", "_modes", "_outputs", "_prepared", "_queues",
-        "_sending", "_shards", "_transfers", "makespan",
+        "_sending", "_shards", "_transfers", "makespan", "placed",
     )  # fmt: skip
 
     def __init__(self, prepared: Prepared, decisions: Decisions) -> None:
@@ -86,11 +86,16 @@ class Layout:
         self._combines: list[tuple[int, int, int]] = []
         self._transfers: list[tuple[int, int, int, int, int, int, int | None, int, int, int, bool]] = []
         self.makespan = 0
+        self.placed = 0
 
-    def place_all(self, order: Sequence[int]) -> None:
-        """Place every phase, then send the copies that directives want."""
+    def place_all(self, order: Sequence[int], limit: int = FOREVER) -> None:
+        """Place every phase, then send the copies that directives want; stops once the end is certain to be past `limit`."""
+        tails = self._prepared.tails
         for phase in order:
             self._place(phase)
+            if self._ends[phase] + tails[phase] > limit:
+                raise DoesNotFit(-2, phase)
+            self.placed += 1
         if self._prepared.wants_copies:
             for phase in order:
                 self._send_all(phase)

@@ -78,6 +78,8 @@ class Prepared:
             for p in range(count)
         ]
         self.wants_copies = bool(self.limits.wanted or self.limits.replicated)
+        self.tails = [0] * count
+        """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""
         self._ticks: dict[tuple[int, str, int], int | None] = {}
 
     # ------------------------------------------------------------------------------ facts

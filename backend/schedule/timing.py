@@ -25,25 +25,27 @@ __all__ = ["Decisions", "Mode", "Queueing", "Sending", "Shortage", "Timer", "dec
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why decisions cannot be laid out: `device` is short of memory for `phase`; -1: no order, route or kernel."""
+    """Why decisions cannot be laid out: `device` is short of memory for `phase`; -1: no order, route or kernel; -2: past the
+    limit.  `placed` phases had fitted."""
 
     device: int
     phase: int
+    placed: int = 0
 
 
 class Timer(Prepared):
     """A problem prepared for many layouts."""
 
-    def attempt(self, decisions: Decisions) -> Layout | Shortage:
-        """The layout, or what was short."""
+    def attempt(self, decisions: Decisions, limit: int = FOREVER) -> Layout | Shortage:
+        """The layout, or what was short; a layout that would end after `limit` is given up."""
         order = self.legal(decisions.priority)
         if order is None or not self.limits.possible:
             return Shortage(-1, -1)
         layout = Layout(self, decisions)
         try:
-            layout.place_all(order)
+            layout.place_all(order, limit)
         except DoesNotFit as failure:
-            return Shortage(failure.device, failure.phase)
+            return Shortage(failure.device, failure.phase, layout.placed)
         return layout
 
     def makespan(self, decisions: Decisions) -> int | None:

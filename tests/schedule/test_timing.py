@@ -135,7 +135,7 @@ def test_memory_is_counted_by_liveness() -> None:
         problem = Problem((DeviceGroup("gpu0", "gpu", memory=cap, home=True),), (), phases, (edge(0, 1), edge(1, 2)))
         assert (lay_out(problem, Decisions(on(0, 0, 0), (0, 1, 2))) is not None) == fits
         if not fits:
-            assert Timer(problem).attempt(Decisions(on(0, 0, 0), (0, 1, 2))) == Shortage(0, 1)
+            assert Timer(problem).attempt(Decisions(on(0, 0, 0), (0, 1, 2))) == Shortage(0, 1, placed=1)
 
 
 def test_an_in_place_output_takes_the_room_of_its_last_operand() -> None:

@@ -1,0 +1,127 @@
+"""Costs without contention, as the list-scheduling papers count them: of a phase on a device, of an edge between two.
+
+Devices of one group cost the same unless a link or a directive names an instance of it; then each device is its own class.
+Neighbours: `heuristics` rank and place with these; `bounds`, `modes` and `splitting` go by the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from .restrictions import allowed_devices
+from .timing import Mode, Timer
+
+
+class Costs:
+    """`classes`: devices that cost the same; `members` of each, in order; `class_of` a device."""
+
+    def __init__(self, timer: Timer) -> None:
+        self.timer = timer
+        problem = timer.problem
+        self.allowed = [allowed_devices(problem, timer.limits, p) for p in range(len(problem.phases))]
+        for p, mode in timer.limits.fixed.items():
+            self.allowed[p] = [d for d in self.allowed[p] if d in {device for device, _ in mode}]
+        self.members = self._classes()
+        self.class_of = [0] * len(timer.kinds)
+        for index, members in enumerate(self.members):
+            for device in members:
+                self.class_of[device] = index
+        self.allowed_classes = [sorted({self.class_of[d] for d in devices}) for devices in self.allowed]
+        self._links: dict[tuple[int, int, int], int | None] = {}
+        self._means: dict[int, Fraction] = {}
+
+    def _classes(self) -> list[list[int]]:
+        problem = self.timer.problem
+        ends = {end for link in problem.links for end in (link.source, link.target)}
+        whole = [frozenset(devices) for devices in self.allowed]
+        result: list[list[int]] = []
+        first = 0
+        for group in problem.devices:
+            members = list(range(first, first + group.count))
+            first += group.count
+            named = group.count > 1 and any(name in ends for name in group.names())
+            cut = any(0 < sum(1 for d in members if d in devices) < group.count for devices in set(whole))
+            if named or cut:
+                result += [[d] for d in members]
+            elif group.home and group.count > 1:
+                result += [members[:1], members[1:]]
+            else:
+                result.append(members)
+        return result
+
+    def single(self, phase: int, device: int) -> Mode:
+        """The mode of all of `phase` on one device (or the one that a directive fixes)."""
+        fixed = self.timer.limits.fixed.get(phase)
+        return fixed if fixed is not None else ((device, self.timer.problem.phases[phase].units),)
+
+    def ticks(self, phase: int, device: int) -> int:
+        """Ticks of all of `phase` there."""
+        result = 0
+        for place, rows in self.single(phase, device):
+            result = max(result, self.timer.ticks(phase, place, rows) or 0)
+        combine = self.timer.problem.phases[phase].combine
+        return result + (combine.ticks_per_shard if combine is not None else 0)
+
+    def transfer(self, edge: int, source: int, target: int) -> int | None:
+        """Ticks from the end of the source phase on one device until the target phase can start on another."""
+        if source == target:
+            return 0
+        key = (edge, self.class_of[source], self.class_of[target])
+        if key not in self._links:
+            self._links[key] = self._between(edge, source, target)
+        return self._links[key]
+
+    def _between(self, edge: int, source: int, target: int) -> int | None:
+        timer = self.timer
+        delay = timer.delays[edge]
+        if delay is not None:
+            return delay + timer.syncs[target]
+        path = timer.routes.path(source, target)
+        if path is None:
+            return None
+        described = timer.problem.edges[edge]
+        size = timer.problem.phases[described.source].out_bytes if described.bytes is None else described.bytes
+        return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[target]
+
+    def mean_ticks(self, phase: int) -> Fraction:
+        """Over the devices that may run it."""
+        classes = self.allowed_classes[phase]
+        devices = sum(len(self.members[c]) for c in classes)
+        return Fraction(sum(self.ticks(phase, self.members[c][0]) * len(self.members[c]) for c in classes), max(1, devices))
+
+    def mean_transfer(self, edge: int) -> Fraction:
+        """Over the pairs of different devices."""
+        if edge not in self._means:
+            self._means[edge] = self._mean(edge)
+        return self._means[edge]
+
+    def _mean(self, edge: int) -> Fraction:
+        delay = self.timer.delays[edge]
+        if delay is not None:
+            return Fraction(delay)
+        total = pairs = 0
+        for source in self.members:
+            for target in self.members:
+                count = len(source) * (len(target) - (source is target))
+                if count:
+                    ticks = self.transfer(edge, source[0], target[1] if source is target else target[0])
+                    total += (ticks or 0) * count
+                    pairs += count
+        return Fraction(total, max(1, pairs))
+
+
+def order_of(before: Sequence[frozenset[int]]) -> list[int] | None:
+    """A topological order, the smaller index first among equals of depth; None if there is a cycle."""
+    waiting = [len(earlier) for earlier in before]
+    followers: list[list[int]] = [[] for _ in before]
+    for p, earlier in enumerate(before):
+        for q in earlier:
+            followers[q].append(p)
+    result = [p for p, count in enumerate(waiting) if count == 0]
+    for p in result:
+        for q in followers[p]:
+            waiting[q] -= 1
+            if waiting[q] == 0:
+                result.append(q)
+    return result if len(result) == len(waiting) else None

@@ -1,0 +1,14 @@
+"""Plans without proof: the baselines that every answer is compared with, and what improves on them.
+
+`baselines`: best single device, even split, HEFT, PEFT.  `uniform`: the same devices for every phase.  `annealing`: the
+search that starts from the best of them.  All are re-timed by `timing` under the problem's own constraints, so a baseline
+may turn out infeasible.  Neighbours: `planner` runs them in order.
+"""
+
+from .annealing import anneal
+from .baselines import baselines
+from .candidates import Candidate, retime
+from .listing import heft, peft
+from .uniform import uniform
+
+__all__ = ["Candidate", "anneal", "baselines", "heft", "peft", "retime", "uniform"]

@@ -1,0 +1,183 @@
+"""The planner: tiers from cheap to dear, until a plan meets a bound or the budget is spent.
+
+baselines → one phase cut (`splitting`) → uniform modes → annealing → lower bounds → exact search → left shift.  Graphs of
+more than `MOST_EXACT` phases, or on very many devices, go through `large`.  The answer is never worse than a baseline, and
+says why no plan is better, or how far the bound is away.  Everything is counted in moves and solver steps, so the same
+problem gives the same answer; without z3 the status is "optimal" only where a bound is met.
+
+Neighbours: `exact` (imported when first needed), `objectives` (goals other than latency, on top of this).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from .bounds import Bound, Bounds
+from .budget import DEFAULT, Budget
+from .costs import Costs, order_of
+from .heuristics import Candidate, anneal, baselines, uniform
+from .heuristics.annealing import SEED
+from .heuristics.candidates import acceptable
+from .levels import FOREVER
+from .modes import Modes, candidate_modes
+from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
+from .splitting import Split, split
+from .timing import Queueing, Sending, Timer, decisions_of, left_shift
+
+MOST_EXACT: Final = 24
+"""Phases of a graph that the exact search is asked about as a whole."""
+MOST_DEVICES: Final = 64
+"""Devices up to which every one of them is looked at by the search."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What is known so far: the best schedule, the best bound, and why."""
+
+    schedule: Schedule | None = None
+    bound: int = 0
+    method: str = "none"
+    detail: dict[str, int] | None = None
+
+    def offer(self, schedule: Schedule | None) -> None:
+        """Keep the shorter schedule; of equals the earlier."""
+        if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
+            self.schedule = schedule
+
+    def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
+        if ticks > self.bound or self.method == "none":
+            self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
+
+    @property
+    def met(self) -> bool:
+        return self.schedule is not None and self.schedule.makespan <= self.bound
+
+
+def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
+    """The best plan for the latency of `problem`, with its bound."""
+    timer = Timer(problem)
+    costs = Costs(timer)
+    if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
+        return _nothing(problem, Found(), (), None)
+    if not problem.phases:
+        return _answer(Found(Schedule((), (), ()), 0, "bound"), ())
+    found = Found()
+    compared = baselines(costs)
+    for candidate in compared:
+        found.offer(candidate.schedule)
+    table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in compared)
+    bounds = Bounds(costs)
+    timer.tails = [min(tails.values()) for tails in bounds.tails]
+    whole = split(costs)
+    if whole is not None:
+        conflict = _take_split(timer, found, whole)
+        if conflict is not None:
+            return _nothing(problem, found, table, conflict)
+    if not found.met:
+        _take_bound(found, bounds.best())
+    if not found.met:
+        if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
+            from .large import improve  # it plans contracted problems with this module
+
+            improve(costs, found, compared, budget)
+        else:
+            _search(costs, found, compared, budget)
+    if found.schedule is None:
+        return _nothing(problem, found, table, None)
+    found.offer(left_shift(timer, found.schedule))
+    return _answer(found, table)
+
+
+def _take_split(timer: Timer, found: Found, whole: Split) -> Conflict | None:
+    if whole.schedule is not None and acceptable(timer.limits, whole.schedule):
+        found.offer(whole.schedule)
+        # of equally long plans the one with the fewest shards: that of the cut
+        if found.schedule is not None and whole.schedule.makespan == found.schedule.makespan:
+            found.schedule = whole.schedule
+    if whole.lower_bound:
+        found.raise_bound(whole.lower_bound, "certificate", whole.detail)
+    return whole.conflict
+
+
+def _take_bound(found: Found, bound: Bound) -> None:
+    found.raise_bound(bound.ticks, "bound")
+
+
+def starts(costs: Costs, compared: Sequence[Candidate]) -> list[Candidate]:
+    """Candidates, the shortest first and those that do not fit last: the baselines and uniform modes on top of HEFT's."""
+    base = next((c for c in compared if c.name == "HEFT"), None)
+    found = [*compared, *(uniform(costs, base.decisions) if base is not None else [])]
+    return sorted(found, key=lambda c: FOREVER if c.ticks is None else c.ticks)
+
+
+def _search(costs: Costs, found: Found, compared: Sequence[Candidate], budget: Budget) -> None:
+    """Annealing from the best starts, then the exact search."""
+    timer = costs.timer
+    modes = candidate_modes(costs)
+    ranked = starts(costs, compared)
+    for candidate in ranked:
+        found.offer(candidate.schedule)
+    moves = budget.moves if len(timer.before) <= 16 else budget.moves * 16 // len(timer.before)
+    for turn in range(4):
+        candidate = ranked[turn % 2 if len(ranked) > 1 else 0]
+        start = replace(candidate.decisions, queueing=Queueing.INSERT, sending=(Sending.EARLY, Sending.LATE)[turn // 2])
+        if not found.met:
+            better = anneal(timer, modes.choices, start, moves // 4, found.bound, seed=SEED + turn)
+            if better is not None and acceptable(timer.limits, better):
+                found.offer(better)
+    if found.schedule is not None:
+        found.offer(left_shift(timer, found.schedule))
+    if not found.met and budget.steps != 0:
+        exact(costs, found, modes, budget)
+
+
+def exact(costs: Costs, found: Found, modes: Modes, budget: Budget) -> None:
+    """Ask the exact search; its bound is one of the problem only if the modes are all there are."""
+    try:
+        from .exact.search import refine
+        from .exact.solver import Steps
+    except ImportError:
+        return
+    import time
+
+    timer = costs.timer
+    until = None if budget.seconds is None else time.monotonic() + budget.seconds
+    steps = Steps(1 << 50 if budget.steps is None else budget.steps, until)
+    choices = [list(options) for options in modes.choices]
+    if found.schedule is not None:
+        for p, mode in enumerate(decisions_of(timer.problem, found.schedule).modes):
+            if mode not in choices[p]:
+                choices[p].append(mode)
+    outcome = refine(timer.problem, choices, found.schedule, found.bound, steps)
+    if outcome.schedule is not None and acceptable(timer.limits, outcome.schedule):
+        found.offer(outcome.schedule)
+    if modes.complete and outcome.lower_bound > found.bound:
+        found.raise_bound(outcome.lower_bound, "z3")
+
+
+def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:
+    assert found.schedule is not None
+    ticks = found.schedule.makespan
+    bound = min(found.bound, ticks)
+    status = Status.OPTIMAL if bound == ticks else Status.GAP
+    method = found.method if status is Status.OPTIMAL or found.method != "certificate" else "bound"
+    return Answer(status, found.schedule, bound, (ticks,), Proof(method, bound, found.detail or {}), table)
+
+
+def _nothing(problem: Problem, found: Found, table: tuple[Baseline, ...], conflict: Conflict | None) -> Answer:
+    """No plan: impossible with the reason, or not found."""
+    if conflict is None:
+        conflict = _conflict(problem)
+    status = Status.IMPOSSIBLE if conflict is not None else Status.GAP
+    return Answer(status, None, found.bound, (), Proof("none", found.bound), table, conflict)
+
+
+def _conflict(problem: Problem) -> Conflict | None:
+    try:
+        from .exact.conflict import find_conflict
+    except ImportError:
+        return None
+    return find_conflict(problem)
+

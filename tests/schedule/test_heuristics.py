@@ -1,0 +1,68 @@
+"""HEFT and PEFT give what their papers say; other heuristics are legal and deterministic.  S28."""
+
+from __future__ import annotations
+
+from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.heuristics import anneal, baselines, heft, peft, uniform
+from rho.backend.schedule.heuristics.listing import optimistic_costs
+from rho.backend.schedule.modes import candidate_modes
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Place, Problem, Ticks
+from rho.backend.schedule.problem import Line as SourceLine
+from rho.backend.schedule.timing import Timer
+
+from .examples import PEFT, TOPCUOGLU
+
+
+def makespans(problem: Problem) -> tuple[int | None, int | None]:
+    timer = Timer(problem)
+    costs = Costs(timer)
+    by_heft, by_peft = heft(costs), peft(costs)
+    assert by_heft is not None and by_peft is not None
+    return timer.makespan(by_heft), timer.makespan(by_peft)
+
+
+def test_heft_gives_eighty_on_its_own_example() -> None:
+    decisions = heft(Costs(Timer(TOPCUOGLU)))
+    assert decisions is not None
+    assert [p + 1 for p in decisions.priority] == [1, 3, 4, 2, 5, 6, 9, 7, 8, 10]
+    assert makespans(TOPCUOGLU)[0] == 80
+
+
+def test_heft_and_peft_on_the_example_of_peft() -> None:
+    assert makespans(PEFT) == (133, 122)
+    table = optimistic_costs(Costs(Timer(PEFT)), list(range(10)))
+    assert table[0] == [64, 68, 86]
+
+
+def test_baselines_are_named_and_timed() -> None:
+    found = {c.name: c.ticks for c in baselines(Costs(Timer(TOPCUOGLU)))}
+    assert found == {"best single": 127, "even split": 127, "HEFT": 80, "PEFT": 85}
+
+
+def test_annealing_is_deterministic_and_finds_the_optimum() -> None:
+    timer = Timer(TOPCUOGLU)
+    costs = Costs(timer)
+    start = heft(costs)
+    assert start is not None
+    choices = candidate_modes(costs).choices
+    first, second = (anneal(timer, choices, start, 3000) for _ in range(2))
+    assert first is not None
+    assert first == second
+    assert first.makespan == 73
+
+
+def test_placement_directives_bind_heuristics() -> None:
+    directive = Place(SourceLine(1, "place t1 on p1"), (PhaseIndex(0),), "p1")
+    problem = Problem(TOPCUOGLU.devices, (), TOPCUOGLU.phases, TOPCUOGLU.edges, (directive,))
+    for candidate in baselines(Costs(Timer(problem))):
+        assert candidate.decisions.modes[0] == ((0, 1),)
+
+
+def test_uniform_modes_align_a_chain() -> None:
+    phases = tuple(PhaseTask(f"m{i}", {"a": Ticks(((1, 3),)), "b": Ticks(((1, 1),))}, rows=40, out_bytes=400) for i in range(3))
+    edges = (Edge(PhaseIndex(0), PhaseIndex(1), ticks=100), Edge(PhaseIndex(1), PhaseIndex(2), ticks=100))
+    problem = Problem((DeviceGroup("A", "a", home=True), DeviceGroup("B", "b")), (), phases, edges)
+    costs = Costs(Timer(problem))
+    base = heft(costs)
+    assert base is not None
+    assert min(c.ticks for c in uniform(costs, base) if c.ticks is not None) == 90
