@@ -535,16 +535,9 @@ class Encoding:
         return self._used[device]
 
     def machines(self, limit: int) -> None:
-        """At most so many devices are used; home counts where a combine needs it."""
+        """At most so many devices have a shard."""
         devices = sorted({d for p in range(self.shape.count) for d in self.shape.devices[p]})
-        weighted = [(self.used(d), 1) for d in devices if d != self.shape.home]
-        home = "true" if any(self.shape.combined) else self.used(self.shape.home)
-        weighted.append((home, 1))
-        if self.guard:
-            terms = [literal for literal, _ in weighted if literal not in ("true", "false")]
-            room = limit - sum(1 for literal, _ in weighted if literal == "true")
-            self.clause(f"((_ at-most {room}) {' '.join(terms)})" if room >= 0 else "false") if terms or room < 0 else None
-            return
+        weighted = [(self.used(d), 1) for d in devices]
         self.solver.at_most(weighted, limit)
 
     # ---------------------------------------------------------------------------- resources

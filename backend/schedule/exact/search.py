@@ -57,6 +57,23 @@ class Search:
         self.realiser = Realiser(self.encoding)
         self.events = Events(self.encoding)
 
+    def horizon(self) -> int:
+        """If there is any schedule, there is one of at most so many ticks: one step after the other."""
+        shape = self.shape
+        total = 0
+        for p in range(shape.count):
+            phase = shape.problem.phases[p]
+            total += phase.ready + max((sum(piece.ticks for piece in pieces) for pieces in shape.pieces[p]), default=0)
+            if phase.combine is not None:
+                total += phase.combine.ticks_per_shard * max((len(mode) for mode in shape.modes[p]), default=0)
+        for sent in self.encoding.sendings.values():
+            total += max(
+                (max(route.occupied.values(), default=0) + (route.hop.latency if route.hop else 0) for route in sent.routes),
+                default=0,
+            )
+        total += sum(max(0, key) for key in shape.timer.keys)
+        return total + sum(shape.timer.syncs) * (len(shape.problem.edges) + shape.count + 1)
+
     def probe(self, makespan: int, share: int) -> Schedule | Verdict:
         """A schedule of at most `makespan` ticks, or why there is none."""
         self.solver.push()
@@ -140,7 +157,9 @@ def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | 
         return Outcome(best, lower, False)
     bottom = max(lower, search.heads.bound())
     if top is None:
-        top = bottom + sum(max((piece.ticks for pieces in options for piece in pieces), default=0) for options in search.shape.pieces) * 4 + 1
+        top = search.horizon() + 1
+        if bottom >= top:
+            return Outcome(None, bottom, False)
     cheap = False
     turn = 0
     while bottom < top and not budget.late and budget.left:
