@@ -1,0 +1,176 @@
+"""`rho.compile`: a Rho function as a Python function of arrays.
+
+For each new combination of element types and shapes the function is checked, planned and prepared once; calls of the same
+types then only run.  Several threads may call one function: each call has a prepared plan of its own while it runs.
+
+Neighbours: `arrays`, `backend.run.prepared`, `shell.session`.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...backend import Detail, Device, bind_shapes, plan
+from ...backend.run.prepared import PreparedPlan
+from ...backend.schedule.one_device import HOME
+from ...lang.diagnostics import Diagnostic, Rejected
+from ...lang.source import Source, Span
+from ...typechecker.elements import Kind
+from ..machine import cores
+from ..session import Checked, Session
+from .arrays import as_array
+
+MOST_KEPT: Final = 256
+"""Combinations of argument types that one function keeps prepared; the oldest goes first."""
+_NAME: Final = "<rho.compile>"
+_FUNCTION, _LEFT, _RIGHT, _RESULT = "∆function", "∆left", "∆right", "∆result"
+_CALLED: Final = ("the argument", "the left argument", "the right argument")
+
+_NAMES: Final = ((), (_RIGHT,), (_LEFT, _RIGHT))
+
+Type: TypeAlias = tuple[Kind, tuple[int, ...]]
+Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
+"""The dtype and shape of each argument."""
+
+
+@dataclass(slots=True)
+class _Ready:
+    """The function for one combination of types: prepared plans that no call is using, and how to make another."""
+
+    plan: Any
+    bound: Any
+    outputs: tuple[str, ...]
+    is_tuple: bool
+    free: list[PreparedPlan] = field(default_factory=list)
+
+
+class Function:
+    """A compiled Rho function.  Call it with one argument (monadic) or two (left, right).
+
+    Raises `rho.Rejected` where the types do not fit (a TypeError for values that are no arrays), `rho.RunFailed` where a
+    run-time check fails; both carry `.diagnostics`."""
+
+    def __init__(self, text: str, session: Session) -> None:
+        self.text = text
+        self._session = session
+        self._lock = threading.Lock()
+        self._ready: dict[Key, _Ready] = {}
+
+    def __repr__(self) -> str:
+        return f"rho.compile({self.text!r})"
+
+    def __call__(self, *arguments: object) -> Any:
+        if not 1 <= len(arguments) <= 2:
+            raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
+        arrays = [
+            argument if type(argument) is np.ndarray else as_array(argument, _CALLED[len(arguments) - 1 + place])[0]
+            for place, argument in enumerate(arguments)
+        ]
+        key = tuple([(array.dtype, array.shape) for array in arrays])
+        ready = self._ready.get(key) or self._prepared(key, arrays)
+        try:
+            prepared = ready.free.pop()
+        except IndexError:
+            prepared = PreparedPlan(ready.plan, ready.bound)
+        try:
+            found = prepared.run(dict(zip(_NAMES[len(arrays)], arrays, strict=True))).outputs
+        finally:
+            ready.free.append(prepared)
+        if ready.is_tuple:
+            return tuple([found[name].value for name in ready.outputs])
+        return found[ready.outputs[0]].value
+
+    def result_type(self, *types: str) -> str:
+        """The result's type for arguments of types such as `"f64[10 2]"`; sizes may be names."""
+        checked = _accepted(self._session, self._program(types, None))
+        return checked.types[_RESULT]
+
+    def _prepared(self, key: Key, arrays: list[np.ndarray[Any, Any]]) -> _Ready:
+        types = tuple((as_array(array, _CALLED[len(arrays) - 1 + place])[1], array.shape) for place, array in enumerate(arrays))
+        made = self._prepare(types)
+        with self._lock:
+            found = self._ready.setdefault(key, made)
+            while len(self._ready) > MOST_KEPT:
+                del self._ready[next(iter(self._ready))]
+        return found
+
+    def _prepare(self, types: tuple[Type, ...]) -> _Ready:
+        texts = tuple(_type_text(kind, shape) for kind, shape in types)
+        checked = _accepted(self._session, self._program(texts, None))
+        items = _tuple_items(checked)
+        outputs = tuple(f"{_RESULT}{place}" for place in range(items)) if items else (_RESULT,)
+        checked = _accepted(self._session, self._program(texts, outputs))
+        core = checked.core
+        assert core is not None
+        shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
+        bound = bind_shapes(core, shapes, {})
+        made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+        return _Ready(made, bound, outputs, items > 0)
+
+    def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
+        """The text's statements, the last one named; the application to inputs of these types."""
+        *before, last = _statements(self.text)
+        names = _NAMES[len(types)]
+        applied = f"{_FUNCTION} {_RIGHT}" if len(types) == 1 else f"{_LEFT} {_FUNCTION} {_RIGHT}"
+        bound = outputs or (_RESULT,)
+        target = bound[0] if len(bound) == 1 else f"({' '.join(bound)})"
+        lines = [
+            *before,
+            f"{_FUNCTION} ← {last}",
+            *(f"input {name} : {type}" for name, type in zip(names, types, strict=True)),
+            f"{target} ← {applied}",
+            *(f"output {name}" for name in outputs or ()),
+        ]
+        return Source(_NAME, "\n".join(lines) + "\n")
+
+
+def compile_text(text: str, session: Session | None = None) -> Function:
+    """A function from Rho text: an expression that is a function, with statements before it if needed (`use`, definitions).
+
+    Rejected: the text is not a function, or does not parse."""
+    session = session or Session()
+    *before, last = _statements(text)
+    checked = _accepted(session, Source(_NAME, "\n".join([*before, f"{_FUNCTION} ← {last}"]) + "\n"))
+    if checked.types.get(_FUNCTION) != "function":
+        found = checked.types.get(_FUNCTION, "nothing")
+        hint = "put braces around it and use ⍵: {…⍵…}"
+        raise Rejected([Diagnostic("E134", f"a function is wanted; this is {found}", Span(_NAME, 0, 0), notes=(hint,))])
+    return Function(text, session)
+
+
+def _statements(text: str) -> list[str]:
+    """The statements of a text in canonical glyphs."""
+    from ...lang.spelling import spell
+    from ...lang.splitter import split_statements
+
+    found = [piece.text for piece in split_statements(spell(Source(_NAME, text)))]
+    if not found:
+        raise Rejected([Diagnostic("E002", "there is no text to compile", Span(_NAME, 0, 0))])
+    return found
+
+
+def _accepted(session: Session, source: Source) -> Checked:
+    checked = session.check(source)
+    errors = [d for d in checked.diagnostics if d.is_error]
+    if errors or checked.core is None:
+        raise Rejected(errors or list(checked.diagnostics))
+    return checked
+
+
+def _type_text(kind: Kind, shape: tuple[int, ...]) -> str:
+    return f"{kind.value}[{' '.join(map(str, shape))}]" if shape else kind.value
+
+
+def _tuple_items(checked: Checked) -> int:
+    """How many items a tuple result has; 0 if it is an array.  Rejected: tuples in tuples."""
+    text = checked.types[_RESULT]
+    if not text.startswith("("):
+        return 0
+    if "(" in text[1:]:
+        message = f"the result is {text}; only tuples of arrays are given to Python"
+        raise Rejected([Diagnostic("E134", message, Span(_NAME, 0, 0))])
+    return text.count("⋄") + 1

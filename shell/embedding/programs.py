@@ -1,0 +1,225 @@
+"""`rho.load`: a script as a Python object with its type, its bounds and a way to run it on arrays.
+
+Neighbours: `arrays`, `shell.session` (files), `shell.costs` (formulas).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...backend import Detail, Device, bind_shapes, execute, plan
+from ...backend.run.files import check_range
+from ...backend.schedule.one_device import HOME
+from ...lang.diagnostics import Diagnostic, Refused, Rejected, RunFailed
+from ...lang.source import Span
+from ...typechecker.core import Core, CoreInput
+from ...typechecker.display import show_type
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import SizeVariable
+from ..arguments import UsageError
+from ..loading import find_inputs, read_inputs
+from ..machine import cores
+from ..outcome import outcome_of
+from ..session import Checked, Session
+from ..sources import read_source
+from .arrays import as_array
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a program costs at most: numbers where every size is known, formulas as text where not.
+
+    `work` in operations, `span` in dependent steps, the others in bytes; `memory` is the peak."""
+
+    work: int | str
+    span: int | str
+    bytes_read: int | str
+    bytes_written: int | str
+    memory: int | str
+
+
+class Result(Mapping[str, Any]):
+    """The outputs of a run by name, as arrays; `printed` are the texts that were printed, in order."""
+
+    def __init__(self, outputs: Mapping[str, Any], printed: tuple[str, ...]) -> None:
+        self._outputs, self.printed = dict(outputs), printed
+
+    def __getitem__(self, name: str) -> Any:
+        return self._outputs[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._outputs)
+
+    def __len__(self) -> int:
+        return len(self._outputs)
+
+    def __repr__(self) -> str:
+        return f"rho.Result({', '.join(self._outputs)}; {len(self.printed)} printed)"
+
+
+class Program:
+    """An accepted script.  Made by `load_program`; safe to use from several threads."""
+
+    def __init__(self, checked: Checked, session: Session) -> None:
+        assert checked.core is not None
+        self._checked, self._session, self._core = checked, session, checked.core
+
+    def __repr__(self) -> str:
+        return f"<rho program {self._checked.source.name}: {self.type}>"
+
+    @property
+    def type(self) -> str:
+        """`points : f64[n 2] ⋄ k → labels : idx<k>[n]`: inputs and params, then outputs."""
+        core = self._core
+        taken = [f"{entry.name} : {show_type(core.types[entry.value])}" for entry in core.inputs]
+        taken += [param.name for param in core.params]
+        given = [f"{entry.name} : {show_type(core.types[entry.value])}" for entry in core.outputs]
+        return f"{' ⋄ '.join(taken)} → {' ⋄ '.join(given)}".strip()
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """The type of every name of the script."""
+        return self._checked.types
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """The warnings that it was accepted with."""
+        return self._checked.diagnostics
+
+    def bounds(self, **sizes: int) -> Bounds:
+        """Costs for sizes and params by name; params that are not named have their defaults.
+
+        TypeError: a name that is no size of the program, or not a natural number."""
+        report, known = self._costs, self._default_sizes
+        variables = {variable.name: variable for variable in self._variables}
+        for name, value in sizes.items():
+            if name not in variables:
+                raise TypeError(f"the program has no size {name}; its sizes are {', '.join(sorted(variables)) or 'all known'}")
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise TypeError(f"the size {name} is a natural number, not {value!r}")
+            known[variables[name]] = value
+        missing = [variable for variable in self._variables if variable not in known]
+        parts = (report.work, report.span, report.bytes_read, report.bytes_written, report.memory)
+        work, span, read, written, memory = [str(part) if missing else part.evaluate(known) for part in parts]
+        return Bounds(work, span, read, written, memory)
+
+    def run(self, **values: object) -> Result:
+        """Run on arrays by input name and numbers by param name; inputs that are not given are read from their files.
+
+        TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
+        bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
+        core = self._core
+        params, arrays = self._params(values), self._arrays(values)
+        absent = [entry for entry in core.inputs if entry.name not in arrays]
+        pathless = [entry.name for entry in absent if entry.path is None]
+        if pathless:
+            raise TypeError(f"no value for {', '.join(pathless)}, which the program names no file for")
+        folder = self._session.folder_of(self._checked.source)
+        files = find_inputs(_only(core, absent), {}, folder, self._session.permissions)
+        shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
+        bound = bind_shapes(core, shapes, params)
+        made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+        arrays |= read_inputs(_only(core, absent), files, bound.sizes)
+        for entry in core.inputs:
+            self._check_values(entry, arrays[entry.name], bound.sizes)
+        results = execute(made, bound, arrays)
+        outcome = outcome_of(core, [s.value for s in results.printed], {name: s.value for name, s in results.outputs.items()})
+        outputs = {name: shown.value for name, shown in outcome.outputs.items()}
+        return Result(outputs, tuple(shown.text() for shown in outcome.printed))
+
+    # ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _costs(self) -> Any:
+        from ..costs import cost_of_program
+
+        return cost_of_program(self._core)
+
+    @property
+    def _default_sizes(self) -> dict[SizeVariable, int]:
+        return {param.variable: param.default for param in self._core.params}
+
+    @cached_property
+    def _variables(self) -> tuple[SizeVariable, ...]:
+        found: dict[SizeVariable, None] = dict.fromkeys(param.variable for param in self._core.params)
+        for entry in self._core.inputs:
+            for size in self._core.types[entry.value].shape:
+                found.update(dict.fromkeys(size.variables()))
+        return tuple(found)
+
+    def _params(self, values: Mapping[str, object]) -> dict[str, int]:
+        inputs, params = {e.name for e in self._core.inputs}, {p.name for p in self._core.params}
+        found: dict[str, int] = {}
+        for name, value in values.items():
+            if name in inputs:
+                continue
+            if name not in params:
+                raise TypeError(
+                    f"the program has no input or param {name}; it has {', '.join(sorted(inputs | params)) or 'none'}"
+                )
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+                raise TypeError(f"the param {name} is a natural number, not {value!r}")
+            found[name] = int(value)
+        return found
+
+    def _arrays(self, values: Mapping[str, object]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for entry in self._core.inputs:
+            if entry.name in values:
+                array, kind = as_array(values[entry.name], f"the input {entry.name}")
+                wanted = self._core.types[entry.value].element.kind
+                if not _fits(kind, wanted):
+                    message = f"the input {entry.name} has elements of type {kind.value}, not {wanted.value}"
+                    raise Refused([Diagnostic("E706", message, entry.span)])
+                found[entry.name] = array
+        return found
+
+    def _check_values(self, entry: CoreInput, array: Any, sizes: Mapping[SizeVariable, int]) -> None:
+        """An input declared with a range is checked against it."""
+        element = self._core.types[entry.value].element
+        low, high = element.low, element.high
+        if element.below is not None:
+            low, high = 0, element.below.evaluate(sizes) - 1
+        if low is not None or high is not None:
+            check_range(array, low, high, f"the input {entry.name}", entry.span)
+
+
+def load_program(path: str | os.PathLike[str], session: Session | None = None) -> Program:
+    """The script of a file.  Rejected: it has errors.  RunFailed (E704): it cannot be read."""
+    session = session or Session()
+    try:
+        source = read_source(os.fspath(path))
+    except UsageError as error:
+        raise RunFailed([Diagnostic("E704", error.message, Span(os.fspath(path), 0, 0))]) from None
+    checked = session.check(source)
+    if checked.core is None:
+        raise Rejected([d for d in checked.diagnostics if d.is_error])
+    return Program(checked, session)
+
+
+_WIDER: Mapping[Kind, tuple[Kind, ...]] = {
+    Kind.U8: (Kind.BOOL,),
+    Kind.I32: (Kind.BOOL, Kind.U8),
+    Kind.I64: (Kind.BOOL, Kind.U8, Kind.I32),
+    Kind.F32: (Kind.BOOL, Kind.U8),
+    Kind.F64: (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32),
+    Kind.C64: (Kind.F32,),
+    Kind.C128: (Kind.F32, Kind.F64, Kind.C64),
+}
+
+
+def _fits(kind: Kind, wanted: Kind) -> bool:
+    """Is a value of that kind taken for the wanted one, as files of it are?"""
+    return kind is wanted or kind in _WIDER.get(wanted, ())
+
+
+def _only(core: Core, entries: list[CoreInput]) -> Core:
+    from dataclasses import replace
+
+    return replace(core, inputs=tuple(entries))
