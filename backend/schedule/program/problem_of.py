@@ -165,6 +165,8 @@ class _Builder:
             partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
             combine = Combine(self.combined(partial, self.tick_ns), True, partial)
         scratch = scratch_of(phase, self.bound.graph, numbers)
+        if cut is not None:
+            scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
 
     def bytes(self, value: ValueId, numbers: Numbers) -> int:

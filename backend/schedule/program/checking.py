@@ -1,0 +1,481 @@
+"""A plan against the program it is for: what a plan must satisfy before anything of it runs.
+
+Nothing here is shared with what makes plans but the boxes of phases (`sharding`), and the graph is the one that runs.  Codes are
+those of the design's verifier:
+  V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no circle;
+  V3 boxes tile their phase; V4 every step finds its operands on its device, made or brought there before, with fences that
+  say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
+  bytes are those of their box; V8 what prints and saves does so at home, in the order of the program; V9 ticks add up.
+
+Neighbours: `plan` (the data), `schedule_of` (the same plan for the problem's verifier), `planning` (calls this).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Branch, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
+from ..one_device import Numbers, scratch_of
+from ..plan import (
+    ALIGNMENT,
+    Box,
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    DeviceId,
+    FenceId,
+    FenceStep,
+    FreeStep,
+    LoopStep,
+    Plan,
+    QueueKind,
+    RunStep,
+    Step,
+    TransferStep,
+    WaitStep,
+)
+from .sharding import covers, operand_boxes, result_boxes, shape_of, space_of, tiles, volume, whole
+
+At = tuple[int, int]
+"""Queue and position of a step."""
+Running = RunStep | LoopStep | BranchStep | CellsStep
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    code: str
+    message: str
+
+
+def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
+    """What is wrong with a plan of several devices; empty: nothing."""
+    checker = _Checker(plan, bound)
+    try:
+        checker.once()
+        if not checker.faults:
+            checker.follow()
+        if not checker.faults:
+            checker.memory()
+            checker.clock()
+    except _Broken as broken:
+        checker.faults.append(broken.fault)
+    return tuple(checker.faults)
+
+
+class Reader(Enum):
+    """Who reads a piece: frees are put off for transfers (`plan.FreeStep`)."""
+
+    RUN = "run"
+    TRANSFER = "transfer"
+
+
+class _Broken(Exception):
+    """So wrong that nothing more can be checked."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.fault = Fault(code, message)
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A box (None: whole) of a value on a device, there since the step at `since`; one that is freed is there for transfers."""
+
+    box: Box | None
+    since: At
+    partial: bool
+    freed: bool = False
+
+
+@dataclass(slots=True)
+class _Checker:
+    plan: Plan
+    bound: BoundGraph
+    faults: list[Fault] = field(default_factory=list)
+    phases: dict[PhaseId, Phase] = field(default_factory=dict)
+    held: dict[tuple[DeviceId, ValueId], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+
+    def fault(self, code: str, message: str) -> None:
+        self.faults.append(Fault(code, message))
+
+    def steps(self) -> Iterator[tuple[At, DeviceId, Step]]:
+        for which, queue in enumerate(self.plan.main.queues):
+            for position, step in enumerate(queue.steps):
+                yield (which, position), queue.device, step
+
+    # ------------------------------------------------------------------------------ V1, V3, V8
+
+    def once(self) -> None:
+        graph, plan = self.bound.graph, self.plan
+        self.phases = {phase.id: phase for phase in graph.phases}
+        devices = {device.id for device in plan.devices}
+        runs: dict[PhaseId, list[Running]] = defaultdict(list)
+        combines: dict[PhaseId, int] = defaultdict(int)
+        effects: list[PhaseId] = []
+        for at, device, step in self.steps():
+            if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep | CombineStep):
+                if step.phase not in self.phases:
+                    raise _Broken("V1", f"phase #{step.phase} is not in the program")
+                if device not in devices or plan.main.queues[at[0]].kind is not QueueKind.COMPUTE:
+                    raise _Broken("V1", f"phase #{step.phase} runs on {device}, which is no device of the plan")
+            if isinstance(step, CombineStep):
+                combines[step.phase] += 1
+                if device != plan.home:
+                    self.fault("V1", f"phase #{step.phase} is combined on {device}, not at home")
+            elif isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
+                runs[step.phase].append(step)
+                if isinstance(self.phases[step.phase], Print | Output):
+                    effects.append(step.phase)
+                    if device != plan.home:
+                        self.fault("V8", f"phase #{step.phase} prints on {device}, not at home")
+        for phase in graph.phases:
+            self.one_phase(phase, runs[phase.id], combines[phase.id])
+        order = [phase.id for phase in graph.phases if isinstance(phase, Print | Output)]
+        if not self.faults and effects != order:
+            self.fault("V8", "what prints is not in the order of the program")
+
+    def one_phase(self, phase: Phase, runs: Sequence[Running], combines: int) -> None:
+        boxes = [step.box for step in runs if isinstance(step, RunStep) and step.box is not None]
+        if not runs:
+            self.fault("V1", f"phase #{phase.id} does not run")
+        elif not all(_fits(step, phase) for step in runs):
+            self.fault("V1", f"phase #{phase.id} runs in a step of another kind")
+        elif not boxes and len(runs) > 1:
+            self.fault("V1", f"phase #{phase.id} runs {len(runs)} times")
+        elif boxes:
+            space = space_of(phase, self.bound.graph.types)
+            if len(boxes) != len(runs):
+                self.fault("V1", f"phase #{phase.id} runs whole and in boxes")
+            elif space is None or not tiles(boxes, space):
+                self.fault("V3", f"the boxes of phase #{phase.id} do not tile it")
+            elif combines != int(_cuts_reduction(phase, boxes)) and not (combines == 1 and _reduces(phase)):
+                self.fault("V1", f"phase #{phase.id} is combined {combines} times")
+        elif combines:
+            self.fault("V1", f"phase #{phase.id} is combined without shards")
+
+    # ------------------------------------------------------------------------------ V2, V4, V6
+
+    def follow(self) -> None:
+        """Run the queues in their order, with what each of them knows to be complete."""
+        queues = self.plan.main.queues
+        places = [0] * len(queues)
+        known: list[dict[int, int]] = [{} for _ in queues]
+        fences: dict[FenceId, int] = defaultdict(int)
+        for _, _, step in self.steps():
+            if isinstance(step, FenceStep):
+                fences[step.fence] += 1
+        told: dict[FenceId, dict[int, int]] = defaultdict(dict)
+        waiting: dict[FenceId, list[int]] = defaultdict(list)
+        ready = list(range(len(queues)))
+        while ready:
+            which = ready.pop()
+            steps = queues[which].steps
+            while places[which] < len(steps):
+                step = steps[places[which]]
+                if isinstance(step, WaitStep):
+                    if step.fence not in fences:
+                        raise _Broken("V2", f"nothing passes fence f{step.fence}")
+                    if fences[step.fence]:
+                        waiting[step.fence].append(which)
+                        break
+                    _join(known[which], told[step.fence])
+                elif isinstance(step, FenceStep):
+                    fences[step.fence] -= 1
+                    _join(told[step.fence], known[which])
+                    told[step.fence][which] = places[which]
+                    if not fences[step.fence]:
+                        ready += waiting.pop(step.fence, [])
+                else:
+                    self.step((which, places[which]), queues[which].device, step, known[which])
+                known[which][which] = places[which]
+                places[which] += 1
+        if any(place < len(queue.steps) for place, queue in zip(places, queues, strict=True)):
+            self.fault("V2", "queues wait for each other in a circle")
+
+    def step(self, at: At, device: DeviceId, step: Step, known: Mapping[int, int]) -> None:
+        match step:
+            case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                self.run(at, device, step, known)
+            case CombineStep():
+                self.combine(at, step, known)
+            case TransferStep():
+                self.transfer(at, step, known)
+            case FreeStep():
+                where = device if step.device is None else step.device
+                for value in step.values:
+                    for piece in self.held[where, value]:
+                        piece.freed = piece.freed or step.box is None or piece.box == step.box
+            case FenceStep() | WaitStep():
+                return
+
+    def run(self, at: At, device: DeviceId, step: Running, known: Mapping[int, int]) -> None:
+        phase, types = self.phases[step.phase], self.bound.graph.types
+        box = step.box if isinstance(step, RunStep) else None
+        if box is None:
+            own = {value for inner in _inside(phase) for value in inner}
+            for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
+                self.need(device, value, None, known, f"phase #{phase.id}")
+            for value in traverse.results(phase):
+                self.held[device, value].append(_Piece(None, at, False))
+            return
+        for value, part in zip(traverse.operands(phase), operand_boxes(phase, types, box), strict=True):
+            self.need(device, value, part, known, f"phase #{phase.id} at {_shown(box)}")
+        partial = any(isinstance(s, CombineStep) and s.phase == step.phase for _, _, s in self.steps_of(step.phase))
+        for value, part in zip(traverse.results(phase), result_boxes(phase, types, box), strict=True):
+            self.held[device, value].append(_Piece(box if partial else part, at, partial))
+
+    def steps_of(self, phase: PhaseId) -> Iterator[tuple[At, DeviceId, Step]]:
+        return (item for item in self.steps() if isinstance(item[2], CombineStep) and item[2].phase == phase)
+
+    def combine(self, at: At, step: CombineStep, known: Mapping[int, int]) -> None:
+        phase, home = self.phases[step.phase], self.plan.home
+        space = space_of(phase, self.bound.graph.types)
+        assert space is not None
+        for value in traverse.results(phase):
+            parts = [p.box for p in self.held[home, value] if p.partial and _knows(known, p.since) and p.box is not None]
+            if not tiles(parts, space):
+                self.fault("V4", f"phase #{phase.id} is combined before all partial results are at home")
+            self.held[home, value] = [_Piece(None, at, False)]
+
+    def need(
+        self, device: DeviceId, value: ValueId, box: Box | None, known: Mapping[int, int], who: str, reader: Reader = Reader.RUN
+    ) -> None:
+        """Is a box of a value on a device, as far as the queue knows?"""
+        pieces = [
+            p for p in self.held[device, value]
+            if not p.partial and _knows(known, p.since) and (reader is Reader.TRANSFER or not p.freed)
+        ]  # fmt: skip
+        if any(p.box is None for p in pieces):
+            return
+        shape = shape_of(value, self.bound.graph.types)
+        wanted = box if box is not None else None if shape is None else whole(shape)
+        if wanted is not None and self.covered(wanted, [p.box for p in pieces if p.box is not None]):
+            return
+        part = "" if box is None else _shown(box)
+        self.fault("V4", f"{who} reads %{value}{part} on {device}, where it is not known to be")
+
+    def covered(self, box: Box, parts: Sequence[Box]) -> bool:
+        """Do boxes cover another, cut along one axis at most?"""
+        if volume(box) == 0 or any(covers(part, box) for part in parts):
+            return True
+        clipped = [tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part, box, strict=True)) for part in parts]
+        clipped = [part for part in clipped if all(a < b for a, b in part)]
+        for axis in range(len(box)):
+            rest = [p for p in clipped if all(p[a] == box[a] for a in range(len(box)) if a != axis)]
+            reach = box[axis][0]
+            for start, stop in sorted(p[axis] for p in rest):
+                if start <= reach:
+                    reach = max(reach, stop)
+            if reach >= box[axis][1]:
+                return True
+        return False
+
+    def transfer(self, at: At, step: TransferStep, known: Mapping[int, int]) -> None:
+        if not self.linked(step):
+            self.fault("V6", f"no link `{step.link}` joins {step.source} and {step.target}")
+        type = self.bound.graph.types.get(step.value)
+        if type is None:
+            raise _Broken("V6", f"%{step.value} is no value of the program")
+        if step.partial:
+            pieces = [p for p in self.held[step.source, step.value] if p.partial and p.box == step.box]
+            if not any(_knows(known, p.since) for p in pieces):
+                self.fault("V4", f"partial results of %{step.value} leave {step.source} before they are there")
+            self.held[step.target, step.value].append(_Piece(step.box, at, True))
+            return
+        shape = shape_of(step.value, self.bound.graph.types)
+        if step.box is not None and (shape is None or not _inside_shape(step.box, shape)):
+            self.fault("V6", f"the box of a transfer lies outside %{step.value}")
+            return
+        numbers = Numbers()
+        count = prod(map(numbers.cap, type.shape)) if step.box is None else volume(step.box)
+        if step.bytes != count * type.element.kind.bytes:
+            size = count * type.element.kind.bytes
+            self.fault("V6", f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
+        self.need(step.source, step.value, step.box, known, f"the transfer to {step.target}", Reader.TRANSFER)
+        self.held[step.target, step.value].append(_Piece(step.box, at, False))
+
+    def linked(self, step: TransferStep) -> bool:
+        if not step.link:
+            return not self.plan.links
+        ends = {_group(step.source), str(step.source)}, {_group(step.target), str(step.target)}
+        return any(
+            one.id == step.link
+            and ((one.source in ends[0] and one.target in ends[1]) or (one.source in ends[1] and one.target in ends[0]))
+            for one in self.plan.links
+        )
+
+    # ------------------------------------------------------------------------------ V5, V9
+
+    def memory(self) -> None:
+        """Replay the plan's ticks: pieces from their start until they are freed and the transfers that read them have arrived."""
+        found = peaks_of(self.plan, self.bound)
+        limits = {device.id: device.memory for device in self.plan.devices}
+        said = dict(self.plan.main.peak)
+        for device, peak in found.items():
+            limit = limits.get(device)
+            if limit is not None and peak > limit:
+                self.fault("V5", f"{device} would hold {peak:,} bytes and has {limit:,}")
+            elif peak > said.get(device, 0):
+                self.fault("V5", f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
+
+    def clock(self) -> None:
+        makespan = 0
+        for queue in self.plan.main.queues:
+            free = 0
+            for step in queue.steps:
+                if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep | CombineStep):
+                    if step.start < free or step.end < step.start:
+                        self.fault("V9", f"phase #{step.phase} starts at {step.start}, when {queue.device} is busy until {free}")
+                    free = makespan_of = step.end
+                    makespan = max(makespan, makespan_of)
+                elif isinstance(step, TransferStep):
+                    if not step.start <= step.busy <= step.arrive:
+                        self.fault("V9", f"a transfer of %{step.value} arrives before it starts")
+                    makespan = max(makespan, step.arrive)
+        if self.plan.prediction is not None and self.plan.prediction.makespan != makespan:
+            self.fault("V9", f"the plan says {self.plan.prediction.makespan} ticks, its steps end at {makespan}")
+
+
+def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
+    """The most bytes on each device by the plan's ticks, scratch included, each buffer rounded up."""
+    phases = {phase.id: phase for phase in bound.graph.phases}
+    numbers = Numbers()
+    maker = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
+    combined = {s.phase for queue in plan.main.queues for s in queue.steps if isinstance(s, CombineStep)}
+    read: dict[tuple[DeviceId, ValueId], int] = defaultdict(int)
+    born: dict[tuple[DeviceId, PhaseId], list[tuple[Box | None, int, int]]] = defaultdict(list)  # box, start, bytes
+    gone: dict[tuple[DeviceId, ValueId, Box | None], int] = {}
+    changes: dict[DeviceId, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
+
+    def size_of(value: ValueId, box: Box | None) -> int:
+        type = bound.graph.types[value]
+        return (prod(map(numbers.cap, type.shape)) if box is None else volume(box)) * type.element.kind.bytes
+
+    for queue in plan.main.queues:
+        now = 0
+        for step in queue.steps:
+            match step:
+                case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                    phase, now = phases[step.phase], step.end
+                    box = step.box if isinstance(step, RunStep) else None
+                    scratch = scratch_of(phase, bound.graph, numbers)
+                    space = None if box is None else space_of(phase, bound.graph.types)
+                    if box is not None and space is not None:
+                        scratch = -(-scratch * volume(box) // max(1, prod(space)))
+                    changes[queue.device] += [(step.start, _rounded(scratch)), (step.end, -_rounded(scratch))]
+                    values = traverse.results(phase)
+                    if phase.id in combined or not values:
+                        continue
+                    parts = (None,) * len(values) if box is None else result_boxes(phase, bound.graph.types, box)
+                    total = sum(size_of(value, part) for value, part in zip(values, parts, strict=True))
+                    born[queue.device, phase.id].append((_named(parts[0], values[0], bound), step.start, total))
+                case CombineStep():
+                    values = traverse.results(phases[step.phase])
+                    born[queue.device, step.phase].append((None, step.start, sum(size_of(v, None) for v in values)))
+                    now = step.end
+                case TransferStep():
+                    now = step.arrive
+                    if step.partial:
+                        continue
+                    key = step.source, step.value
+                    read[key] = max(read[key], step.arrive)
+                    phase = maker[step.value]
+                    values = traverse.results(phase)
+                    if step.value == values[0]:
+                        total = step.bytes * sum(size_of(v, None) for v in values) // max(1, size_of(step.value, None))
+                        born[step.target, phase.id].append((step.box, step.start, total))
+                case FreeStep():
+                    where = queue.device if step.device is None else step.device
+                    for value in step.values:
+                        gone[where, value, step.box] = now
+                case _:
+                    continue
+    end = max((tick for found in changes.values() for tick, _ in found), default=0)
+    for (device, id), pieces in born.items():
+        value = traverse.results(phases[id])[0]
+        for box, start, size in pieces:
+            freed = gone.get((device, value, box), gone.get((device, value, None)))
+            last = end if freed is None else max(freed, read.get((device, value), 0))
+            changes[device] += [(start, _rounded(size)), (max(last, start), -_rounded(size))]
+    return {device: _most(found) for device, found in changes.items()}
+
+
+def _most(changes: Sequence[tuple[int, int]]) -> int:
+    live = most = 0
+    for _, size in sorted(changes):
+        live += size
+        most = max(most, live)
+    return most
+
+
+def _rounded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _named(box: Box | None, value: ValueId, bound: BoundGraph) -> Box | None:
+    """The box as frees name it: None where it is all of the value."""
+    shape = shape_of(value, bound.graph.types)
+    return None if box is None or shape is None or box == whole(shape) else box
+
+
+def _fits(step: Running, phase: Phase) -> bool:
+    match step:
+        case RunStep():
+            return not isinstance(phase, Loop | Branch | Map | Fold) and (
+                step.box is None or isinstance(phase, Structured | LibraryPhase)
+            )
+        case LoopStep():
+            return isinstance(phase, Loop)
+        case BranchStep():
+            return isinstance(phase, Branch)
+        case CellsStep():
+            return isinstance(phase, Map | Fold)
+
+
+def _reduces(phase: Phase) -> bool:
+    return isinstance(phase, Structured) and any(r.reduction is not None for r in phase.results)
+
+
+def _cuts_reduction(phase: Phase, boxes: Sequence[Box]) -> bool:
+    if not isinstance(phase, Structured) or not _reduces(phase):
+        return False
+    size = phase.axes[-1].size.constant
+    return any(box[-1] != (0, size) for box in boxes)
+
+
+def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
+    """The values that the sub-graphs of a phase make."""
+    pending = list(traverse.subgraphs(phase))
+    while pending:
+        graph = pending.pop()
+        yield graph.params
+        for inner in graph.phases:
+            yield traverse.results(inner)
+            pending.extend(traverse.subgraphs(inner))
+
+
+def _knows(known: Mapping[int, int], event: At) -> bool:
+    return known.get(event[0], -1) >= event[1]
+
+
+def _join(knows: dict[int, int], more: Mapping[int, int]) -> None:
+    for queue, position in more.items():
+        if knows.get(queue, -1) < position:
+            knows[queue] = position
+
+
+def _inside_shape(box: Box, shape: Sequence[int]) -> bool:
+    return len(box) == len(shape) and all(0 <= a <= b <= n for (a, b), n in zip(box, shape, strict=True))
+
+
+def _shown(box: Box) -> str:
+    return "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
+
+
+def _group(device: DeviceId) -> str:
+    return device.partition("[")[0]
