@@ -117,8 +117,8 @@ def _bytes(text: str | None) -> int | None:
     scale = _UNITS.get(unit if unit in _UNITS else unit.removesuffix("B"))
     if found is None or scale is None:
         raise UsageError(f"--max-memory {text}: write a number of bytes such as 500MB or 2GiB")
-    whole, fraction = found[1].replace("_", ""), found[2] or ""
-    return int(whole) * scale + int(fraction or 0) * scale // 10 ** len(fraction)
+    whole, fraction = int(found[1].replace("_", "")), found[2] or ""
+    return whole * scale + int(fraction or "0") * scale // int("1" + "0" * len(fraction))
 
 
 def _seconds(text: str | None) -> float | None:

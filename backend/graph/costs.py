@@ -37,6 +37,7 @@ from .phases import (
     ValueId,
 )
 from .registry import LIBRARY, cells_of, frame_of
+from .scratch import scratch_of
 
 Types = Mapping[ValueId, ArrayType]
 
@@ -151,8 +152,7 @@ def _library(phase: LibraryPhase, types: Types) -> Cost:
         for s in phase.signature
         if s.result is not None and s.combine is None
     )
-    scratch = capacity(row.scratch(cells))
-    return Cost(operations, touched, written, touched, scratch, parallel)
+    return Cost(operations, touched, written, touched, scratch_of(phase, types), parallel)
 
 
 def _block(graph: SubGraph, types: Types) -> Cost:

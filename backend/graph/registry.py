@@ -1,7 +1,7 @@
 """The library ops of the graph: one row an op, with what the scheduler, the cost model and later stages ask of it.
 
 A row gives the axis signature (which axes may be cut, with which operand axes, and what combines), the work by class of
-operation (classes of the device profiles, scheduling.md 4.1), scratch bytes, whether a run may fail, and two slots: `vjp`, the
+operation (classes of the device profiles, scheduling.md 4.1), whether a run may fail, and two slots: `vjp`, the
 name of its rule in the reverse-mode pass, and `onnx`, the operator that exports it.  Sizes are polynomials.
 
 Neighbours: `lower` emits these ops, `costs` adds bytes, `backend.run` implements each name, `verify` refuses others.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...typechecker.scalars import FUNCTIONS
-from ...typechecker.sizes import ONE, ZERO, Size, product
+from ...typechecker.sizes import ONE, Size, product
 from ...typechecker.types import ArrayType
 from .phases import AxisSignature, LibraryPhase, ValueId
 
@@ -45,7 +45,6 @@ class LibraryOp:
     arity: int | None  # None: one or more
     signature: Callable[[Cells], Signature]
     work: Callable[[Cells], Work]  # of one cell
-    scratch: Callable[[Cells], Size] = lambda cells: ZERO  # bytes, for one cell
     fails: Callable[[Mapping[str, object]], bool] = lambda attributes: False
     defines: int = 0
     vjp: str | None = None
@@ -248,8 +247,11 @@ def _cubic(kind: str) -> Callable[[Cells], Work]:
     return work
 
 
-def _words(count: int, which: int = 0) -> Callable[[Cells], Size]:
-    return lambda cells: product(cells.args[which]) * (8 * count)
+def _solve_work(cells: Cells) -> Work:
+    """Of the matrix, which is the second operand, and the right-hand sides, which are the first."""
+    sides, shape = cells.args
+    rows, columns = (shape[-2], shape[-1]) if len(shape) >= 2 else (product(shape), ONE)
+    return {"solve": rows * columns * columns + columns * product(sides)}
 
 
 def _checked(attributes: Mapping[str, object]) -> bool:
@@ -268,19 +270,19 @@ _ROWS = (
     LibraryOp("reshape_cycle", 1, _none, _result("copy"), vjp="scatter_add"),
     LibraryOp("gather", 2, _gathered, _result("gather"), fails=_checked, vjp="scatter_add", onnx="Gather"),
     LibraryOp("update", None, _updated, _update_work, fails=_checked, vjp="update", onnx="ScatterND"),
-    LibraryOp("mask_update", 3, _mask_updated, _result("copy"), scratch=_words(1, 1), fails=_always, vjp="mask_update"),
+    LibraryOp("mask_update", 3, _mask_updated, _result("copy"), fails=_always, vjp="mask_update"),
     LibraryOp("reduce_sequential", 1, _reduced, _arg("sequential")),
     LibraryOp("scan", 1, _other_axes, _arg("scan"), vjp="scan", onnx="CumSum"),
     LibraryOp("contract", 2, _contracted, _gemm, vjp="contract", onnx="MatMul"),
-    LibraryOp("compress", 2, _masked, _arg("compact", 1), scratch=_words(1), defines=1, vjp="expand", onnx="Compress"),
-    LibraryOp("expand", 2, _masked, _result("compact"), scratch=_words(1), fails=_checked, vjp="compress"),
-    LibraryOp("where", 1, _none, _arg("compact"), scratch=_words(1), defines=1, onnx="NonZero"),
+    LibraryOp("compress", 2, _masked, _arg("compact", 1), defines=1, vjp="expand", onnx="Compress"),
+    LibraryOp("expand", 2, _masked, _result("compact"), fails=_checked, vjp="compress"),
+    LibraryOp("where", 1, _none, _arg("compact"), defines=1, onnx="NonZero"),
     LibraryOp("runtime_size", 1, _none, _nothing, defines=1),
-    LibraryOp("first_occurrence", 1, _none, _arg("sort"), scratch=_words(2), onnx="Unique"),
-    LibraryOp("grade", 1, _none, _arg("sort"), scratch=_words(2), onnx="TopK"),
-    LibraryOp("grade_by", 2, _none, _arg("sort", 1), scratch=_words(3, 1)),
-    LibraryOp("index_of", 2, _searched, _search_work, scratch=_words(2)),
-    LibraryOp("member_of", 2, _member, _search_work, scratch=_words(2, 1)),
+    LibraryOp("first_occurrence", 1, _none, _arg("sort"), onnx="Unique"),
+    LibraryOp("grade", 1, _none, _arg("sort"), onnx="TopK"),
+    LibraryOp("grade_by", 2, _none, _arg("sort", 1)),
+    LibraryOp("index_of", 2, _searched, _search_work),
+    LibraryOp("member_of", 2, _member, _search_work),
     LibraryOp("find", 2, _none, _find_work),
     LibraryOp("interval_index", 2, _searched, _search_work),
     LibraryOp("match", 2, _none, _arg("compare")),
@@ -289,17 +291,17 @@ _ROWS = (
     LibraryOp("key_reduce", 2, _keyed, _arg("scatter", 1), fails=_checked, vjp="gather", onnx="ScatterElements"),
     LibraryOp("random", 1, _every_result_axis, _result("random"), onnx="RandomUniform"),
     LibraryOp("format", 1, _none, _result("format"), defines=1),
-    LibraryOp("inverse", 1, _matrix_frame(2), _cubic("solve"), scratch=_words(2), fails=_always, vjp="inverse", onnx="Inverse"),
-    LibraryOp("solve", 2, _none, _cubic("solve"), scratch=_words(2), fails=_always, vjp="solve"),
-    LibraryOp("fft", 1, _matrix_frame(1), _arg("transform"), scratch=_words(2), vjp="ifft", onnx="DFT"),
-    LibraryOp("ifft", 1, _matrix_frame(1), _arg("transform"), scratch=_words(2), vjp="fft", onnx="DFT"),
-    LibraryOp("rfft", 1, _matrix_frame(1), _arg("transform"), scratch=_words(2), vjp="irfft", onnx="DFT"),
-    LibraryOp("irfft", 1, _matrix_frame(1), _arg("transform"), scratch=_words(2), vjp="rfft", onnx="DFT"),
-    LibraryOp("cholesky", 1, _matrix_frame(2), _cubic("solve"), scratch=_words(1), fails=_always, vjp="cholesky"),
-    LibraryOp("qr", 1, _matrix_frame(2), _cubic("factor"), scratch=_words(2), vjp="qr"),
-    LibraryOp("svd", 1, _matrix_frame(2), _cubic("factor"), scratch=_words(4), vjp="svd"),
-    LibraryOp("eigh", 1, _matrix_frame(2), _cubic("factor"), scratch=_words(3), vjp="eigh"),
-    LibraryOp("det", 1, _matrix_frame(2), _cubic("factor"), scratch=_words(1), vjp="det", onnx="Det"),
+    LibraryOp("inverse", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="inverse", onnx="Inverse"),
+    LibraryOp("solve", 2, _none, _solve_work, fails=_always, vjp="solve"),
+    LibraryOp("fft", 1, _matrix_frame(1), _arg("transform"), vjp="ifft", onnx="DFT"),
+    LibraryOp("ifft", 1, _matrix_frame(1), _arg("transform"), vjp="fft", onnx="DFT"),
+    LibraryOp("rfft", 1, _matrix_frame(1), _arg("transform"), vjp="irfft", onnx="DFT"),
+    LibraryOp("irfft", 1, _matrix_frame(1), _arg("transform"), vjp="rfft", onnx="DFT"),
+    LibraryOp("cholesky", 1, _matrix_frame(2), _cubic("solve"), fails=_always, vjp="cholesky"),
+    LibraryOp("qr", 1, _matrix_frame(2), _cubic("factor"), vjp="qr"),
+    LibraryOp("svd", 1, _matrix_frame(2), _cubic("factor"), vjp="svd"),
+    LibraryOp("eigh", 1, _matrix_frame(2), _cubic("factor"), vjp="eigh"),
+    LibraryOp("det", 1, _matrix_frame(2), _cubic("factor"), vjp="det", onnx="Det"),
 )  # fmt: skip
 
 LIBRARY: dict[str, LibraryOp] = {row.name: row for row in _ROWS}

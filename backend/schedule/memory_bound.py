@@ -35,7 +35,7 @@ from ..graph.phases import (
 )
 from .one_device import COPY_BELOW, is_view
 from .plan import ALIGNMENT, Role
-from .workspace import workspace_bound
+from .workspace import copied, is_reordered, workspace_bound
 
 
 def peak_bound(graph: Graph) -> Size:
@@ -63,6 +63,7 @@ _Homes = dict[ValueId, list[_Storage]]
 class _Bound:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self.scattered: set[ValueId] = set()
 
     def bytes(self, value: ValueId) -> Size:
         return bytes_of(self.graph.types[value])
@@ -82,11 +83,15 @@ class _Bound:
 
         for value in params:
             store(value, Role.VALUE, 0, last.get(value, 0))
+            if len(self.graph.types[value].shape) > 1:
+                self.scattered.add(value)
         inner: list[Size] = []
-        copied: list[Size] = []
+        kept: list[Size] = []
         for place, phase in enumerate(phases):
             made = traverse.results(phase)
             source, certain = self.viewed(phase, homes, last)
+            if source is not None or may_be_view(phase) or is_reordered(phase, self.graph.types):
+                self.scattered.update(made)
             overwritten = None if source is not None else self.dying(phase, place, homes, last)
             for value in made:
                 until = max(last.get(value, place), place)
@@ -103,15 +108,16 @@ class _Bound:
                 homes[made[0]][0].written_over = True
             inner.append(self.inside(phase))
             leaves = isinstance(phase, Print | Output) and any(h.role is Role.INPUT for h in homes.get(phase.arg, ()))
-            copied.append(_rounded(self.bytes(phase.arg)) if leaves and isinstance(phase, Print | Output) else ZERO)
-        return _peak(storages, inner, copied, end)
+            kept.append(_rounded(self.bytes(phase.arg)) if leaves and isinstance(phase, Print | Output) else ZERO)
+        return _peak(storages, inner, kept, end)
 
     def viewed(self, phase: Phase, homes: _Homes, last: Mapping[ValueId, int]) -> tuple[ValueId | None, bool]:
         """The operand whose storage the result may share, and whether it does so for all sizes."""
-        if not isinstance(phase, Structured) or len(phase.results) != 1 or len(phase.reads) != 1:
+        if not may_be_view(phase):
             return None, False
+        assert isinstance(phase, Structured)
         result, source = phase.results[0], phase.reads[0].value
-        if result.reduction is not None or not isinstance(phase.body[result.node], ReadNode) or source not in homes:
+        if source not in homes:
             return None, False
         kept = homes[source]
         certain = is_view(phase) and len(kept) == 1 and (
@@ -152,7 +158,8 @@ class _Bound:
             case Map() | Fold():
                 return self.sub(phase.body)
             case LibraryPhase():
-                return _rounded(cost_of(phase, self.graph.types).scratch)
+                copies = total(_rounded(self.bytes(value)) for value in copied(phase, self.scattered, self.graph.types))
+                return _rounded(cost_of(phase, self.graph.types).scratch) + copies
             case Structured():
                 return _rounded(workspace_bound(phase))
             case _:
@@ -160,6 +167,14 @@ class _Bound:
 
     def sub(self, graph: SubGraph) -> Size:
         return self.block(graph.phases, graph.params, graph.results)
+
+
+def may_be_view(phase: Phase) -> bool:
+    """Is a phase a view for some sizes?"""
+    if not isinstance(phase, Structured) or len(phase.results) != 1 or len(phase.reads) != 1:
+        return False
+    result = phase.results[0]
+    return result.reduction is None and isinstance(phase.body[result.node], ReadNode)
 
 
 def _last_uses(phases: Sequence[Phase], results: Iterable[ValueId], keep: Iterable[ValueId]) -> dict[ValueId, int]:

@@ -61,7 +61,7 @@ from .plan import (
     Step,
     SubPlan,
 )
-from .workspace import workspace
+from .workspace import copied, is_reordered, workspace
 
 HOME: Final = DeviceId("cpu0")
 COPY_BELOW: Final = 2
@@ -142,6 +142,7 @@ class _Planner:
     device: Device
     numbers: Numbers
     detail: Detail
+    scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
 
     def bytes(self, value: ValueId) -> int:
         type = self.graph.types[value]
@@ -164,13 +165,17 @@ class _Planner:
         for value in params:
             storages[value] = _Storage(value, Role.VALUE, self.bytes(value), 0, last.get(value, 0))
             root[value] = value
+            if len(self.graph.types[value].shape) > 1:
+                self.scattered.add(value)
         steps: list[Step] = []
         inner: list[int] = []
-        copied = [0] * end
+        kept = [0] * end
         for place, phase in enumerate(phases):
             overwrite = None
             made = traverse.results(phase)
             source = self.view_of(phase, storages, root, last)
+            if is_view(phase) or is_reordered(phase, self.graph.types):
+                self.scattered.update(made)
             if source is not None:
                 for value in made:
                     root[value] = root[source]
@@ -192,11 +197,11 @@ class _Planner:
             steps.append(step)
             inner.append(needed)
             if isinstance(phase, Print | Output) and self.is_input(phase.arg, storages, root):
-                copied[place] = _rounded(self.bytes(phase.arg))
+                kept[place] = _rounded(self.bytes(phase.arg))
             dead = self.dead(phase, place, last, root)
             if dead:
                 steps.append(FreeStep(dead))
-        peak = _peak(storages.values(), inner, copied, end)
+        peak = _peak(storages.values(), inner, kept, end)
         buffers = _place(storages, root, self.device.id) if self.detail is Detail.FULL else ()
         return SubPlan((Queue(self.device.id, QueueKind.COMPUTE, tuple(steps)),), buffers, ((self.device.id, peak),))
 
@@ -228,7 +233,8 @@ class _Planner:
                 return CellsStep(phase.id, body), _bytes(body)
             case LibraryPhase():
                 scratch = self.numbers.cap(cost_of(phase, self.graph.types).scratch)
-                return RunStep(phase.id, overwrite), _rounded(scratch)
+                copies = sum(_rounded(self.bytes(value)) for value in copied(phase, self.scattered, self.graph.types))
+                return RunStep(phase.id, overwrite), _rounded(scratch) + copies
             case Structured():
                 return RunStep(phase.id, overwrite), _rounded(workspace(phase, self.numbers.cap))
             case _:

@@ -9,17 +9,21 @@ Neighbours: `one_device` (adds it to the peak), `backend.run.cpu.space` (allocat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from math import prod
 from typing import Final
 
 from ...typechecker.sizes import ZERO, Size, capacity, minimum, product, quotient
-from ..graph.phases import ApplyNode, AxisNode, Structured
+from ...typechecker.types import ArrayType
+from ..graph.phases import Affine, ApplyNode, AxisNode, LibraryPhase, Phase, Projection, ReadNode, Reshaped, Structured, ValueId
+from ..graph.registry import frame_of
 
 TEAM_POINTS: Final = 1 << 18
 """Points of the boxes of a whole team, twice as many where the boxes are reduced."""
 LARGEST_TEAM: Final = 4
 """More threads than this gain nothing: ufuncs are bound by memory and share the interpreter's lock."""
+ALONE_BELOW: Final = 1 << 19
+"""Spaces of fewer points are one thread's, with a quarter of the points."""
 SUM_POINTS: Final = 1 << 20
 """Items that a team sums at once."""
 LANES: Final = 256
@@ -35,10 +39,63 @@ def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
     points = prod(sizes)
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = _lane_bytes(points, sizes[-1]) if reduces else 0
+    whole = number(_whole(phase)) if phase.reads else 0
     if not applied:
-        return lanes
+        return lanes + (whole if reduces else 0)
     each, most = _each(phase, applied, reduces=reduces)
-    return min(points, most) * each + lanes
+    return min(points, most if points >= ALONE_BELOW else most // 4) * each + lanes + whole
+
+
+def _whole(phase: Structured) -> Size:
+    """Bytes of what is made once for all boxes: nodes that do not vary on every axis, padded copies of what is read with fills.
+
+    A read through a reshape is taken to vary on every axis."""
+    rank = len(phase.axes)
+    every = frozenset(range(rank))
+    sizes = [capacity(axis.size) for axis in phase.axes]
+    points = product(sizes)
+    found = ZERO
+    varying: list[frozenset[int]] = []
+    for node in phase.body:
+        on: frozenset[int] = frozenset()
+        match node:
+            case ReadNode():
+                on = _varying(phase.reads[node.index].projection, every)
+            case AxisNode():
+                on = frozenset({node.axis})
+            case ApplyNode():
+                on = on.union(*(varying[a] for a in node.args))
+        varying.append(on)
+    full = frozenset().union(*(varying[r.node] for r in phase.results)) if phase.results else every
+    for node, on in zip(phase.body, varying, strict=True):
+        if isinstance(node, ApplyNode) and on != full:
+            found = found + product(sizes[axis] for axis in sorted(on)) * node.kind.bytes
+    kinds = {node.index: node.kind for node in phase.body if isinstance(node, ReadNode)}
+    for index, read in enumerate(phase.reads):
+        for stage in read.projection.stages:
+            if isinstance(stage, Affine) and stage.fills and index in kinds:
+                found = found + _padded(stage, points) * kinds[index].bytes
+    return found
+
+
+def _varying(projection: Projection, every: frozenset[int]) -> frozenset[int]:
+    """The axes of the space that a read depends on."""
+    on: frozenset[int] | None = None  # of the box after the stage; None is all
+    for stage in reversed(projection.stages):
+        if isinstance(stage, Reshaped):
+            on = None
+            continue
+        used = [t.axis for a, index in enumerate(stage.indices) if on is None or a in on or stage.fills for t in index.terms]
+        on = frozenset(used)
+    return every if on is None else on
+
+
+def _padded(stage: Affine, points: Size) -> Size:
+    """Items of a box around what is read, or of index arrays (two an axis, and a mask) where that is too large."""
+    terms = [term for index in stage.indices for term in index.terms]
+    if all(abs(term.coefficient) == 1 for term in terms) and len({term.axis for term in terms}) == len(terms):
+        return points
+    return points * (3 + 16 * len(stage.indices))
 
 
 def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces: bool) -> tuple[int, int]:
@@ -49,21 +106,44 @@ def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces
     return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
 
 
+_READ_IN_PLACE: Final = frozenset({
+    "join", "stack", "rotate", "scan", "reduce_sequential", "size_vector", "runtime_size", "match", "random",
+})  # fmt: skip
+
+
+def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[ValueId, ArrayType]) -> list[ValueId]:
+    """The operands that a library op copies because they may not lie in rows."""
+    if phase.op in _READ_IN_PLACE:
+        return []
+    if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
+        return []
+    return [value for value in dict.fromkeys(phase.args) if value in scattered]
+
+
+def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
+    """May the results of a phase lie in another order of axes than the program's?  (As their operands do; see `cpu.space`.)"""
+    if not isinstance(phase, Structured) or len(types[phase.results[0].value].shape) < 2:
+        return False
+    return any(read.projection.stages for read in phase.reads)
+
+
 def workspace_bound(phase: Structured) -> Size:
     """At least `workspace` for all sizes, as a formula in them."""
     applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
     points = product(capacity(axis.size) for axis in phase.axes)
     reduces = any(r.reduction is not None for r in phase.results)
     lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
+    whole = _whole(phase) if phase.reads else ZERO
     if not applied:
-        return lanes
+        return lanes + whole if reduces else lanes
     each, most = _each(phase, applied, reduces=reduces)
-    return minimum(points, most) * each + lanes
+    return minimum(points, most) * each + lanes + whole
 
 
 def _lane_bytes(points: int, length: int) -> int:
     """Lanes and block partials of the order of sums, for the items summed at once."""
-    return -(-min(points, SUM_POINTS) * min(length, LANES) * _INSIDE * 8 // (2 * max(length, 1))) + points // BLOCK * 16
+    lanes = -(-min(points, SUM_POINTS) * min(length, LANES) * _INSIDE * 8 // (2 * max(min(length, BLOCK), 1)))
+    return lanes + points // BLOCK * 16
 
 
 _ONE_PASS: Final = frozenset({

@@ -55,12 +55,15 @@ def _exact_product(a: NumArray, b: NumArray) -> NumArray:
         return np.asarray(np.matmul(a, b))
     wide = 8 * a.dtype.itemsize
     total = np.zeros((*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1]), np.int64)
-    right_limbs = list(_limbs(b, right, width))
-    for i, left_limb in enumerate(_limbs(a, left, width)):
-        for j, right_limb in enumerate(right_limbs):
+    for i in range(_count(left, width)):
+        left_limb = _limb(a, i, left, width)
+        for j in range(_count(right, width)):
             if (i + j) * width < wide:
-                total += _by_blas(left_limb, right_limb) << ((i + j) * width)
-    return total.astype(a.dtype)
+                part = np.matmul(left_limb, _limb(b, j, right, width)).astype(np.int64)
+                part <<= (i + j) * width
+                total += part
+                del part
+    return total.astype(a.dtype, copy=False)
 
 
 def _by_blas(a: NumArray, b: NumArray) -> NumArray:
@@ -72,12 +75,17 @@ def _bits(items: NumArray) -> int:
     return max(abs(int(items.min())), abs(int(items.max()))).bit_length()
 
 
-def _limbs(items: NumArray, bits: int, width: int) -> list[NumArray]:
-    """Least significant first; the last one carries the sign."""
-    count = max(1, -(-bits // width))
-    wide = items.astype(np.int64)
-    mask = (1 << width) - 1
-    return [*((wide >> (i * width)) & mask for i in range(count - 1)), wide >> ((count - 1) * width)]
+def _count(bits: int, width: int) -> int:
+    """How many limbs of `width` bits hold magnitudes of so many bits."""
+    return max(1, -(-bits // width))
+
+
+def _limb(items: NumArray, place: int, bits: int, width: int) -> NumArray:
+    """Limb `place` in binary64, least significant first; the last one carries the sign."""
+    part: NumArray = items.astype(np.int64, copy=False) >> (place * width)
+    if place < _count(bits, width) - 1:
+        part &= (1 << width) - 1
+    return part.astype(np.float64)
 
 
 CONTRACTING: Final[dict[str, Implementation]] = {"contract": whole(contract)}

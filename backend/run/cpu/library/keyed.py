@@ -22,7 +22,7 @@ from ..scalars import implementation
 from .frames import Arrays, Call, Implementation, whole
 from .keys import stable_order
 from .selecting import check_indices
-from .sequential import from_the_right, identity, item_step, running_ufunc
+from .sequential import CHUNK, from_the_right, identity, item_step, running_ufunc
 
 _FEW_COLUMNS: Final = 64
 _LARGE_GROUP: Final = 256
@@ -62,8 +62,8 @@ def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: i
     if ufunc is np.logical_or or ufunc is np.logical_and:
         wanted = ufunc is np.logical_or
         result[...] = not wanted
-        rows, columns = np.nonzero(items == wanted)
-        result[keys[rows], columns] = wanted
+        for j in range(items.shape[1]):
+            result[keys[items[:, j] == wanted], j] = wanted
         return result
     if ufunc is np.minimum or ufunc is np.maximum:
         return np.where(occupied[:, np.newaxis], _scattered(ufunc, kind, keys, items, bins, _worst(kind, ufunc)), result)
@@ -119,8 +119,8 @@ def _sums(kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
         if negative.any():
             only = np.zeros(result.shape, np.bool_)
             only[keys] = True
-            rows, columns = np.nonzero(~negative)
-            only[keys[rows], columns] = False
+            for j in range(items.shape[1]):
+                only[keys[~negative[:, j]], j] = False
             result[only] = -0.0
     return result
 
@@ -163,13 +163,14 @@ def _step_together(apply: Callable[..., Any], ordered: NumArray, starts: NumArra
 
 def _from_the_left(function: str, kind: Kind, group: NumArray) -> NumArray:
     step = item_step(function, kind)
-    columns = []
-    for column in group.T.tolist():
-        accumulated = column[0]
-        for item in column[1:]:
-            accumulated = step(accumulated, item)
-        columns.append(accumulated)
-    return np.array(columns, group.dtype)
+    result = np.empty(group.shape[1], group.dtype)
+    for j in range(group.shape[1]):
+        accumulated: Any = None
+        for start in range(0, len(group), CHUNK):
+            for i, item in enumerate(group[start : start + CHUNK, j].tolist()):
+                accumulated = item if start + i == 0 else step(accumulated, item)
+        result[j] = accumulated
+    return result
 
 
 KEYED: Final[dict[str, Implementation]] = {"key_reduce": whole(key_reduce)}

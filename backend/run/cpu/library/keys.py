@@ -15,7 +15,7 @@ Neighbours: `grading`, `searching`; `run.reference.searching` (the order and the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from ..kinds import NumArray
 
 WORD: Final = 63
 _SMALL: Final = 512
+QUERIES: Final = 1 << 16
+"""Queries that are searched at once; enough that ordered ones pay."""
+LOOKED_UP: Final = 1 << 14
+"""Queries that are looked up in a table of all values at once."""
 _MULTIPLIERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 
 
@@ -48,9 +52,12 @@ def _keys(items: NumArray, missing: NumArray | None, descending: bool) -> NumArr
     if missing is None:
         return np.invert(items) if descending else items
     signed = np.int64 if items.dtype.itemsize == 8 else np.int32
-    bits: NumArray = np.asarray(items + items.dtype.type(0), order="C").view(signed)
+    keys: NumArray = np.asarray(items + items.dtype.type(0), order="C").view(signed)
     top = signed(np.iinfo(signed).max)
-    keys: NumArray = np.bitwise_xor(bits, np.bitwise_and(bits >> signed(8 * items.dtype.itemsize - 1), top))
+    signs = keys >> signed(8 * items.dtype.itemsize - 1)
+    signs &= top
+    keys ^= signs
+    del signs
     if descending:
         np.invert(keys, keys)
     keys[missing] = top
@@ -78,9 +85,10 @@ def packed(columns: Sequence[NumArray]) -> list[NumArray]:
             words.append(column)
             room = 0
             continue
-        part = column.astype(np.int64) - low
+        part = _from_zero(column, low)
         if width <= room:
-            words[-1] = (words[-1] << width) | part
+            words[-1] <<= width
+            words[-1] |= part
             room -= width
         else:
             words.append(part)
@@ -99,9 +107,9 @@ def stable_order(keys: NumArray) -> NumArray:
     low, high = int(keys.min()), int(keys.max())
     width, places = (high - low).bit_length(), (count - 1).bit_length()
     if width + places <= WORD:
-        return _positions(keys.astype(np.int64) - low, places)
+        return _positions(_from_zero(keys, low), places)
     if width <= 16:
-        return np.argsort((keys.astype(np.int64) - low).astype(np.uint16), kind="stable")
+        return np.argsort(_from_zero(keys, low).astype(np.uint16), kind="stable")
     order: NumArray = np.argsort(keys)
     steps = _steps(keys, order)
     if steps.all():
@@ -115,6 +123,12 @@ def stable_order(keys: NumArray) -> NumArray:
     ranks.sort()
     ranks &= (1 << places) - 1
     return ranks
+
+
+def _from_zero(keys: NumArray, low: int) -> NumArray:
+    words = keys.astype(np.int64)
+    words -= low
+    return words
 
 
 def _positions(words: NumArray, places: int) -> NumArray:
@@ -200,27 +214,38 @@ def first_positions(table: NumArray, words: NumArray) -> NumArray:
     if not count or not words.size:
         return np.full(words.shape, count, np.int64)
     low, high = int(table.min()), int(table.max())
-    if high - low <= 4 * (count + words.size) + 1024:
+    if high - low <= 2 * (count + words.size) + 1024:
         return _looked_up(table, words, low, high)
     order = stable_order(table)
     ordered = table[order]
     flat = words.reshape(-1)
-    if min(count, len(flat)) > 1 << 15:  # ordered queries walk the table instead of jumping in it
-        queue = np.argsort(flat)
-        places = np.empty(len(flat), np.int64)
-        places[queue] = np.searchsorted(ordered, flat[queue])
-    else:
-        places = np.searchsorted(ordered, flat)
-    np.minimum(places, count - 1, out=places)
-    found: Any = np.where(ordered[places] == flat, order[places], count)
-    return np.asarray(found.reshape(words.shape))
+    found = np.empty(len(flat), np.int64)
+    for start in range(0, len(flat), QUERIES):
+        wanted = flat[start : start + QUERIES]
+        if min(count, len(wanted)) > 1 << 15:  # ordered queries walk the table instead of jumping in it
+            queue = np.argsort(wanted)
+            places = np.empty(len(wanted), np.int64)
+            places[queue] = np.searchsorted(ordered, wanted[queue])
+        else:
+            places = np.searchsorted(ordered, wanted)
+        np.minimum(places, count - 1, out=places)
+        found[start : start + QUERIES] = np.where(ordered[places] == wanted, order[places], count)
+    return found.reshape(words.shape)
 
 
 def _looked_up(table: NumArray, words: NumArray, low: int, high: int) -> NumArray:
+    """Through a table of all values from `low` to `high`, of 32-bit positions where they fit."""
     count = len(table)
-    first = np.full(high - low + 2, count, np.int64)
-    first[(table.astype(np.int64) - low)[::-1].copy()] = np.arange(count - 1, -1, -1)
-    wide = words.astype(np.int64, copy=False)
-    outside = (wide < low) | (wide > high)
-    places = np.where(outside, high - low + 1, wide - low)
-    return np.asarray(first[places])
+    first = np.full(high - low + 2, count, np.int32 if count < 1 << 31 else np.int64)
+    for stop in range(count, 0, -LOOKED_UP):  # the first of equal ones is written last
+        start = max(stop - LOOKED_UP, 0)
+        first[_from_zero(table[start:stop], low)[::-1]] = np.arange(stop - 1, start - 1, -1, dtype=first.dtype)
+    flat = words.reshape(-1)
+    found = np.empty(len(flat), np.int64)
+    for start in range(0, len(flat), LOOKED_UP):
+        wanted = flat[start : start + LOOKED_UP].astype(np.int64)
+        outside = (wanted < low) | (wanted > high)
+        wanted -= low
+        wanted[outside] = high - low + 1
+        found[start : start + LOOKED_UP] = first[wanted]
+    return found.reshape(words.shape)

@@ -39,7 +39,8 @@ def _library(work: Work) -> Implementation:
         dtypes = [DTYPES[call.context.kind(result)] for result in call.phase.results]
         results = work(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
         return tuple(
-            np.asarray(result).astype(dtype).reshape(shape) for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
+            np.asarray(result).astype(dtype, copy=False).reshape(shape)
+            for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
         )
 
     return whole(run)
@@ -48,7 +49,7 @@ def _library(work: Work) -> Implementation:
 def _matrices(arg: NumArray, depth: int) -> NumArray:
     """Cells as matrices of binary64 or complex128: a vector is one column, a scalar 1 by 1."""
     shape = (*arg.shape, *[1] * (2 - (arg.ndim - depth)))
-    return arg.reshape(shape).astype(np.complex128 if arg.dtype.kind == "c" else np.float64)
+    return arg.reshape(shape).astype(np.complex128 if arg.dtype.kind == "c" else np.float64, copy=False)
 
 
 def _adjoint(a: NumArray) -> NumArray:

@@ -18,6 +18,7 @@ from ..kinds import NumArray
 from ..scalars import implementation
 from .contracting import product
 from .frames import Arrays, Call, Implementation, whole
+from .sequential import CHUNK
 
 _SAFE: Final = 1 << 62
 _FEW: Final = 16
@@ -63,9 +64,10 @@ def _horner_by_item(radices: NumArray, digits: NumArray, shape: tuple[int, int, 
     result = np.empty(shape, digits.dtype)
     for n, row, column in np.ndindex(shape):
         total: Any = digits.dtype.type(0).item()
-        bases = radices[n if len(radices) > 1 else 0, row].tolist()
-        for base, digit in zip(bases, digits[n if len(digits) > 1 else 0, :, column].tolist(), strict=True):
-            total = total * base + digit
+        bases, own = radices[n if len(radices) > 1 else 0, row], digits[n if len(digits) > 1 else 0, :, column]
+        for start in range(0, len(bases), CHUNK):
+            for base, digit in zip(bases[start : start + CHUNK].tolist(), own[start : start + CHUNK].tolist(), strict=True):
+                total = total * base + digit
         result[n, row, column] = total
     return result
 

@@ -8,7 +8,7 @@ Neighbours: `keys` (words that stand for cells), `finding`; `run.reference.searc
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -24,16 +24,18 @@ def comparable(call: Call) -> bool:
     return (call.operand_kind(0) is Kind.CHAR) == (call.operand_kind(1) is Kind.CHAR)
 
 
-def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, NumArray | None, NumArray | None]:
-    """Words of the rows of two matrices of one width, and which rows hold a NaN."""
+def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, NumArray | None]:
+    """Words of the rows of two matrices of one width, and which rows of `arg` hold a NaN.
+
+    A row of `table` with a NaN has a word that no row without one has, so nothing needs to know of it."""
     if table.shape[1] == 1 and table.dtype.kind != "c" and arg.dtype.kind != "c":
         dtype = np.result_type(table, arg)
         flat = [rows.reshape(-1).astype(dtype, copy=False) for rows in (table, arg)]
         words = [order_columns(rows)[0] for rows in flat]
-        return words[0], words[1], missing_items(flat[0]), missing_items(flat[1])
+        return words[0], words[1], missing_items(flat[1])
     joined, lost = row_words(np.concatenate((table, arg)))
     split = len(table)
-    return joined[:split], joined[split:], None if lost is None else lost[:split], None if lost is None else lost[split:]
+    return joined[:split], joined[split:], None if lost is None else lost[split:]
 
 
 def _positions(table: NumArray, arg: NumArray) -> NumArray:
@@ -44,18 +46,15 @@ def _positions(table: NumArray, arg: NumArray) -> NumArray:
     count, queries, width = arg.shape
     height = table.shape[1]
     table_rows, arg_rows = (a.reshape(a.shape[0] * a.shape[1], width) for a in (table, arg))
-    words, wanted, unusable, lost = _pair_words(table_rows, arg_rows)
+    words, wanted, lost = _pair_words(table_rows, arg_rows)
     many = len(table) > 1
     if many:
         numbers = np.concatenate((np.repeat(np.arange(count), height), np.repeat(np.arange(count), queries)))
         keys = lexicographic_keys([numbers, np.concatenate((words, wanted))], len(numbers))
+        del numbers
         words, wanted = keys[: len(words)], keys[len(words) :]
     total = len(words)
-    if unusable is not None:
-        kept = np.flatnonzero(~unusable)
-        found = np.append(kept, total)[first_positions(words[kept], wanted)]
-    else:
-        found = first_positions(words, wanted)
+    found = first_positions(words, wanted)
     if lost is not None:
         found[lost] = total
     found = found.reshape(count, queries)
@@ -143,10 +142,11 @@ def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
         lost = None if missing is None else missing.any(axis=1).reshape(frame)
     if bounds.dtype.kind == "f" or (bounds[1:] < bounds[:-1]).any():
         bounds = np.sort(bounds)
-    found: Any = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64) - 1
+    found = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
+    found -= 1
     if lost is not None:
-        found = np.where(lost, -1, found)
-    return np.asarray(found)
+        found[lost] = -1
+    return found
 
 
 # -------------------------------------------------------------------------------------------- match

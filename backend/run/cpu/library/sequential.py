@@ -28,6 +28,8 @@ from .truths import is_truth_function, truth_reduce, truth_scan
 Step = Callable[[Any, Any], Any]
 
 _FEW_COLUMNS: Final = 8
+CHUNK: Final = 1 << 12
+"""Items that are Python values at once."""
 
 _IN_BINARY64: Final[dict[str, Step]] = {
     "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": divide,
@@ -79,8 +81,7 @@ def from_the_right(function: str, kind: Kind, items: NumArray) -> NumArray:
         return _alternating_sum(kind, items)
     columns = math.prod(items.shape[1:])
     if columns <= _FEW_COLUMNS:
-        step = item_step(function, kind)
-        return np.asarray(_by_columns(items, lambda column: [_fold_right(column, step)])[0])
+        return _folded_by_columns(items, item_step(function, kind))
     apply = implementation(function, kind, kind)
     result = np.array(items[-1])
     for i in range(len(items) - 2, -1, -1):
@@ -106,8 +107,7 @@ def _alternating_sum(kind: Kind, items: NumArray) -> NumArray:
         return result
     exact: NumArray = np.array(items[-1])
     if exact.size <= _FEW_COLUMNS:
-        step = item_step("sub", kind)
-        return np.asarray(_by_columns(items, lambda column: [_fold_right(column, step)])[0])
+        return _folded_by_columns(items, item_step("sub", kind))
     for i in range(len(items) - 2, -1, -1):
         np.subtract(items[i], exact, out=exact)
     return exact
@@ -120,13 +120,19 @@ def _alternately_negated(items: NumArray) -> NumArray:
     return signed
 
 
-def _by_columns(items: NumArray, work: Callable[[Sequence[Any]], Sequence[Any]]) -> NumArray:
-    """`work` on each column as Python values; the results are columns of one length."""
-    shape = items.shape[1:]
-    flat = items.reshape(len(items), math.prod(shape))
-    columns = [work(flat[:, j].tolist()) for j in range(flat.shape[1])]
-    made = np.array(columns, items.dtype).T
-    return np.ascontiguousarray(made).reshape(made.shape[0], *shape)
+def _folded_by_columns(items: NumArray, step: Step) -> NumArray:
+    """Each column from the right as Python values, a chunk at a time."""
+    result = np.empty(items.shape[1:], items.dtype)
+    for point in np.ndindex(result.shape):
+        column = items[(slice(None), *point)]
+        accumulated: Any = None
+        for stop in range(len(column), 0, -CHUNK):
+            chunk = column[max(stop - CHUNK, 0) : stop].tolist()
+            if accumulated is not None:
+                chunk.append(accumulated)
+            accumulated = _fold_right(chunk, step)
+        result[point] = accumulated
+    return result
 
 
 # ------------------------------------------------------------------------------------------ scans
@@ -155,8 +161,8 @@ def scanned(function: str, kind: Kind, items: NumArray) -> NumArray:
         return _running((function, function), kind, items)
     result = items.copy()
     if math.prod(items.shape[1:]) == 1 and len(items) <= _FEW_COLUMNS:
-        step = item_step(function, kind)
-        return _by_columns(items, lambda column: [_fold_right(column[: i + 1], step) for i in range(len(column))])
+        column, step = items.reshape(-1).tolist(), item_step(function, kind)
+        return np.array([_fold_right(column[: i + 1], step) for i in range(len(column))], items.dtype).reshape(items.shape)
     apply = implementation(function, kind, kind)
     for i in range(len(items) - 2, -1, -1):  # every prefix that reaches beyond item i takes one step
         result[i + 1 :] = apply(np.broadcast_to(items[i], result[i + 1 :].shape), result[i + 1 :])
@@ -165,22 +171,28 @@ def scanned(function: str, kind: Kind, items: NumArray) -> NumArray:
 
 def _running(functions: tuple[str, str], kind: Kind, items: NumArray) -> NumArray:
     """State i is functions[i mod 2] of state i-1 and item i."""
+    result = np.empty_like(items)
     if math.prod(items.shape[1:]) <= _FEW_COLUMNS:
         steps = [item_step(function, kind) for function in functions]
-        return _by_columns(items, lambda column: _run(column, steps))
+        for point in np.ndindex(items.shape[1:]):
+            _run(items[(slice(None), *point)], steps, result[(slice(None), *point)])
+        return result
     applied = [implementation(function, kind, kind) for function in functions]
-    result = np.empty_like(items)
     result[0] = items[0]
     for i in range(1, len(items)):
         result[i] = applied[i % 2](result[i - 1], items[i])
     return result
 
 
-def _run(items: Sequence[Any], steps: Sequence[Step]) -> list[Any]:
-    states = [items[0]]
-    for i in range(1, len(items)):
-        states.append(steps[i % 2](states[-1], items[i]))
-    return states
+def _run(column: NumArray, steps: Sequence[Step], result: NumArray) -> None:
+    """The states of one column as Python values, a chunk at a time (`CHUNK` is even, so chunks start with `steps[0]`)."""
+    state: Any = None
+    for start in range(0, len(column), CHUNK):
+        states: list[Any] = []
+        for i, item in enumerate(column[start : start + CHUNK].tolist()):
+            state = item if start + i == 0 else steps[i % 2](state, item)
+            states.append(state)
+        result[start : start + CHUNK] = states
 
 
 SEQUENTIAL: Final[dict[str, Implementation]] = {

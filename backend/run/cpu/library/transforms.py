@@ -25,9 +25,9 @@ def _along_last(transform: Transform) -> Implementation:
         shape, dtype = call.context.shape(result), DTYPES[call.context.kind(result)]
         if not arg.size or 0 in shape:
             return np.zeros(shape, dtype)
-        wide = arg.astype(np.complex128 if arg.dtype.kind == "c" else np.float64)
+        wide = arg.astype(np.complex128 if arg.dtype.kind == "c" else np.float64, copy=False)
         moved = np.asarray(transform(wide, shape[-1]))
-        return (moved if dtype.kind == "c" else moved.real).astype(dtype)
+        return (moved if dtype.kind == "c" else moved.real).astype(dtype, copy=False)
 
     return whole(run)
 

@@ -1,0 +1,404 @@
+"""Bytes that a library op needs while it runs, beside its operands and results: one rule an op, for all sizes.
+
+The rules follow the NumPy implementations (`backend.run.cpu.library`) at their worst: keys of items, orders, masks and
+index arrays that are alive at once.  `tests/backend/test_memory.py` measures every op against them.  Sizes are those of
+whole operands, frames included; run-time sizes count at their caps.
+
+Note [Copies of views].  An operand that is a view, or was made in another order of axes, may be copied to lie in rows; that is
+known to the planner (`backend.schedule.workspace.copied`), not here.
+
+Neighbours: `registry` (the ops), `costs` (asks), `run.cpu.library` (what is described).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias
+
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, ResultKind
+from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, minimum, product
+from ...typechecker.types import ArrayType
+from .phases import LibraryPhase, ValueId
+from .registry import Cells, cells_of, frame_of, framed_of
+
+QUERIES: Final = 1 << 16
+"""Queries that are searched at once (`run.cpu.library.keys`)."""
+LOOKED_UP: Final = 1 << 14
+"""Queries that are looked up in a table of all values at once."""
+CHUNK: Final = 1 << 12
+"""Items that are Python values at once (`run.cpu.library.sequential`)."""
+_PYTHON: Final = 96
+"""Bytes of a Python number in a list, its result beside it."""
+_FEW: Final = 8
+_RANDOM: Final = 1 << 21
+
+
+class Operands:
+    """A library phase as its rule sees it: whole operands and results, and the cells of a framed op."""
+
+    def __init__(self, phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> None:
+        self.phase = phase
+        self.args = [types[a] for a in phase.args]
+        self.results = [types[r] for r in phase.results]
+        self.cells: Cells = cells_of(phase, types)
+        rank = frame_of(phase)
+        self.frame = product(capacity(s) for s in self.results[0].shape[:rank]) if rank else ONE
+        self.framed = rank > 0
+        self.flags = framed_of(phase)
+
+    def items(self, which: int) -> Size:
+        return product(capacity(s) for s in self.args[which].shape)
+
+    def size(self, which: int) -> int:
+        """Bytes of an item of an operand."""
+        return self.args[which].element.kind.bytes
+
+    def kind(self, which: int) -> Kind:
+        return self.args[which].element.kind
+
+    def made(self) -> Size:
+        """Items of the first result."""
+        return product(capacity(s) for s in self.results[0].shape)
+
+    def made_bytes(self) -> Size:
+        return self.made() * self.results[0].element.kind.bytes
+
+    def attribute(self, name: str) -> object:
+        return self.phase.attributes.get(name)
+
+    def function(self) -> str:
+        found = self.attribute("function")
+        assert isinstance(found, str)
+        return found
+
+    def axis(self) -> int:
+        found = self.attribute("axis")
+        assert isinstance(found, int)
+        return found
+
+
+Rule: TypeAlias = Callable[[Operands], Size]
+
+
+def scratch_of(phase: LibraryPhase, types: Mapping[ValueId, ArrayType]) -> Size:
+    """Bytes beside operands and results."""
+    return RULES[phase.op](Operands(phase, types))
+
+
+def _nothing(op: Operands) -> Size:
+    return ZERO
+
+
+def _cell_by_cell(rule: Rule) -> Rule:
+    """An op that runs cell by cell over a frame: what one cell needs is at most what all need, and a cell's result."""
+
+    def found(op: Operands) -> Size:
+        return rule(op) + op.made_bytes() if op.framed else rule(op)
+
+    return found
+
+
+# ------------------------------------------------------------------------------- moving and selecting
+
+
+def _rotate(op: Operands) -> Size:
+    if not op.cells.args[1]:
+        return ZERO
+    length = op.cells.args[0][op.axis()].constant
+    amounts = op.items(1) * 16
+    if length is not None and length >= 64:
+        return amounts
+    return amounts + op.items(0) * (16 + op.size(0))
+
+
+def _gather(op: Operands) -> Size:
+    indices = op.items(1) * (0 if op.kind(1) is Kind.I64 else 8)
+    if op.attribute("fills") is True:
+        indices = indices + op.items(1) * 10
+    if not op.framed:
+        return indices
+    if not op.flags[1]:
+        return indices + op.made_bytes()
+    before = product(capacity(s) for s in op.cells.args[0][: op.axis()])
+    return indices + op.items(1) * before * 9
+
+
+def _update(op: Operands) -> Size:
+    indexed = op.attribute("indexed")
+    assert isinstance(indexed, tuple)
+    cell = op.cells.args[0]
+    last = max((axis + 1 for axis, has in enumerate(indexed) if has), default=0)
+    places, lines, used = op.frame, ZERO, 0
+    casts = ZERO
+    for axis, has in enumerate(indexed):
+        if not has:
+            lines = lines + capacity(cell[axis]) * 8
+            if axis < last:
+                places = places * capacity(cell[axis])
+            continue
+        used += 1
+        places = places * product(capacity(s) for s in op.cells.args[used])
+        casts = casts + op.items(used) * (0 if op.kind(used) is Kind.I64 else 8)
+    simple = last == 1 and not op.framed
+    values = op.items(len(op.args) - 1) * op.size(len(op.args) - 1) + op.made_bytes() if op.framed else ZERO
+    return places * (8 if simple else 24) + lines + casts + values
+
+
+def _compress(op: Operands) -> Size:
+    mask, arg = op.cells.args
+    simple = len(arg) == 1 and mask == arg
+    return ZERO if simple else op.items(0) * 8
+
+
+def _where(op: Operands) -> Size:
+    rank = len(op.args[0].shape)
+    return ZERO if rank == 1 else op.items(0) * (8 * (rank + 1))
+
+
+# ------------------------------------------------------------------------------ sequences and products
+
+
+def _is_truth(function: str, kind: Kind) -> bool:
+    return kind is Kind.BOOL or FUNCTIONS[function].result is ResultKind.BOOL
+
+
+def _folded(op: Operands, function: str, kind: Kind, items: Size, length: Size, cells: Size) -> Size:
+    """`from_the_right` of so many items."""
+    if _is_truth(function, kind):
+        return length * 8 + items * 7
+    if function == "sub" and not kind.is_complex:
+        return items * (2 * kind.bytes) + _python(length)
+    return cells * (4 * max(kind.bytes, 8)) + _python(length)
+
+
+def _python(length: Size) -> Size:
+    return minimum(length, CHUNK + 1) * _PYTHON
+
+
+def _reduce(op: Operands) -> Size:
+    shape = op.cells.args[0]
+    cells = product(capacity(s) for a, s in enumerate(shape) if a != op.axis())
+    return _folded(op, op.function(), op.kind(0), op.items(0), capacity(shape[op.axis()]), cells)
+
+
+def _scan(op: Operands) -> Size:
+    function, kind, items = op.function(), op.kind(0), op.items(0)
+    length = capacity(op.cells.args[0][op.axis()])
+    running = {"add", "mul", "min", "max"} if kind is not Kind.BOOL else {"and", "or"}
+    if function in running or (function == "gcd" and kind.is_integer):
+        return ZERO
+    moved = items * kind.bytes if op.axis() else ZERO
+    if _is_truth(function, kind):
+        return moved + length * 8 + items * 9
+    if function == "sub":
+        return moved + items * kind.bytes
+    if function == "div" or FUNCTIONS[function].associative:
+        return moved + _python(length) + items * 4
+    return moved + items * (kind.bytes + 24) + _python(length)
+
+
+def _contract(op: Operands) -> Size:
+    whole = op.made_bytes() if op.framed else ZERO
+    if not op.kind(0).is_integer:
+        return whole
+    return whole + _exact(op.cells, op.items(0), op.items(1), op.made())
+
+
+def _exact(cells: Cells, left: Size, right: Size, made: Size) -> Size:
+    """Exact products of integers through binary64; see `run.cpu.library.contracting`."""
+    rows = product(capacity(s) for s in cells.args[0][:-1]).constant
+    columns = product(capacity(s) for s in cells.args[1][1:]).constant
+    if min(rows if rows is not None else _FEW, columns if columns is not None else _FEW) < _FEW:
+        return ZERO
+    return left * 16 + right * 16 + made * 16
+
+
+def _decode(op: Operands) -> Size:
+    left, right = op.cells.args
+    rows = product(capacity(s) for s in left[:-1])
+    radices = capacity(left[-1]) if left else ONE
+    digits = capacity(right[0]) if right else ONE
+    length = maximum(radices, digits)
+    copies = op.made_bytes() if op.framed else ZERO
+    if op.kind(0).is_integer:
+        frames = op.frame
+        return copies + rows * length * frames * 16 + _exact(op.cells, rows * length * frames, op.items(1), op.made())
+    return copies + op.made_bytes() * 3 + _python(length)
+
+
+def _encode(op: Operands) -> Size:
+    columns = product(capacity(s) for s in op.cells.args[0][1:])
+    own = product(capacity(s) for s in op.cells.args[1])
+    number = columns * own * op.frame
+    return number * (3 * max(op.size(0), 8) + 4)
+
+
+# -------------------------------------------------------------------------------- orders and searches
+
+
+def _parts(kind: Kind) -> int:
+    return 2 if kind.is_complex else 1
+
+
+def _is_real(kind: Kind) -> bool:
+    return kind.is_float or kind.is_complex
+
+
+def _grade(op: Operands) -> Size:
+    items, kind = op.items(0), op.kind(0)
+    descending = op.attribute("descending") is True
+    copied = _is_real(kind) or descending
+    rank = len(op.cells.args[0])
+    if rank == 1 and op.framed:
+        return items * (10 + kind.bytes) if _is_real(kind) else items * 8
+    cells = product(capacity(s) for s in op.cells.args[0][:1]) * op.frame
+    if rank == 1:
+        return items * (18 + (kind.bytes if copied else 0))
+    keys = items * (8 * _parts(kind) + (8 * _parts(kind) if copied else 0))
+    return keys + cells * (34 if not op.framed else 66)
+
+
+def _grade_by(op: Operands) -> Size:
+    items = op.items(1)
+    return items * 18 + minimum(items, LOOKED_UP) * 40 + op.items(0) * 40 + 4104
+
+
+def _first_occurrence(op: Operands) -> Size:
+    items, kind = op.items(0), op.kind(0)
+    cells = product(capacity(s) for s in op.cells.args[0][:1]) * op.frame
+    several = len(op.cells.args[0]) > 1 or kind.is_complex
+    keys = items * (17 if several and _is_real(kind) else 8) * _parts(kind)
+    ordered = maximum(cells * 27, cells * 24 + minimum(cells, LOOKED_UP) * 40)
+    return keys + ordered + (cells * 36 if op.framed else ZERO)
+
+
+def _search(op: Operands, table: int, arg: int, *, by_items: bool) -> Size:
+    """`index_of` (by major cells) and `member_of` (by items) of whole operands."""
+    t_kind, a_kind = op.kind(table), op.kind(arg)
+    t_items, a_items = op.items(table), op.items(arg)
+    every = t_items + a_items
+    shape = op.cells.args[table]
+    single = (by_items or len(shape) <= 1) and not t_kind.is_complex and not a_kind.is_complex
+    frames = op.frame if op.framed else ONE
+    a_whole = a_items if not op.framed or op.flags[arg] else a_items * frames
+    t_rows = t_items if by_items or len(shape) <= 1 else op.frame * capacity(shape[0])
+    a_rows = a_whole if single else op.made()
+    several = op.framed and op.flags[table]
+    through_table = minimum(a_rows, LOOKED_UP) * 40 + _table(t_kind, a_kind, t_rows + a_rows)
+    lookup = maximum(t_rows * 17 + minimum(a_rows, QUERIES) * 48, through_table)
+    if t_kind.bytes == a_kind.bytes == 1:
+        lookup = through_table
+    copied = (a_whole - a_items) * a_kind.bytes if op.framed and not op.flags[arg] else ZERO
+    if single:
+        width = max(t_kind.bytes, a_kind.bytes)
+        cast = width if t_kind is not a_kind else 0
+        keys = every * cast + ((t_items + a_whole) * (width + 1) if _is_real(t_kind) or _is_real(a_kind) else ZERO)
+        found = lookup + keys + copied
+    else:
+        parts = max(_parts(t_kind), _parts(a_kind))
+        real = _is_real(t_kind) or _is_real(a_kind)
+        found = (t_items + a_whole) * ((25 if real else 16) * parts) + (t_rows + a_rows) * 31 + copied
+        found = found + minimum(a_rows, QUERIES) * 48
+    if several:
+        found = found + (t_rows + a_rows) * 64
+    return found
+
+
+def _table(table: Kind, arg: Kind, rows: Size) -> Size:
+    """Of all values between the least and the greatest."""
+    return Size({(): 4104}) if table.bytes == arg.bytes == 1 else rows * 8 + 4104
+
+
+def _index_of(op: Operands) -> Size:
+    return _search(op, 0, 1, by_items=False)
+
+
+def _member_of(op: Operands) -> Size:
+    return _search(op, 1, 0, by_items=True) + op.made() * 8
+
+
+def _interval_index(op: Operands) -> Size:
+    items, table = op.items(1), op.items(0)
+    kind = op.kind(0)
+    if len(op.cells.args[0]) <= 1:
+        sort = kind.bytes + 1
+        cast = 0 if op.kind(0) is op.kind(1) else 8
+        return table * (sort + cast) + items * (1 + cast)
+    rows = op.made() + capacity(op.cells.args[0][0])
+    return (items + table) * ((24 if _is_real(kind) else 16) * _parts(kind)) + rows * 45
+
+
+def _find(op: Operands) -> Size:
+    return op.items(1) * (3 + max(1, len(op.cells.args[1]))) + op.items(0) * (16 * max(1, len(op.cells.args[1])))
+
+
+def _match(op: Operands) -> Size:
+    return maximum(op.items(0), op.items(1)) if op.framed else op.items(0)
+
+
+# --------------------------------------------------------------------------------------------- the rest
+
+
+def _key_reduce(op: Operands) -> Size:
+    function, kind = op.function(), op.kind(1)
+    cells, items, made = op.items(0), op.items(1), op.made()
+    if op.framed:
+        cells = maximum(cells, product(capacity(s) for s in op.cells.args[0]) * op.frame)
+        items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
+    cast = ZERO if op.kind(0) is Kind.I64 else cells * 8
+    running = {"add", "mul", "min", "max"} if kind is not Kind.BOOL else {"and", "or"}
+    if function in running or (function == "gcd" and kind.is_integer):
+        columns = cells * (8 + max(kind.bytes, 8))
+        return cast + columns + items * (3 if _is_real(kind) else 1) + made * (2 * kind.bytes + 2)
+    ordered = cells * 26 + items * kind.bytes
+    group = _folded(op, function, kind, items, cells, ONE)
+    together = minimum(cells, made) * 40 + minimum(items, made) * (4 * max(kind.bytes, 8))
+    return cast + ordered + maximum(group, together)
+
+
+def _random(op: Operands) -> Size:
+    return minimum(op.made() * 80, _RANDOM) + 1024
+
+
+def _format(op: Operands) -> Size:
+    return op.items(0) * (120 * _parts(op.kind(0)))
+
+
+def _transform(op: Operands) -> Size:
+    kind, result = op.kind(0), op.results[0].element.kind
+    wide = 16 if kind.is_complex else 8
+    cast = ZERO if kind.bytes == wide else op.items(0) * wide
+    made = op.made() * (16 if result.is_complex else 8)
+    kept = ZERO if result in (Kind.F64, Kind.C128) else made
+    return cast + kept
+
+
+def _linear(matrices: int) -> Rule:
+    """So many copies of the matrices, widened, beside what is returned."""
+
+    def rule(op: Operands) -> Size:
+        total = ZERO
+        for which in range(len(op.args)):
+            total = total + op.items(which) * (16 if op.kind(which).is_complex else 8)
+        made = ZERO
+        for result in op.results:
+            made = made + product(capacity(s) for s in result.shape) * (16 if result.element.kind.is_complex else 8)
+        return total * matrices + made
+
+    return rule
+
+
+RULES: Final[dict[str, Rule]] = {
+    "size_vector": _nothing, "join": _cell_by_cell(_nothing), "stack": _cell_by_cell(_nothing),
+    "rotate": _cell_by_cell(_rotate), "reshape_cycle": _cell_by_cell(_nothing), "gather": _gather, "update": _update,
+    "mask_update": _cell_by_cell(lambda op: op.items(1) * 8), "reduce_sequential": _cell_by_cell(_reduce),
+    "scan": _cell_by_cell(_scan), "contract": _contract, "compress": _compress,
+    "expand": _cell_by_cell(lambda op: capacity(op.cells.args[1][op.axis()]) * 8), "where": _where, "runtime_size": _nothing,
+    "first_occurrence": _first_occurrence, "grade": _grade, "grade_by": _cell_by_cell(_grade_by), "index_of": _index_of,
+    "member_of": _member_of, "find": _cell_by_cell(_find), "interval_index": _cell_by_cell(_interval_index), "match": _match,
+    "decode": _decode, "encode": _encode, "key_reduce": _key_reduce, "random": _cell_by_cell(_random), "format": _format,
+    "inverse": _linear(3), "solve": _linear(2), "fft": _transform, "ifft": _transform, "rfft": _transform,
+    "irfft": _transform, "cholesky": _linear(0), "qr": _linear(2), "svd": _linear(2), "eigh": _linear(2), "det": _linear(0),
+}  # fmt: skip
+"""One rule an op."""
