@@ -27,25 +27,16 @@ from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heappop, heappush
 from itertools import pairwise
-from typing import Final, NewType, TypeAlias
+from typing import Final, TypeAlias
 
+from .prepared import Prepared
 from .problem import Before, DeviceIndex, Objective, PhaseIndex, Problem, Schedule, Transfer
 from .routes import Routes
+from .synchronisation import Fence, Queue, QueueIndex, QueueKind, Step, StepKind, Synchronisation, Wait
 
-QueueIndex = NewType("QueueIndex", int)
-
-
-class QueueKind(Enum):
-    COMPUTE = "compute"
-    COPY = "copy"
-
-
-class StepKind(Enum):
-    """Which list of the schedule a step's index is in."""
-
-    SHARD = "shard"
-    COMBINE = "combine"
-    TRANSFER = "transfer"
+__all__ = [
+    "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Step", "StepKind", "Synchronisation", "Wait", "synchronise",
+]  # fmt: skip
 
 
 class Merging(Enum):
@@ -53,54 +44,10 @@ class Merging(Enum):
     SLACK = "fences cover what has happened by then"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    kind: StepKind
-    index: int
-
-
-@dataclass(frozen=True, slots=True)
-class Queue:
-    """`device` of a compute queue; `name` is the device's or the channel's."""
-
-    kind: QueueKind
-    name: str
-    device: DeviceIndex | None
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fence:
-    """Passes when every (queue, position) of `after` is complete.  `source`: the device whose doing it tells of."""
-
-    id: int
-    source: DeviceIndex
-    after: tuple[tuple[QueueIndex, int], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """The queue goes no further than `position` before the fence passes."""
-
-    queue: QueueIndex
-    position: int
-    fence: int
-
-
-@dataclass(frozen=True, slots=True)
-class Synchronisation:
-    queues: tuple[Queue, ...]
-    fences: tuple[Fence, ...]
-    waits: tuple[Wait, ...]
-
-    @property
-    def syncs(self) -> int:
-        """Waits of devices."""
-        return sum(self.queues[wait.queue].kind is QueueKind.COMPUTE for wait in self.waits)
-
-
 _Event: TypeAlias = tuple[int, int]
 """(queue, position): that step is complete."""
+_Clock: TypeAlias = dict[int, int]
+"""By queue, the last position known to be complete."""
 _CLOSURE_LIMIT: Final = 20_000_000
 """Steps × queues above which a queue knows only what it waited for itself."""
 
@@ -132,6 +79,7 @@ class _Synchroniser:
         self.problem = problem
         self.schedule = schedule
         self.merging = merging
+        self.prepared = Prepared(problem)
         self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
         self.rank = _ranks(problem)
         self.queues: list[Queue] = []
@@ -155,7 +103,8 @@ class _Synchroniser:
             key = (shard.start, shard.end, self.rank[shard.phase])
             computing[shard.device].append((*key, Step(StepKind.SHARD, index)))
         for index, combine in enumerate(schedule.combines):
-            key = (combine.start, combine.end, self.rank[combine.phase])
+            mine = [s.end for s in schedule.shards if s.phase == combine.phase and s.device == problem.home]
+            key = (max([combine.start, *mine]), combine.end, self.rank[combine.phase])
             computing[problem.home].append((*key, Step(StepKind.COMBINE, index)))
         copying: dict[str, list[tuple[int, int, int, int, int, Step]]] = defaultdict(list)
         routes = Routes(problem)
@@ -223,27 +172,21 @@ class _Synchroniser:
     def _arrived(self, index: int) -> _Need:
         """The transfer, told of by its source; what the source itself made it of gives the position."""
         transfer = self.schedule.transfers[index]
-        mine = [s for s in self._sending(transfer) if self._device(s) == transfer.source]
-        made = max((self.place[step][1] for step in mine), default=_PASSED_ON)
+        made = max((self.place[step][1] for step in self._sending(transfer)), default=_PASSED_ON)
         arrived = transfer.arrive + self.syncs[transfer.target]
         return _Need(self.place[Step(StepKind.TRANSFER, index)], int(transfer.source), made, arrived, True)
 
-    def _sending(self, transfer: Transfer) -> list[Step]:
-        """The steps that made what a transfer carries."""
-        return self.of_phase[transfer.phase] if transfer.partial else self._makers(transfer.phase)
-
     def _needs(self, waits_for: Mapping[int, list[int]]) -> dict[Step, list[_Need]]:
-        """By step, what it needs of other queues."""
-        schedule = self.schedule
-        sources: dict[int, list[int]] = defaultdict(list)
-        for edge in self.problem.edges:
-            sources[edge.target].append(edge.source)
+        """By step, what it needs of its own queue and others."""
+        schedule, prepared = self.schedule, self.prepared
         needs: dict[Step, list[_Need]] = {}
         for index, shard in enumerate(schedule.shards):
             found: list[_Need] = []
-            for phase in sources[shard.phase]:
-                found += [self._ended(step) for step in self._makers(phase) if self._device(step) == shard.device]
-                found += [self._arrived(t) for t in self.moved[phase, shard.device] if self._useful(t, shard.start)]
+            for edge in prepared.incoming[shard.phase]:
+                phase = prepared.sources[edge]
+                part = prepared.part(edge, shard.first, shard.stop)
+                found += [self._ended(step) for step in self._made(phase, int(shard.device), part)]
+                found += [self._arrived(t) for t in self._came(phase, int(shard.device), part, shard.start)]
             for phase in waits_for.get(shard.phase, ()):
                 found += [self._ended(step) for step in self._makers(phase)]
             needs[Step(StepKind.SHARD, index)] = found
@@ -251,17 +194,37 @@ class _Synchroniser:
             found = [self._ended(s) for s in self.of_phase[combine.phase] if self._device(s) == self.problem.home]
             found += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if schedule.transfers[t].partial]
             needs[Step(StepKind.COMBINE, index)] = found
-        for index, transfer in enumerate(schedule.transfers):
-            found = [self._ended(s) for s in self._sending(transfer) if self._device(s) == transfer.source]
-            if not found:  # passed on: what came here before
-                came = self.moved[transfer.phase, transfer.source]
-                found = [self._arrived(t) for t in came if schedule.transfers[t].arrive <= transfer.start]
+        for index, moved in enumerate(schedule.transfers):
+            steps = self._sending(moved)
+            found = [self._ended(step) for step in steps]
+            if not steps:  # passed on: what came here before
+                part = (moved.first, moved.stop)
+                found = [self._arrived(t) for t in self._came(moved.phase, int(moved.source), part, moved.start)]
             needs[Step(StepKind.TRANSFER, index)] = found
         return needs
 
-    def _useful(self, index: int, start: int) -> bool:
-        transfer = self.schedule.transfers[index]
-        return not transfer.partial and transfer.arrive <= start
+    def _sending(self, moved: Transfer) -> list[Step]:
+        """The steps of the source that made what a transfer carries; none if it only passes it on."""
+        if moved.partial:
+            return [step for step in self.of_phase[moved.phase] if self._device(step) == moved.source]
+        return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
+
+    def _made(self, phase: int, device: int, part: tuple[int, int]) -> list[Step]:
+        """The steps of a device that made something of a part of an output."""
+        mine = [step for step in self._makers(phase) if self._device(step) == device]
+        if self.prepared.single[phase]:
+            return mine
+        shards = self.schedule.shards
+        return [step for step in mine if shards[step.index].first < part[1] and shards[step.index].stop > part[0]]
+
+    def _came(self, phase: int, device: int, part: tuple[int, int], start: int) -> list[int]:
+        """The transfers that brought something of a part of an output to a device by `start`."""
+        single = self.prepared.single[phase]
+        moves = ((t, self.schedule.transfers[t]) for t in self.moved[phase, device])
+        return [
+            t for t, moved in moves
+            if not moved.partial and moved.arrive <= start and (single or (moved.first < part[1] and moved.stop > part[0]))
+        ]  # fmt: skip
 
     # ------------------------------------------------------------------ fences
 
@@ -273,35 +236,43 @@ class _Synchroniser:
             for need in found:
                 if need.event[0] != queue:
                     later[queue, need.source].append((position, need))
-        for events in later.values():
-            events.sort(key=lambda each: each[0])
+        for wanted in later.values():
+            wanted.sort(key=lambda each: each[0])
         closure = len(self.place) * len(self.queues) <= _CLOSURE_LIMIT
-        known: list[dict[int, int]] = [{} for _ in self.queues]
-        clocks: dict[_Event, dict[int, int]] = {}
+        known: list[_Clock] = [{} for _ in self.queues]
+        clocks: dict[_Event, _Clock] = {}
+        done: set[_Event] = set()
         fences: list[Fence] = []
         waits: list[Wait] = []
         for step in self._order(needs):
             queue, position = self.place[step]
             knows = known[queue]
             missing = [n for n in needs[step] if n.event[0] != queue and knows.get(n.event[0], -1) < n.event[1]]
+            told: dict[int, _Clock] = {}
             for source, group in sorted(_reduced(missing, clocks).items()):
-                events = {}
-                rides = self._riders(later[queue, source], step, position, group)
-                for need in (*group, *rides):
-                    events[need.event[0]] = max(events.get(need.event[0], -1), need.event[1])
+                told[source] = {}
+                for need in (*group, *self._riders(later[queue, source], step, position, group, done)):
+                    _join(told[source], {need.event[0]: need.event[1]})
+            learnt = {source: _closed(events, clocks) for source, events in told.items()}
+            for source in list(told):
+                others = [clock for other, clock in learnt.items() if other != source]
+                if all(any(clock.get(q, -1) >= p for clock in (knows, *others)) for q, p in told[source].items()):
+                    del told[source], learnt[source]
+            for source, events in told.items():
                 waits.append(Wait(QueueIndex(queue), position, len(fences)))
                 after = tuple((QueueIndex(q), p) for q, p in sorted(events.items()))
                 fences.append(Fence(len(fences), DeviceIndex(source), after))
-                for event in events.items():
-                    _join(knows, clocks.get(event, {}) if closure else {})
-                    knows[event[0]] = max(knows.get(event[0], -1), event[1])
+                _join(knows, learnt[source])
             knows[queue] = position
+            done.add((queue, position))
             if closure:
                 clocks[queue, position] = dict(knows)
         ordered = sorted(waits, key=lambda w: (w.queue, w.position, w.fence))
         return Synchronisation(tuple(self.queues), tuple(fences), tuple(ordered))
 
-    def _riders(self, later: list[tuple[int, _Need]], step: Step, position: int, group: list[_Need]) -> list[_Need]:
+    def _riders(
+        self, later: list[tuple[int, _Need]], step: Step, position: int, group: list[_Need], done: set[_Event]
+    ) -> list[_Need]:
         """See Note [Riding]."""
         start = self._start(step)
         made = max((need.made for need in group if need.made < _PASSED_ON), default=-1)
@@ -309,11 +280,11 @@ class _Synchroniser:
         return [
             need
             for place, need in later
-            if place > position and need.tick <= start and (slack or (need.rides and need.made <= made))
+            if place > position and need.tick <= start and need.event in done and (slack or (need.rides and need.made <= made))
         ]
 
     def _order(self, needs: Mapping[Step, list[_Need]]) -> list[Step]:
-        """Every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
+        """By end, every step after the steps it needs and those before it in its queue; what waits in a circle comes last."""
         at = {event: step for step, event in self.place.items()}
         waiting: dict[Step, int] = {}
         followers: dict[Step, list[Step]] = defaultdict(list)
@@ -324,17 +295,24 @@ class _Synchroniser:
             waiting[step] = len(earlier)
             for other in earlier:
                 followers[other].append(step)
-        free = [step for step, count in waiting.items() if count == 0]
-        for step in free:
+        steps = list(self.place)
+        number = {step: at for at, step in enumerate(steps)}
+        key = {step: (self._end(step), self._start(step), place) for step, place in self.place.items()}
+        free = [(key[step], at) for at, step in enumerate(steps) if waiting[step] == 0]
+        heapify(free)
+        found: list[Step] = []
+        while free:
+            step = steps[heappop(free)[1]]
+            found.append(step)
             for other in followers[step]:
                 waiting[other] -= 1
                 if waiting[other] == 0:
-                    free.append(other)
-        done = set(free)
-        return free + [step for step in self.place if step not in done]
+                    heappush(free, (key[other], number[other]))
+        reached = set(found)
+        return found + [step for step in self.place if step not in reached]
 
 
-def _reduced(missing: list[_Need], clocks: Mapping[_Event, Mapping[int, int]]) -> dict[int, list[_Need]]:
+def _reduced(missing: list[_Need], clocks: Mapping[_Event, _Clock]) -> dict[int, list[_Need]]:
     """By source device, the events that no other missing event implies; at most the last of each queue."""
     last: dict[int, _Need] = {}
     for need in missing:
@@ -348,7 +326,15 @@ def _reduced(missing: list[_Need], clocks: Mapping[_Event, Mapping[int, int]]) -
     return found
 
 
-def _join(knows: dict[int, int], more: Mapping[int, int]) -> None:
+def _closed(events: _Clock, clocks: Mapping[_Event, _Clock]) -> _Clock:
+    """What is known once the events are."""
+    found = dict(events)
+    for event in events.items():
+        _join(found, clocks.get(event, {}))
+    return found
+
+
+def _join(knows: _Clock, more: _Clock) -> None:
     for queue, position in more.items():
         if knows.get(queue, -1) < position:
             knows[queue] = position

@@ -1,0 +1,47 @@
+"""The independent judge of schedules: V1 to V10 of scheduling.md, over a problem and an answer.
+
+It shares no code with the planners: of the scheduler only the data of `problem` and `synchronisation` is imported, and
+what their notes say is computed again (`facts`).  One module a group of codes.  V11 (values) is the executor's.
+
+    V1 V3 V8 places · V2 V7 order · V4 V6 moves · V5 memory · V9 V10 clock
+"""
+
+from __future__ import annotations
+
+from ..problem import Answer, Problem, Schedule, Status
+from ..synchronisation import Synchronisation
+from .clock import timed, valued
+from .facts import Facts
+from .memory import fits
+from .moves import carried, resident
+from .order import needed, one_at_a_time, ordered
+from .places import obeyed, present, tiled
+from .violation import Code, Violation
+
+__all__ = ["Code", "Violation", "verify", "verify_schedule"]
+
+
+def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
+    """Everything wrong with an answer; empty if it may be used."""
+    if answer.schedule is None:
+        if answer.status in (Status.OPTIMAL, Status.GAP):
+            return (Violation(Code.V1, f"called {answer.status.value} without a schedule"),)
+        return ()
+    found = verify_schedule(problem, answer.schedule, sync)
+    if any(violation.code is Code.V1 for violation in found):
+        return found
+    return (*found, *valued(Facts(problem, answer.schedule), answer, sync))
+
+
+def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
+    """Everything wrong with a schedule by itself.  Where phases are missing nothing else is asked."""
+    facts = Facts(problem, schedule)
+    missing = tuple(present(facts))
+    if missing:
+        return missing
+    found = [*tiled(facts), *obeyed(facts), *one_at_a_time(facts), *resident(facts), *carried(facts), *timed(facts), *fits(facts)]
+    if sync is not None:
+        found += ordered(facts, sync)
+        if not found:
+            found += needed(facts, sync)
+    return tuple(found)

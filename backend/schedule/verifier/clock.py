@@ -1,0 +1,85 @@
+"""V9 and V10: every tick recomputed from the tables, the objectives from the schedule, the bound compared with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..problem import Answer, Objective, Status
+from ..synchronisation import Synchronisation
+from .facts import Facts
+from .violation import Code, Violation
+
+
+def timed(facts: Facts) -> Iterator[Violation]:
+    """V9 of the steps."""
+    for shard in facts.schedule.shards:
+        task = facts.problem.phases[shard.phase]
+        ticks = facts.ticks(shard.phase, shard.device, shard.stop - shard.first if task.rows else 1)
+        if ticks is not None and shard.end - shard.start != ticks:
+            took = shard.end - shard.start
+            yield Violation(Code.V9, f"`{task.id}` on {facts.names[shard.device]} takes {ticks} ticks, not {took}")
+        if shard.start < max(0, task.ready):
+            yield Violation(Code.V9, f"`{task.id}` starts at {shard.start}, before it is ready at {task.ready}")
+    for moved in facts.schedule.transfers:
+        if moved.link is None:
+            busy = moved.start
+            delays = {edge.ticks or 0 for edge in facts.outgoing[moved.phase] if facts.delayed(edge)} or {0}
+            arrives = {busy + delay for delay in (delays | {0} if moved.partial or moved.phase in facts.wanted else delays)}
+        elif 0 <= moved.link < len(facts.problem.links):
+            link = facts.problem.links[moved.link]
+            rate = link.bytes_per_tick
+            busy = moved.start + (0 if rate is None else -(-moved.bytes * rate.denominator // rate.numerator))
+            arrives = {busy + link.latency}
+        else:
+            continue
+        if moved.busy != busy or moved.arrive not in arrives:
+            said = f"busy until {moved.busy} and there at {moved.arrive}"
+            yield Violation(Code.V9, f"`{facts.id(moved.phase)}` sent at {moved.start}: {said}, not {busy} and {max(arrives)}")
+    for step in facts.schedule.combines:
+        yield from _combined(facts, step.phase, step.start, step.end)
+
+
+def _combined(facts: Facts, phase: int, start: int, end: int) -> Iterator[Violation]:
+    combine = facts.problem.phases[phase].combine
+    if combine is None:
+        return
+    there = [shard.end for shard in facts.shards[phase] if shard.device == facts.home]
+    partials = [t for t in facts.schedule.transfers if t.partial and t.phase == phase and t.target == facts.home]
+    there += [moved.arrive + facts.sync[facts.home] for moved in partials]
+    if not there:
+        return
+    there.sort()
+    earliest = there[-1] if combine.barrier else there[0]
+    done = start
+    for arrival in there:
+        done = max(done, 0 if combine.barrier else arrival) + combine.ticks_per_shard
+    if start < earliest or end != done:
+        said = f"starts at {start} and ends at {end}"
+        yield Violation(Code.V9, f"the combine of `{facts.id(phase)}` {said}; it can start at {earliest}, and then end at {done}")
+
+
+def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterator[Violation]:
+    """V9 of the objectives that have one meaning; V10."""
+    for objective, value in zip(facts.problem.objectives, answer.values, strict=False):
+        found: int | None = None
+        if objective is Objective.LATENCY:
+            found = _makespan(facts)
+        elif objective is Objective.MACHINES:
+            found = len({shard.device for shard in facts.schedule.shards} | ({facts.home} if facts.combine else set()))
+        elif objective is Objective.SYNCS and sync is not None:
+            found = sync.syncs
+        if found is not None and found != value:
+            yield Violation(Code.V9, f"{objective.value} is {found}, not {value}")
+    if not answer.values:
+        return
+    bound, value = answer.lower_bound, answer.values[0]
+    if bound > value or answer.proof.lower_bound != bound:
+        yield Violation(Code.V10, f"a lower bound of {bound} (proof: {answer.proof.lower_bound}) for a value of {value}")
+    elif answer.status is Status.OPTIMAL and bound != value:
+        yield Violation(Code.V10, f"called optimal with a bound of {bound} for a value of {value}")
+
+
+def _makespan(facts: Facts) -> int:
+    schedule = facts.schedule
+    ends = [shard.end for shard in schedule.shards] + [step.end for step in schedule.combines]
+    return max(ends + [moved.arrive for moved in schedule.transfers], default=0)

@@ -1,0 +1,268 @@
+"""The verifier accepts what planners make, and rejects each of the twelve corruptions with its own code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rho.backend.schedule.budget import FAST
+from rho.backend.schedule.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
+from rho.backend.schedule.planner import plan_problem
+from rho.backend.schedule.problem import (
+    Answer,
+    Combine,
+    Conflict,
+    DeviceGroup,
+    DeviceIndex,
+    Edge,
+    Line,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Place,
+    Problem,
+    Proof,
+    Schedule,
+    Status,
+    Ticks,
+)
+from rho.backend.schedule.timing import Decisions, lay_out
+from rho.backend.schedule.verifier import Code, verify, verify_schedule
+
+from .drawn import decisions_for, problem_of
+from .examples import PEFT, TOPCUOGLU
+
+SEEDS = st.integers(0, 1 << 40)
+
+
+@given(SEEDS)
+@settings(max_examples=200, deadline=None)
+def test_everything_laid_out_is_accepted(seed: int) -> None:
+    drawn = Random(seed)
+    problem = problem_of(drawn)
+    schedule = lay_out(problem, decisions_for(drawn, problem))
+    if schedule is None:
+        return
+    for merging in Merging:
+        found = verify_schedule(problem, schedule, synchronise(problem, schedule, merging))
+        assert found == (), "\n".join(map(str, found))
+
+
+@given(SEEDS)
+@settings(max_examples=40, deadline=None)
+def test_every_plan_is_accepted(seed: int) -> None:
+    problem = problem_of(Random(seed), most_phases=4)
+    answer = plan_problem(problem, FAST)
+    if answer.schedule is not None:
+        assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
+
+
+@pytest.mark.parametrize("problem", [TOPCUOGLU, PEFT])
+def test_known_examples_are_accepted(problem: Problem) -> None:
+    answer = plan_problem(problem, FAST)
+    assert answer.schedule is not None
+    assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
+
+
+# ------------------------------------------------------------------ the twelve corruptions
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem with an answer that is right."""
+
+    problem: Problem
+    answer: Answer
+    sync: Synchronisation
+
+    @property
+    def schedule(self) -> Schedule:
+        assert self.answer.schedule is not None
+        return self.answer.schedule
+
+    def with_schedule(self, **lists: object) -> Case:
+        schedule = replace(self.schedule, **lists)  # type: ignore[arg-type]
+        return replace(self, answer=replace(self.answer, schedule=schedule, values=(schedule.makespan,)))
+
+    def phase(self, id: str) -> PhaseIndex:
+        return PhaseIndex(next(i for i, phase in enumerate(self.problem.phases) if phase.id == id))
+
+
+def both(ticks: int, rows: int = 0) -> dict[str, Ticks]:
+    return {kind: Ticks(((max(1, rows), ticks),)) for kind in ("cpu", "gpu")}
+
+
+def right() -> Case:
+    """x on the CPU; a cut over both; s combined at home; b after it on the GPU; two prints; a bus of one byte a tick."""
+    phases = (
+        PhaseTask("x", both(2), out_bytes=8),
+        PhaseTask("a", both(16, 8), rows=8, out_bytes=16),
+        PhaseTask("s", both(8, 8), rows=8, combine=Combine(1, bytes=2), out_bytes=4),
+        PhaseTask("b", both(5), out_bytes=4),
+        PhaseTask("print x", both(1), home=True, effect=True),
+        PhaseTask("print b", both(1), home=True, effect=True),
+    )
+    names = [phase.id for phase in phases]
+    joined = [("x", "a"), ("a", "s"), ("s", "b"), ("x", "print x"), ("b", "print b")]
+    edges = tuple(Edge(PhaseIndex(names.index(p)), PhaseIndex(names.index(q))) for p, q in joined)
+    problem = Problem(
+        (DeviceGroup("cpu0", "cpu", home=True, memory=100), DeviceGroup("gpu0", "gpu", memory=30)),
+        (Link("bus", "cpu0", "gpu0", 3, Fraction(1)),), phases, edges,
+        directives=(Place(Line(1, "place b on gpu0"), (PhaseIndex(3),), "gpu0"),),
+    )  # fmt: skip
+    modes = (((0, 1),), ((0, 4), (1, 4)), ((0, 4), (1, 4)), ((1, 1),), ((0, 1),), ((0, 1),))
+    schedule = lay_out(problem, Decisions(modes, (0, 4, 1, 2, 3, 5)))
+    assert schedule is not None
+    ticks = schedule.makespan
+    answer = Answer(Status.OPTIMAL, schedule, ticks, (ticks,), Proof("bound", ticks))
+    return Case(problem, answer, synchronise(problem, schedule))
+
+
+def swap_steps(case: Case) -> Case:
+    """In the GPU's queue `a` and `s` change places."""
+    queues = list(case.sync.queues)
+    place = next(q for q, queue in enumerate(queues) if queue.name == "gpu0")
+    first, second, *rest = queues[place].steps
+    queues[place] = replace(queues[place], steps=(second, first, *rest))
+    return replace(case, sync=replace(case.sync, queues=tuple(queues)))
+
+
+def drop_wait(case: Case) -> Case:
+    number = next(n for n, w in enumerate(case.sync.waits) if case.sync.queues[w.queue].kind is QueueKind.COMPUTE)
+    return replace(case, sync=replace(case.sync, waits=case.sync.waits[:number] + case.sync.waits[number + 1 :]))
+
+
+def drop_transfer(case: Case) -> Case:
+    moves = tuple(t for t in case.schedule.transfers if t.phase != case.phase("x"))
+    dropped = case.with_schedule(transfers=moves)
+    return replace(dropped, sync=synchronise(case.problem, dropped.schedule))
+
+
+def resized(case: Case, first: int, stop: int) -> Case:
+    a = case.phase("a")
+    shards = tuple(replace(s, first=first, stop=stop) if (s.phase, s.device) == (a, 1) else s for s in case.schedule.shards)
+    return case.with_schedule(shards=shards)
+
+
+def shrink_box(case: Case) -> Case:
+    return resized(case, 4, 7)
+
+
+def overlap_box(case: Case) -> Case:
+    return resized(case, 3, 8)
+
+
+def wrong_device(case: Case) -> Case:
+    """Everything of `b` stays at home: right in itself, and not what was asked for."""
+    modes = (((0, 1),), ((0, 4), (1, 4)), ((0, 4), (1, 4)), ((0, 1),), ((0, 1),), ((0, 1),))
+    schedule = lay_out(replace(case.problem, directives=()), Decisions(modes, (0, 4, 1, 2, 3, 5)))
+    assert schedule is not None
+    moved = case.with_schedule(shards=schedule.shards, combines=schedule.combines, transfers=schedule.transfers)
+    ticks = schedule.makespan
+    answer = replace(moved.answer, lower_bound=ticks, proof=Proof("bound", ticks))
+    return replace(moved, answer=answer, sync=synchronise(case.problem, schedule))
+
+
+def extra_wait(case: Case) -> Case:
+    """The last step of the CPU waits for the first of the GPU, of which it has long known."""
+    queues = [queue.name for queue in case.sync.queues]
+    cpu, gpu = queues.index("cpu0"), queues.index("gpu0")
+    fence = Fence(len(case.sync.fences), DeviceIndex(1), ((QueueIndex(gpu), 0),))
+    wait = Wait(QueueIndex(cpu), len(case.sync.queues[cpu].steps) - 1, fence.id)
+    return replace(case, sync=replace(case.sync, fences=(*case.sync.fences, fence), waits=(*case.sync.waits, wait)))
+
+
+def less_memory(case: Case) -> Case:
+    """The GPU has one byte less than is used."""
+    from rho.backend.schedule.verifier.facts import Facts
+    from rho.backend.schedule.verifier.memory import peaks
+
+    peak, _ = peaks(Facts(case.problem, case.schedule))[1]
+    cpu, gpu = case.problem.devices
+    return replace(case, problem=replace(case.problem, devices=(cpu, replace(gpu, memory=peak - 1))))
+
+
+def reorder_effects(case: Case) -> Case:
+    """The prints change places in the program."""
+    first, second = case.phase("print x"), case.phase("print b")
+    names = list(case.problem.phases)
+    names[first], names[second] = names[second], names[first]
+    swap = {first: second, second: first}
+    edges = tuple(replace(e, target=swap.get(e.target, e.target)) for e in case.problem.edges)
+    shards = tuple(replace(s, phase=swap.get(s.phase, s.phase)) for s in case.schedule.shards)
+    problem = replace(case.problem, phases=tuple(names), edges=edges)
+    return replace(case.with_schedule(shards=shards), problem=problem)
+
+
+def forge_ticks(case: Case) -> Case:
+    ticks = case.schedule.makespan - 1
+    return replace(case, answer=replace(case.answer, values=(ticks,), lower_bound=ticks, proof=Proof("bound", ticks)))
+
+
+def forge_bound(case: Case) -> Case:
+    ticks = case.schedule.makespan + 1
+    return replace(case, answer=replace(case.answer, lower_bound=ticks, proof=Proof("z3", ticks)))
+
+
+def unknown_link(case: Case) -> Case:
+    return case.with_schedule(transfers=tuple(replace(t, link=7) for t in case.schedule.transfers))
+
+
+MUTATIONS: list[tuple[Callable[[Case], Case], Code]] = [
+    (swap_steps, Code.V2), (drop_wait, Code.V2), (drop_transfer, Code.V4), (shrink_box, Code.V3), (overlap_box, Code.V3),
+    (wrong_device, Code.V8), (extra_wait, Code.V7), (less_memory, Code.V5), (reorder_effects, Code.V8), (forge_ticks, Code.V9),
+    (forge_bound, Code.V10), (unknown_link, Code.V6),
+]  # fmt: skip
+
+
+def test_the_right_answer_is_accepted() -> None:
+    case = right()
+    assert verify(case.problem, case.answer, case.sync) == ()
+    assert len(case.schedule.transfers) == 4 and len(case.schedule.combines) == 1
+
+
+@pytest.mark.parametrize(("mutate", "code"), MUTATIONS, ids=[m.__name__ for m, _ in MUTATIONS])
+def test_corruptions_are_rejected_by_their_code(mutate: Callable[[Case], Case], code: Code) -> None:
+    bad = mutate(right())
+    found = verify(bad.problem, bad.answer, bad.sync)
+    assert code in {violation.code for violation in found}
+    assert all("`" in violation.message or any(c.isdigit() for c in violation.message) for violation in found)
+
+
+@pytest.mark.parametrize("mutate", [swap_steps, drop_wait, wrong_device, extra_wait, less_memory, forge_ticks, forge_bound])
+def test_corruptions_of_one_thing_break_one_rule(mutate: Callable[[Case], Case]) -> None:
+    bad = mutate(right())
+    assert len({violation.code for violation in verify(bad.problem, bad.answer, bad.sync)}) == 1
+
+
+def test_a_missing_or_doubled_phase_is_v1() -> None:
+    case = right()
+    missing = case.with_schedule(shards=case.schedule.shards[1:])
+    doubled = case.with_schedule(shards=(*case.schedule.shards, case.schedule.shards[0]))
+    for bad in (missing, doubled):
+        assert {v.code for v in verify(bad.problem, bad.answer)} == {Code.V1}
+
+
+def test_two_steps_at_once_and_a_crowded_bus() -> None:
+    case = right()
+    x = case.phase("print x")
+    shards = tuple(replace(s, start=1, end=2) if s.phase == x else s for s in case.schedule.shards)
+    found = verify_schedule(case.problem, case.with_schedule(shards=shards).schedule)
+    assert Code.V2 in {v.code for v in found}
+    moves = tuple(replace(t, start=t.start - 1, busy=t.busy - 1, arrive=t.arrive - 1) for t in case.schedule.transfers[1:])
+    found = verify_schedule(case.problem, case.with_schedule(transfers=(case.schedule.transfers[0], *moves)).schedule)
+    assert {v.code for v in found} & {Code.V4, Code.V6}
+
+
+def test_answers_without_a_schedule() -> None:
+    problem = right().problem
+    conflict = Conflict("SCH103", (), ("short",))
+    impossible = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
+    assert verify(problem, impossible) == ()
+    assert [v.code for v in verify(problem, replace(impossible, status=Status.OPTIMAL))] == [Code.V1]
