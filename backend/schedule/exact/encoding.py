@@ -142,8 +142,8 @@ class Encoding:
             else:
                 name = self.solver.boolean(f"o{p}_{device}")
                 for literal in literals:
-                    self.solver.clause((negation(literal), name))
-                self.solver.clause((negation(name), *literals))
+                    self.solver.define((negation(literal), name))
+                self.solver.define((negation(name), *literals))
                 self._on[key] = name
         return self._on[key]
 
@@ -177,7 +177,7 @@ class Encoding:
             self._ends.add(name)
             for ticks, literals in by_ticks.items():
                 for literal in literals:
-                    self.solver.clause((negation(literal), f"(>= (- {name} {start}) {ticks})"))
+                    self.solver.define((negation(literal), f"(>= (- {name} {start}) {ticks})"))
         return [Moment((self.on(p, device),), name, 0)]
 
     def combine_ends(self, p: int) -> list[Moment]:
@@ -529,8 +529,8 @@ class Encoding:
             else:
                 name = self.solver.boolean(f"z{device}")
                 for literal in literals:
-                    self.solver.clause((negation(literal), name))
-                self.solver.clause((negation(name), *literals))
+                    self.solver.define((negation(literal), name))
+                self.solver.define((negation(name), *literals))
                 self._used[device] = name
         return self._used[device]
 

@@ -74,12 +74,18 @@ class Search:
         total += sum(max(0, key) for key in shape.timer.keys)
         return total + sum(shape.timer.syncs) * (len(shape.problem.edges) + shape.count + 1)
 
-    def probe(self, makespan: int, share: int) -> Schedule | Verdict:
-        """A schedule of at most `makespan` ticks, or why there is none."""
+    def probe(
+        self, makespan: int, share: int, more: Callable[[], None] | None = None, accept: Callable[[Schedule], bool] | None = None
+    ) -> Schedule | Verdict:
+        """A schedule of at most `makespan` ticks, or why there is none; `more` states what else it must obey, and `accept`
+        says whether a schedule does."""
+        judge = accept or (lambda _: True)
         self.solver.push()
         learned: list[str] = []
         try:
             self.cuts.state(makespan)
+            if more is not None:
+                more()
             self.solver.kept = learned
             spent = self.steps.left
             for _ in range(ROUNDS):
@@ -87,7 +93,7 @@ class Search:
                 if verdict is not Verdict.SAT:
                     return verdict
                 numbers, true = self.solver.model()
-                found = self._judge(self.realiser.items(numbers, true), makespan)
+                found = self._judge(self.realiser.items(numbers, true), makespan, judge)
                 if found is not None:
                     return found
             return Verdict.UNKNOWN
@@ -97,7 +103,7 @@ class Search:
             for formula in learned:
                 self.solver.add(formula)
 
-    def _judge(self, plan: Plan, makespan: int) -> Schedule | Verdict | None:
+    def _judge(self, plan: Plan, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | Verdict | None:
         """The model's plan if it holds; None if what it overlooked was stated."""
         model = {key: item.start for key, item in plan.items.items()}
         held = buffers(plan) if self.shape.timer.capped else []
@@ -105,16 +111,19 @@ class Search:
         if self.realiser.shift(plan):
             shifted = {key: item.start for key, item in plan.items.items()}
             too_much = peak(plan, shifted, held)
-            if plan.schedule().makespan <= makespan:
+            schedule = plan.schedule()
+            if schedule.makespan <= makespan and accept(schedule):
                 if too_much is None:
-                    return plan.schedule()
+                    return schedule
                 stated |= self._relieve(plan, shifted, too_much, held)
         stated |= self._state_flaws(plan, model)
         too_much = peak(plan, model, held)
         if too_much is not None:
             stated |= self._relieve(plan, model, too_much, held)
-        elif not stated and self.realiser.place(plan, model) and plan.schedule().makespan <= makespan:
-            return plan.schedule()
+        elif not stated and self.realiser.place(plan, model):
+            schedule = plan.schedule()
+            if schedule.makespan <= makespan and accept(schedule):
+                return schedule
         return None if stated else Verdict.UNKNOWN
 
     def _relieve(self, plan: Plan, starts: Mapping[Key, int], too_much: tuple[int, Key, int], held: list[Buffer]) -> bool:

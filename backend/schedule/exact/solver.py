@@ -52,7 +52,7 @@ def available() -> bool:
 class Solver:
     """Assertions by text; Booleans and integers are declared on first use by `boolean` and `integer`."""
 
-    __slots__ = ("_core", "_fresh", "_known", "_pending", "_solver", "_z3", "kept")
+    __slots__ = ("_core", "_defined", "_depth", "_fresh", "_known", "_pending", "_solver", "_z3", "kept")
 
     def __init__(self, megabytes: int = 1500) -> None:
         import z3
@@ -67,6 +67,8 @@ class Solver:
         self._core: tuple[str, ...] = ()
         self.kept: list[str] | None = None
         """Where it is a list, what is added is noted there too, to be said again after a pop."""
+        self._depth = 0
+        self._defined: list[Sequence[str]] = []
 
     def boolean(self, name: str) -> str:
         if name not in self._known:
@@ -101,6 +103,12 @@ class Solver:
         else:
             self.add(f"(or {' '.join(left)})")
 
+    def define(self, literals: Sequence[str]) -> None:
+        """A clause that says what a name means: it outlives a pop, as the name does."""
+        self.clause(literals)
+        if self._depth and self.kept is None:
+            self._defined.append(tuple(literals))
+
     def at_most(self, weighted: Iterable[tuple[str, int]], limit: int) -> None:
         """The weights of the true literals sum to `limit` at most."""
         terms: dict[str, int] = {}
@@ -129,10 +137,15 @@ class Solver:
     def push(self) -> None:
         self._flush()
         self._solver.push()
+        self._depth += 1
 
     def pop(self) -> None:
         self._flush()
         self._solver.pop()
+        self._depth -= 1
+        again, self._defined = self._defined, []
+        for literals in again:
+            self.define(literals)
 
     def set(self, name: str, value: int | bool) -> None:
         self._solver.set(name, value)
