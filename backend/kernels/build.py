@@ -15,7 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from ..graph.phases import ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
-from .mathematics import PARAMETERS, TRANSCENDENTAL
+from .mathematics import TRANSCENDENTAL, definition
 from .nest import Nest
 
 KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
@@ -39,7 +39,7 @@ class Body:
     sizes: tuple[Size, ...]
     results: tuple[Result, ...]
     coordinates: frozenset[int]
-    transcendental: bool
+    transcendental: int
 
     @property
     def operations(self) -> int:
@@ -96,7 +96,7 @@ def build_body(phase: Structured) -> Body | None:
             return None
         results.append(Result(places[result.node], kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
-    hard = any(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
+    hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard)
 
 
@@ -109,13 +109,13 @@ def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
         return None
     if node.function == "residue":
         return "residue" if compute.is_integer else None
-    if node.function == "circular":
-        return "circular" if compute.is_float and node.parameter in PARAMETERS else None
+    if node.function in TRANSCENDENTAL:
+        return node.function if definition(node.function, node.parameter, compute) else None
     if node.function == "convert" and compute.is_float and not node.kind.is_float:
         return None
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
         return None
-    return node.function if node.function in _FUNCTIONS or node.function in TRANSCENDENTAL else None
+    return node.function if node.function in _FUNCTIONS else None
 
 
 def _whole_power(phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: object) -> int | None:

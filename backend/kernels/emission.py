@@ -192,11 +192,7 @@ class Emission:
             case Step.STRIDED:
                 assert cursor is not None
                 pointers = w.let(f"getelementptr i8, ptr {address}, <{v.lanes} x i64> {cursor.offsets}")
-                name = f"llvm.masked.gather.{v.suffix(kind) if kind is not Kind.BOOL else f'v{v.lanes}i8'}.v{v.lanes}p0"
-                mask = f"<{v.lanes} x i1>"
-                value = w.call(v.stored(kind), name, (f"<{v.lanes} x ptr>", pointers), (mask, "splat (i1 true)"),
-                               (v.stored(kind), "poison"))  # fmt: skip
-                return v.from_stored(kind, value)
+                return v.gather(kind, pointers)
 
     # ----------------------------------------------------------------------------------------- checks
 

@@ -6,6 +6,7 @@ Neighbours: `store` (caches what this makes).
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 from .llvm_text import NAME
@@ -13,6 +14,12 @@ from .llvm_text import NAME
 
 class Unsupported(Exception):
     """LLVM refuses the text or the object: the caller computes without a kernel."""
+
+
+@cache
+def is_installed() -> bool:
+    """Is llvmlite there to be imported?  (Importing it takes long; this does not.)"""
+    return find_spec("llvmlite") is not None
 
 
 @cache
@@ -26,9 +33,24 @@ def binding() -> Any:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         _machine(llvm)
+        for name in C_FUNCTIONS:
+            llvm.add_symbol(f"rho_{name}", _c_function(name))
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
+
+
+C_FUNCTIONS = ("sin", "cos")
+"""What kernels call of the C library, as `rho_…`; Python's `math` calls the same."""
+
+
+def _c_function(name: str) -> int:
+    import ctypes
+
+    address = ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value
+    if not address:
+        raise OSError(name)
+    return address
 
 
 _machines: list[Any] = []

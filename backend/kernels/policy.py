@@ -2,7 +2,7 @@
 
 Small spaces stay on NumPy.  For others the time that a kernel would have saved so far is added up, and the kernel is compiled
 when that reaches what compiling costs (less where its code is on disk): so no run loses more than it could have gained.  The
-choice changes no bit of a result, except of functions by polynomials; phases with those choose by their size alone.
+choice changes no bit of a result.
 
 `RHO_KERNELS`: `off` (never), `always` (every phase that kernels can do, whatever its size), else by these rules.
 
@@ -21,7 +21,8 @@ from .store import is_ready, is_stored
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
-"""Points below which a phase stays on NumPy: there its calls cost no more than binding a kernel."""
+"""Points below which a phase stays on NumPy (its calls cost no more than binding a kernel), unless it has functions that are
+many operations there."""
 COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
 
@@ -46,12 +47,12 @@ _asked: set[Kernel] = set()
 
 def saving(body: Body, points: int) -> float:
     """Nanoseconds that a kernel saves over NumPy on one thread, roughly (measured on AVX-512 and AVX2 machines)."""
-    return points * (0.3 + 0.3 * body.operations)
+    return points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
 def is_worthwhile(kernel: Kernel, body: Body, points: int) -> bool:
     """Should this run of a phase use its kernel?"""
-    if is_ready(kernel) or body.transcendental:
+    if is_ready(kernel):
         return True
     total = _saved[kernel] = _saved.get(kernel, 0.0) + saving(body, points)
     if total >= COMPILE_NANOSECONDS:

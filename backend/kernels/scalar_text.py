@@ -16,6 +16,8 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .ir import Apply, Literal
+from .mathematics import definition
+from .math_text import defined
 from .writer import Writer
 
 STORED: Final = {
@@ -83,6 +85,17 @@ class Vectors:
             value = self.w.let(f"zext {self.type(kind)} {value} to {self.stored(kind)}")
         self.w.do(f"store {self.stored(kind)} {value}, ptr {address}, align {align}{tail}")
 
+    def gather(self, kind: Kind, pointers: str) -> str:
+        """The stored items at a vector of addresses."""
+        lanes, stored = self.lanes, self.stored(kind)
+        letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
+        value = self.w.call(stored, f"llvm.masked.gather.v{lanes}{letter}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
+                            (f"<{lanes} x i1>", "splat (i1 true)"), (stored, "poison"))  # fmt: skip
+        return self.from_stored(kind, value)
+
+    def number(self, value: float) -> str:
+        return literal(Kind.F64, value)
+
     # -------------------------------------------------------------------------------------- functions
 
     def intrinsic(self, name: str, kind: Kind, *args: str) -> str:
@@ -119,17 +132,12 @@ class Vectors:
             case "floor" | "ceil":
                 rounded = self.intrinsic(node.function, kind, args[0])
                 return _to_i64_checked(self, place, kind, rounded, args[0], Kind.I64)
-            case "circular":
-                from .mathematics import CIRCULAR
-
-                return CIRCULAR[node.parameter](self, kind, args[0])
+        compute = definition(node.function, node.parameter, kind)
+        if compute is not None:
+            return defined(self, compute, kind, args[0])
         if len(args) == 2:
             return _DYADIC[node.function](self, kind, args[0], args[1])
-        if node.function in _MONADIC:
-            return _MONADIC[node.function](self, kind, args[0])
-        from .mathematics import MONADIC
-
-        return MONADIC[node.function](self, kind, args[0])
+        return _MONADIC[node.function](self, kind, args[0])
 
 
 def literal(kind: Kind, value: float | int) -> str:

@@ -76,7 +76,7 @@ def test_no_folder(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_llvmlite(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(llvm_leaf, "binding", lambda: None)
-    monkeypatch.setattr("rho.backend.run.cpu.compiled.binding", lambda: None)
+    monkeypatch.setattr("rho.backend.run.cpu.compiled.is_installed", lambda: False)
     body = [read(0, Kind.F64), apply("neg", (0,), Kind.F64)]
     made = phase([9], [projection([9], [9], [0])], body, [1])
     (result,) = run(made, [np.arange(9.0)], policy.Mode.AUTO)

@@ -44,6 +44,11 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
         found = complex_circular(parameter) if function == "circular" else COMPLEX.get(function)
         if found is not None:
             return found
+    from .mathematics import own_function
+
+    own = own_function(function, kind, parameter)
+    if own is not None:
+        return own
     if function == "circular":
         return _CIRCULAR[parameter]
     if function == "gcd" and kind.is_integer:

@@ -1,0 +1,248 @@
+"""The workloads of issue 5: planned Rho programs beside NumPy (and numexpr, numba, JAX, PyTorch where they are installed).
+
+    python benchmarks/workloads.py [--quick] [--threads 2] [--rounds 7] [--only W3] [--write results/file.md]
+
+One process; rounds are interleaved; times are medians in milliseconds.  Every side gets arrays that are already in memory and
+makes a fresh result; the programs are checked, planned and compiled before they are timed, as a session would.  The results of
+both sides are compared first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import platform
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rho import backend
+from rho.backend.schedule.plan import Device
+from rho.lang.source import Source
+from rho.typechecker.check import check
+
+Arrays = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """`make(n, dtype)` gives the inputs; `program` has inputs declared with element type T; `by_hand` is NumPy."""
+
+    name: str
+    program: str
+    sizes: tuple[int, ...]
+    make: Callable[[int, Any, Any], Arrays]
+    by_hand: Callable[[Arrays], Any]
+    kinds: tuple[str, ...] = ("f64", "f32")
+    tolerance: float = 1e-9
+
+
+def _vectors(n: int, dtype: Any, rng: Any) -> Arrays:
+    return {"x": rng.random(n).astype(dtype), "y": rng.random(n).astype(dtype)}
+
+
+def _options(n: int, dtype: Any, rng: Any) -> Arrays:
+    return {
+        "s": rng.uniform(10, 50, n).astype(dtype), "k": rng.uniform(10, 50, n).astype(dtype), "t": rng.uniform(1, 2, n).astype(dtype),
+    }  # fmt: skip
+
+
+def _rows(n: int, dtype: Any, rng: Any) -> Arrays:
+    return {"A": rng.random((n, 1000)).astype(dtype)}
+
+
+def _erf(x: Any) -> Any:
+    return np.vectorize(math.erf, otypes=[x.dtype])(x) if x.size < 3e5 else _erf_series(x)
+
+
+def _erf_series(x: Any) -> Any:
+    from rho.backend.run.cpu.error_function import erf
+
+    return erf(x).astype(x.dtype)
+
+
+def _black_scholes(a: Arrays) -> Any:
+    s, k, t = a["s"], a["k"], a["t"]
+    root = s.dtype.type(0.2) * np.sqrt(t)
+    d1 = (np.log(s / k) + s.dtype.type(0.05 + 0.02) * t) / root
+    d2 = d1 - root
+    half = s.dtype.type(0.5)
+    c = s.dtype.type(1 / math.sqrt(2))
+    return s * half * (1 + _erf(d1 * c)) - k * np.exp(s.dtype.type(-0.05) * t) * half * (1 + _erf(d2 * c))
+
+
+def _softmax(a: Arrays) -> Any:
+    e = np.exp(a["A"] - a["A"].max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+def _moments(a: Arrays) -> Any:
+    return np.stack((a["A"].mean(1), a["A"].var(1)))
+
+
+def _mandelbrot(a: Arrays) -> Any:
+    cr, ci = np.broadcast_arrays(a["p"], a["q"][:, None])
+    zr, zi, n = np.zeros_like(cr), np.zeros_like(cr), np.zeros(cr.shape, np.int64)
+    for _ in range(50):
+        r, i = zr * zr, zi * zi
+        alive = r + i <= 4
+        zi = np.where(alive, 2 * zr * zi + ci, zi)
+        zr = np.where(alive, r - i + cr, zr)
+        n += alive
+    return n
+
+
+def _life(a: Arrays) -> Any:
+    b = a["b"]
+    for _ in range(10):
+        n = b.astype(np.int64)
+        n = np.roll(n, 1, 1) + n + np.roll(n, -1, 1)
+        n = np.roll(n, 1, 0) + n + np.roll(n, -1, 0)
+        b = (n == 3) | (b & (n == 4))
+    return b
+
+
+def _heat(a: Arrays) -> Any:
+    u = a["A"]
+    for _ in range(10):
+        u = u + u.dtype.type(0.1) * (np.roll(u, 1, 0) + np.roll(u, -1, 0) + np.roll(u, 1, 1) + np.roll(u, -1, 1) - 4 * u)
+    return u
+
+
+def _bodies(a: Arrays) -> Any:
+    d = a["p"][None] - a["p"][:, None]
+    r = (d * d).sum(2) + d.dtype.type(0.01)
+    return (d * (a["m"] / (r * np.sqrt(r)))[:, :, None]).sum(1)
+
+
+def _assign(a: Arrays) -> Any:
+    return ((a["x"][:, None] - a["c"][None]) ** 2).sum(2).argmin(1)
+
+
+def _primes(a: Arrays) -> Any:
+    x = a["i"]
+    alive = np.ones(len(x), bool)
+    for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):
+        alive &= (x % p != 0) | (x == p)
+    return alive
+
+
+WORKLOADS = [
+    Workload("W1 2×x+y", "input x : T[n]\ninput y : T[n]\noutput r ← 2×x+y", (1000, 100_000, 10_000_000), _vectors,
+             lambda a: 2 * (a["x"] + a["y"])),
+    Workload("W2 polynomial", "input x : T[n]\noutput r ← ((((x×3)+2)×x)+1)×x", (1000, 100_000, 10_000_000),
+             lambda n, d, g: {"x": g.random(n).astype(d)}, lambda a: ((a["x"] * 3 + 2) * a["x"] + 1) * a["x"]),
+    Workload("W3 Black-Scholes", "input s : T[n]\ninput k : T[n]\ninput t : T[n]\nroot ← 0.2×√t\n"
+             "d1 ← ((⍟s÷k)+0.07×t)÷root\nd2 ← d1-root\nN ← {0.5×1+⎕erf ⍵×0.7071067811865475}\n"
+             "output r ← (s×N d1)-(k×*¯0.05×t)×N d2", (100_000, 3_000_000), _options, _black_scholes),
+    Workload("W4 dot", "input x : T[n]\ninput y : T[n]\noutput r ← +/x×y", (1000, 100_000, 10_000_000), _vectors,
+             lambda a: (a["x"] * a["y"]).sum()),
+    Workload("W5 distance", "input x : T[n]\ninput y : T[n]\noutput r ← √+/(x-y)*2", (1000, 100_000, 10_000_000), _vectors,
+             lambda a: np.sqrt(((a["x"] - a["y"]) ** 2).sum())),
+    Workload("W6 softmax rows", "input A : T[r c]\nsoft ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}\noutput r ← soft⍤1 ⊢ A", (4096,),
+             lambda n, d, g: {"A": g.random((n, 1024)).astype(d)}, _softmax),
+    Workload("W7 mean, variance", "input A : T[r c]\nmean ← (+/A)÷≢⍉A\noutput r ← [mean ⋄ (+/(A-mean)*2)÷≢⍉A]", (2000,),
+             _rows, _moments),
+    Workload("W9 Mandelbrot", "input p : T[w]\ninput q : T[h]\n"
+             "step ← {(a b n) ← ⍵ ⋄ r ← a×a ⋄ i ← b×b ⋄ live ← 4≥r+i\n"
+             "(live¿((r-i)+h w⍴p ⋄ a) ⋄ live¿((2×a×b)+⍉w h⍴q ⋄ b) ⋄ n+live)}\n"
+             "h ← ≢q ⋄ w ← ≢p ⋄ z ← 0×h w⍴p\n(a b n) ← step⍣50 ⊢ (z ⋄ z ⋄ h w⍴0)\noutput r ← n", (512,),
+             lambda n, d, g: {"p": np.linspace(-2, 1, n).astype(d), "q": np.linspace(-1, 1, n).astype(d)}, _mandelbrot),
+    Workload("W10 Life, 10 steps", "input b : bool[n m]\nrows ← {(¯1⌽⍵)+⍵+1⌽⍵}\nnear ← {(¯1⊖⍵)+⍵+1⊖⍵}\n"
+             "life ← {s ← near rows ⍵ ⋄ (s=3)∨⍵∧s=4}\noutput r ← life⍣10 ⊢ b", (1024,),
+             lambda n, d, g: {"b": g.random((n, n)) < 0.4}, _life, ("bool",)),
+    Workload("W11 heat, 10 steps", "input A : T[n m]\n"
+             "heat ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}\noutput r ← heat⍣10 ⊢ A", (1024,),
+             lambda n, d, g: {"A": g.random((n, n)).astype(d)}, _heat),
+    Workload("W12 prefix sum", "input x : T[n]\noutput r ← +\\x", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
+             lambda a: np.cumsum(a["x"])),
+    Workload("W13 sort", "input x : T[n]\noutput r ← x[⍋x]", (1_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
+             lambda a: np.sort(a["x"])),
+    Workload("W13 stable grade", "input x : T[n]\noutput r ← i64 ⍋x", (1_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
+             lambda a: np.argsort(a["x"], kind="stable")),
+    Workload("W14 n-body", "input p : T[n 3]\ninput m : T[n]\nd ← -p (-⍤1⍤1 2) p\nr2 ← 0.01++/d*2\noutput r ← +⌿⍤2 ⊢ d×m (÷⍤1) r2×√r2", (1000,),
+             lambda n, d, g: {"p": g.random((n, 3)).astype(d), "m": g.random(n).astype(d)}, _bodies),
+    Workload("W15 k-means assignment", "input x : T[n f]\ninput c : T[k f] where k ≥ 1\n"
+             "output r ← i64 {⊃⍋⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2", (100_000,),
+             lambda n, d, g: {"x": g.random((n, 8)).astype(d), "c": g.random((16, 8)).astype(d)}, _assign),
+    Workload("W16 histogram", "input i : idx<256>[n]\noutput r ← 256 +⌸ (i ⋄ 1)", (10_000_000,),
+             lambda n, d, g: {"i": g.integers(0, 256, n)}, lambda a: np.bincount(a["i"], minlength=256), ("i64",)),
+    Workload("W17 row sums, total", "input A : T[r c]\noutput r ← +/+/A", (10_000,), _rows, lambda a: a["A"].sum(1).sum()),
+    Workload("W19 residues, masks", "input i : i64[n]\nkeep ← {(0≠⍺|⍵)∨⍺=⍵}\n"
+             "output r ← (2 keep i)∧(3 keep i)∧(5 keep i)∧(7 keep i)∧(11 keep i)∧(13 keep i)∧(17 keep i)∧(19 keep i)∧"
+             "(23 keep i)∧29 keep i", (1_000_000,), lambda n, d, g: {"i": np.arange(n)}, _primes, ("i64",)),
+    Workload("+/x", "input x : T[n]\noutput r ← +/x", (100_000, 10_000_000), lambda n, d, g: {"x": g.random(n).astype(d)},
+             lambda a: a["x"].sum()),
+    Workload("+⌿ columns", "input A : T[r c]\noutput r ← +⌿A", (10_000,), _rows, lambda a: a["A"].sum(0)),
+    Workload("+/ rows of 1000", "input A : T[r c]\noutput r ← +/A", (10_000,), _rows, lambda a: a["A"].sum(1)),
+]  # fmt: skip
+
+
+def planned(work: Workload, kind: str, given: Arrays, threads: int) -> Callable[[], Any]:
+    """The program, checked, bound and planned; one call runs it."""
+    text = work.program.replace(": T[", f": {kind}[") + "\n"
+    checked = check(Source("<benchmark>", text))
+    assert checked.core is not None, (work.name, [d.message for d in checked.diagnostics])
+    bound = backend.load(checked.core, given, {})
+    plan = backend.plan(bound, Device("cpu0", "cpu", threads))
+    return lambda: backend.execute(plan, bound, given).outputs["r"].value
+
+
+def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
+    tolerance = 2e-3 if kind == "f32" else work.tolerance
+    return bool(np.allclose(np.asarray(ours, np.float64), np.asarray(theirs, np.float64), rtol=tolerance, atol=tolerance))
+
+
+def measure(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    times: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(rounds):
+        for name, call in sides.items():
+            start = time.perf_counter()
+            result = call()
+            times[name].append(time.perf_counter() - start)
+            del result
+    return {name: statistics.median(row) * 1e3 for name, row in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, one size, f64 only")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    rounds = 3 if options.quick else options.rounds
+    lines = [
+        f"{platform.machine()} {platform.processor()} Python {platform.python_version()} NumPy {np.__version__}, "
+        f"{options.threads} threads for Rho, medians of {rounds} rounds, milliseconds, fresh results", "",
+        "| workload | kind | size | NumPy | Rho | Rho ÷ NumPy |", "|---|---|---|---|---|---|",
+    ]  # fmt: skip
+    print("\n".join(lines), flush=True)
+    for work in WORKLOADS:
+        if options.only and options.only not in work.name:
+            continue
+        for kind in work.kinds[:1] if options.quick else work.kinds:
+            for size in work.sizes[-1:] if options.quick else work.sizes:
+                dtype = np.float32 if kind == "f32" else np.float64
+                given = work.make(size, dtype, np.random.default_rng(1))
+                rho = planned(work, kind, given, options.threads)
+                for _ in range(4):
+                    ours = rho()
+                good = agree(ours, work.by_hand(given), kind, work)
+                found = measure({"numpy": lambda: work.by_hand(given), "rho": rho}, rounds if size > 2000 else 40)  # noqa: B023
+                row = f"| {work.name} | {kind} | {size} | {found['numpy']:.4g} | {found['rho']:.4g} | {found['rho'] / found['numpy']:.2f} |"
+                lines.append(row + ("" if good else " DIFFERS"))
+                print(lines[-1], flush=True)
+    if options.write:
+        options.write.parent.mkdir(parents=True, exist_ok=True)
+        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Functions by polynomials: within their bound of the exact value, and the same bits on every tier."""
+
+from __future__ import annotations
+
+import math
+
+import mpmath
+import numpy as np
+import pytest
+
+from rho.backend.graph.phases import ApplyNode, Structured
+from rho.backend.kernels import error_table
+from rho.backend.run.cpu.mathematics import own_function
+from rho.tests.kernels.phases import both, phase, projection, read, same_bits
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+mpmath.mp.prec = 120
+FUNCTIONS = {
+    "exp": ("exp", 0, mpmath.exp, 1.0, (-745.2, 709.7)),
+    "ln": ("ln", 0, mpmath.log, 1.0, (5e-324, 1.7e308)),
+    "sin": ("circular", 1, mpmath.sin, 1.0, (-1e6, 1e6)),
+    "cos": ("circular", 2, mpmath.cos, 1.0, (-1e6, 1e6)),
+    "tanh": ("circular", 7, mpmath.tanh, 2.0, (-20.0, 20.0)),
+    "erf": ("erf", 0, mpmath.erf, 2.0, (-6.0, 6.0)),
+}
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, -1e-310, 1e300, -1e300, 1e-200, 710.0, -746.0, 1e6, 1000001.0,
+           1e22, 0.625, 0.6249999999, 6.0, 5.9999999, 1.0, -1.0, 2.2250738585072014e-308, math.pi / 2, math.pi]  # fmt: skip
+
+
+def single(name: str, kind: Kind, count: int) -> Structured:
+    function, parameter, *_ = FUNCTIONS[name]
+    body = [read(0, kind), ApplyNode(function, (0,), kind, parameter)]
+    return phase([count], [projection([count], [count], [0])], body, [1])
+
+
+def samples(name: str, count: int) -> np.ndarray:  # type: ignore[type-arg]
+    rng = np.random.default_rng(len(name))
+    low, high = FUNCTIONS[name][4]
+    if name == "ln":
+        wide = np.exp(rng.uniform(-700, 700, count // 2))
+        return np.concatenate((wide, 1 + rng.uniform(-0.5, 1, count // 4), 1 + rng.uniform(-1e-4, 1e-4, count // 4)))
+    small = rng.uniform(-2, 2, count // 2)
+    return np.concatenate((rng.uniform(low, high, count // 4), small, 10.0 ** rng.uniform(-12, 0, count // 4)))
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_tiers_agree(name: str, kind: Kind) -> None:
+    dtype = np.float64 if kind is Kind.F64 else np.float32
+    with np.errstate(all="ignore"):
+        values = np.concatenate((np.array(SPECIAL), samples(name, 2000), [np.nan, 1e15])).astype(dtype)
+    for count in (1, 7, len(values)):
+        for got, want in both(single(name, kind, count), [values[-count:].copy()]):
+            assert same_bits(got, want)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_error_bound(name: str) -> None:
+    function, parameter, exact, bound, _ = FUNCTIONS[name]
+    own = own_function(function, Kind.F64, parameter)
+    assert own is not None
+    values = samples(name, 2000)
+    with np.errstate(all="ignore"):
+        got = own(values)
+    worst = 0.0
+    for x, y in zip(values.tolist(), got.tolist(), strict=True):
+        true = exact(mpmath.mpf(x))
+        unit = math.ulp(float(true))
+        if math.isfinite(y):
+            worst = max(worst, float(abs(mpmath.mpf(y) - true) / unit))
+    assert worst <= bound, worst
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_special_values(name: str) -> None:
+    """Those of the C library, to the sign of zero."""
+    function, parameter, *_ = FUNCTIONS[name]
+    own = own_function(function, Kind.F64, parameter)
+    assert own is not None
+    with np.errstate(all="ignore"):
+        got = own(np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324]))
+    nan, inf, tiny = math.nan, math.inf, 5e-324
+    want = {
+        "exp": [1, 1, inf, 0.0, nan, 1, 1], "ln": [-inf, -inf, inf, nan, nan, -744.4400719213812, nan],
+        "sin": [0.0, -0.0, nan, nan, nan, tiny, -tiny], "cos": [1, 1, nan, nan, nan, 1, 1],
+        "tanh": [0.0, -0.0, 1, -1, nan, tiny, -tiny], "erf": [0.0, -0.0, 1, -1, nan, tiny, -tiny],
+    }[name]  # fmt: skip
+    assert same_bits(got, np.array(want, float))
+
+
+def test_table_of_erf() -> None:
+    for table, exact in (("value", mpmath.erf), ("slope", lambda r: 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-r * r))):
+        found = error_table.entries(table)
+        assert len(found) == 6 * error_table.STEPS_PER_UNIT + 1
+        assert all(float(exact(mpmath.mpf(k) / 128)) == found[k] for k in range(0, len(found), 7))
