@@ -4,8 +4,9 @@
 
 The profile is this machine's (calibrate first: `rho devices --calibrate`).  A phase's actual time is the median over the
 runs of what the executor's observer reports, its estimate `step_ns`.  Counted are phases of at least 50 µs whose own runs
-vary by less than 10 % (standard deviation over median); the bar is that nine in ten of them are within 25 %.  Runs of
-all programs are interleaved, so that a spell of load hits all a little.  With `--kernels` compiled kernels are off, or used
+vary by less than 10 % (standard deviation over median); the bar is that nine in ten of them are within 25 %.  A program
+runs five times in a row (and once before, not counted), then the others do, and so on, so that a spell of load hits all a
+little.  With `--kernels` compiled kernels are off, or used
 from the first run on (what a long-running process sees); both sides, tables and runs, need the same setting.
 """
 
@@ -22,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+IN_A_ROW = 5
 ROOT = Path(__file__).resolve().parents[1]
 
 PROGRAMS: tuple[tuple[str, str], ...] = (
@@ -55,8 +57,8 @@ class Job:
     labels: dict[int, str] = field(default_factory=dict)
 
 
-def data_for(kind: str, elements: int) -> Any:
-    generator = np.random.default_rng(len(kind) + elements)
+def data_for(name: str, kind: str, elements: int) -> Any:
+    generator = np.random.default_rng([elements, *kind.encode(), *name.encode()])
     side, rows = int(elements**0.5), max(1, elements // 1000)
     shapes = {"r": (rows, 1000), "c": (1000,), "s": (side, side), "q": (side,)}
     stem, shape = (kind[:-1], shapes[kind[-1]]) if kind[-1] in shapes else (kind, (elements,))
@@ -93,7 +95,7 @@ def jobs(sizes: list[int], only: str) -> Iterator[Job]:
             text = "".join(f"input {name} : {declaration(kind)}\n" for name, kind in inputs) + f"output result ← {expression}\n"
             checked = check(Source("<estimates>", text))
             assert checked.core is not None, (expression, checked.diagnostics)
-            values = {name: data_for(kind, elements) for name, kind in inputs}
+            values = {name: data_for(name, kind, elements) for name, kind in inputs}
             bound = backend.load(checked.core, values, {})
             yield Job(f"{expression} {types} n={elements}", bound, backend.plan(bound, device), values)
     for path in sorted((ROOT / "examples").glob("*.rho")):
@@ -154,9 +156,10 @@ def main() -> None:
     steady = counted = 0
     for size in [*map(int, options.sizes.split(",")), 0]:
         batch = [job for job in jobs([size] if size else [], options.only) if bool(size) == job.name.endswith(f"n={size}")]
-        for run in range(options.runs + 1):
+        for _ in range(-(-options.runs // IN_A_ROW)):
             for job in batch:
-                run_once(job, facts.cores, keep=run > 0)
+                for run in range(IN_A_ROW + 1):
+                    run_once(job, facts.cores, keep=run > 0)
         for job in batch:
             phases = {phase.id: phase for phase in traverse.all_phases(job.bound.graph)}
             for which, times in job.spent.items():

@@ -1,7 +1,8 @@
 """Time, and how one thing is timed on a machine that others use too.
 
 Every measurement is repeated in rounds that go through all of them, so that a spell of load hits many a little and none
-in full.  A round keeps its fastest call; of the rounds the median counts.
+in full.  A round calls a few times in a row, as a program that is run again and again, and keeps the median; of the rounds'
+medians the median counts.
 
 Neighbours: `measure` (what is timed); tests bring a clock of their own.
 """
@@ -39,23 +40,29 @@ class WallClock:
 
 @dataclass(slots=True)
 class Series:
-    """One call and the fastest time of each round."""
+    """One call and the median of each round."""
 
     call: Call
-    best: list[int] = field(default_factory=list)
+    medians: list[int] = field(default_factory=list)
 
     @property
     def ns(self) -> int:
-        return int(median(self.best))
+        return int(median(self.medians))
 
 
-def run_rounds(series: Sequence[Series], clock: Clock, rounds: int, budget_ns: int, most: int = 5) -> None:
-    """Time all series `rounds` times in turn, each for about `budget_ns` a round, at most `most` calls."""
-    for _ in range(rounds):
+def run_rounds(
+    series: Sequence[Series], clock: Clock, rounds: int, budget_ns: int, most: int = 7, until: int | None = None
+) -> None:
+    """Time all series `rounds` times in turn, each for about `budget_ns` a round, three to `most` calls, of which the first is
+    not counted.  No round begins after `until` but the first."""
+    for place in range(rounds):
+        if place and until is not None and clock.now() > until:
+            return
         for one in series:
-            best = clock.time(one.call)
-            spent, calls = best, 1
-            while spent < budget_ns and calls < most:
-                took = clock.time(one.call)
-                best, spent, calls = min(best, took), spent + took, calls + 1
-            one.best.append(best)
+            first = clock.time(one.call)
+            times = [clock.time(one.call)]
+            spent = first + times[0]
+            while len(times) < 2 or (spent < budget_ns and len(times) < most):
+                times.append(clock.time(one.call))
+                spent += times[-1]
+            one.medians.append(int(median(times)))

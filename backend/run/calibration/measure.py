@@ -16,6 +16,7 @@ import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -31,9 +32,9 @@ from .clock import Clock, Series, run_rounds
 from .solve import Measured, residuals, tables
 from .tier import tier_name, warm_kernels
 
-SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, 1 << 16, 1 << 18, (1 << 19) - 8, 1 << 19, 1 << 21, 1 << 23)
+SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, (1 << 16) - 8, 1 << 16, 1 << 18, (1 << 19) - 8, 1 << 19, 1 << 21, 1 << 23)
 """Points."""
-SMALL_SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, 1 << 16, (1 << 19) - 8, 1 << 19)
+SMALL_SIZES: Final = (1 << 10, 1 << 13, (1 << 16) - 8, 1 << 16, (1 << 19) - 8, 1 << 19)
 KINDS: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.I32, Kind.C128)
 _REDUCED: Final = {Kind.BOOL: ("add", "and", "or")}
 _CIRCULAR: Final = (0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -5, -6, -7)
@@ -46,19 +47,20 @@ _CONVERSIONS: Final = ((Kind.I64, Kind.F64), (Kind.BOOL, Kind.F64), (Kind.BOOL, 
 @dataclass(frozen=True, slots=True)
 class Effort:
     """`rounds` through everything; a call of core series may take `core_ns`, of others `other_ns`; each series gets
-    `budget_ns` a round."""
+    `budget_ns` a round.  After `seconds` there are no second rounds."""
 
     rounds: int = 3
-    core_ns: int = 60_000_000
-    other_ns: int = 6_000_000
-    budget_ns: int = 500_000
+    core_ns: int = 40_000_000
+    other_ns: int = 4_000_000
+    budget_ns: int = 300_000
+    seconds: int = 24
     kinds: tuple[Kind, ...] = KINDS
     sizes: tuple[int, ...] = SIZES
     small_sizes: tuple[int, ...] = SMALL_SIZES
     with_programs: bool = True
 
 
-REFINED: Final = Effort(rounds=9, other_ns=12_000_000, budget_ns=1_500_000)
+REFINED: Final = Effort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=180)
 
 Make = Callable[[int], bodies.Probe]
 
@@ -77,11 +79,12 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     """This machine's profile with measured tables."""
     effort = effort or Effort()
     backend = CpuBackend(facts.cores)
+    until = clock.now() + effort.seconds * 10**9
     with warm_kernels(), backend.quiet():
-        measured = _structured(backend, clock, effort)
-        library = _library(clock, effort, facts.cores) if effort.with_programs else {}
+        library = _library(clock, effort, facts.cores, until) if effort.with_programs else {}
+        measured = _structured(backend, clock, effort, until)
         found = overheads.measure(clock, facts.cores)
-        made = {**tables(measured), **library}
+        made = {**tables(measured), **library, "kernel.i64": overheads.kernels(facts.cores)}
         checks = _checks(backend, clock, effort)
         tier = tier_name()
     bodies.forget_data()
@@ -123,8 +126,8 @@ def _tasks(kind: Kind) -> list[Task]:
         for function in _REDUCED.get(kind, ("add", "max") if not kind.is_complex else ("add",)):
             make = _reduction(function, kind, layout, fused=False)
             found.append(Task(("reduce", function, layout), kind, make, layout in ("full", "row", "col")))
-        make = _reduction("or" if kind is Kind.BOOL else "add", kind, layout, fused=True)
-        found.append(Task(("fused", "or" if kind is Kind.BOOL else "add", layout), kind, make, False))
+            make = _reduction(function, kind, layout, fused=True)
+            found.append(Task(("fused", function, layout), kind, make, False))
     if kind in (Kind.F64, Kind.F32):
         found.append(Task(("transposed",), kind, lambda points: bodies.transposed(kind, _side(points)), False))
         found.append(Task(("padded",), kind, lambda points: bodies.padded(kind, points), False))
@@ -158,7 +161,9 @@ def _reduction(function: str, kind: Kind, layout: str, *, fused: bool) -> Make:
     return lambda points: bodies.reduction(function, kind, layout, points, fused=fused)
 
 
-def _structured(backend: CpuBackend, clock: Clock, effort: Effort) -> Mapping[tuple[Kind, tuple[str, ...]], Measured]:
+def _structured(
+    backend: CpuBackend, clock: Clock, effort: Effort, until: int
+) -> Mapping[tuple[Kind, tuple[str, ...]], Measured]:
     """Times of every task at every size it reaches, one element type at a time (so that data need little memory)."""
     found: dict[tuple[Kind, tuple[str, ...]], Measured] = {}
     for kind in effort.kinds:
@@ -169,10 +174,9 @@ def _structured(backend: CpuBackend, clock: Clock, effort: Effort) -> Mapping[tu
                 for name, task in alive.items()
                 if task.core or points in effort.small_sizes
             }
-            run_rounds(list(series.values()), clock, 1, 0)
             for one in series.values():
-                one.best.clear()  # the first calls make kernels and touch memory
-            run_rounds(list(series.values()), clock, effort.rounds, effort.budget_ns)
+                one.call()  # makes the kernel and touches memory
+            run_rounds(list(series.values()), clock, effort.rounds, effort.budget_ns, until=until)
             growth = effort.sizes[place + 1] / points if place + 1 < len(effort.sizes) else 1
             for name, one in series.items():
                 found.setdefault((kind, name), {})[points] = one.ns
@@ -184,36 +188,37 @@ def _structured(backend: CpuBackend, clock: Clock, effort: Effort) -> Mapping[tu
     return found
 
 
-def _library(clock: Clock, effort: Effort, threads: int) -> dict[str, programs.Table]:
+def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str, programs.Table]:
     """Tables of library phases."""
     points: dict[str, dict[int, int]] = {}
     for program in programs.PROGRAMS:
         for kind in program.kinds:
             last = 0
             for place, size in enumerate(program.sizes):
-                if place and last * (size / program.sizes[place - 1]) > 4 * effort.other_ns:
+                if place and last * (size / program.sizes[place - 1]) > 10 * effort.other_ns:
                     break
                 prepared = programs.prepare(program, kind, size, threads)
                 if prepared is None:
                     break
-                times = sorted(_time_program(prepared, clock, effort))
-                last = times[len(times) // 2]
+                last = _time_program(prepared, clock, effort, until)
                 known = points.setdefault(prepared.key, {})
                 known[prepared.size] = max(last, known.get(prepared.size, 0))
             bodies.forget_data()
     return {key: programs.Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
 
 
-def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort) -> list[int]:
-    """Fastest of each of a few rounds; `clock` only says when it is enough."""
+def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int) -> int:
+    """The median of the medians of a few rounds; `clock` only says when it is enough."""
     prepared.run()
     found = []
-    for _ in range(effort.rounds):
-        start, best = clock.now(), prepared.run()
-        while clock.now() - start < effort.budget_ns:
-            best = min(best, prepared.run())
-        found.append(best)
-    return found
+    for place in range(effort.rounds):
+        if place and clock.now() > until:
+            break
+        start, times = clock.now(), [prepared.run()]
+        while clock.now() - start < 2 * effort.budget_ns:
+            times.append(prepared.run())
+        found.append(int(median(times)))
+    return int(median(found))
 
 
 def _checks(backend: CpuBackend, clock: Clock, effort: Effort) -> list[tuple[bodies.Probe, int]]:

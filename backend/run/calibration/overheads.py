@@ -20,6 +20,7 @@ from ...graph import bind, lower, optimise
 from ...graph.phases import Loop, Phase, Structured
 from ...schedule.one_device import HOME, Detail, plan_one_device
 from ...schedule.plan import Device
+from ...schedule.profiles.tables import Table
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan
@@ -29,6 +30,21 @@ REPEATS: Final = 15
 TRIPS: Final = 400
 _PROGRAM: Final = "input x : f64[n]\noutput y ← {⌊/⍵+0.5}⍣%d ⊢ ⌈/x\n"
 _STEPS: Final = "input x : f64[n]\na ← +/x×x\nb ← ⌈/x-a\nc ← +/b×x\noutput y ← ⌊/x+c\n"
+
+
+def kernels(threads: int) -> Table:
+    """The first execution of a structured step, by the nodes and reads of its body: of a map and a sum of small vectors in
+    programs that take turns, so that nothing is warmer than it is in use."""
+    found: dict[int, list[int]] = {}
+    texts = [f"input x : f64[n]\nb ← {'(0.5+' * length}x{')×x' * length}\noutput y ← b÷+/b\n" for length in (1, 4, 13)]
+    for _ in range(REPEATS):
+        for text in texts:
+            for phase, ns in _run(text, {"x": np.arange(64.0)}, threads):
+                if isinstance(phase, Structured):
+                    found.setdefault(len(phase.body) + len(phase.reads), []).append(ns)
+    sizes = sorted(found)
+    times = [int(median(found[size])) for size in sizes]
+    return Table(tuple(sizes), tuple(max(times[: place + 1]) for place in range(len(times))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,20 +46,20 @@ class Program:
     expression: str
     inputs: Mapping[str, str]
     kinds: tuple[Kind, ...] = (Kind.F64,)
-    sizes: tuple[int, ...] = (1 << 12, 1 << 16, 1 << 19, 1 << 21)
+    sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 16, 1 << 19, 1 << 21)
 
 
-_MATRIX: Final = (1 << 10, 1 << 14, 1 << 17, 1 << 20)
-_SMALL: Final = (1 << 8, 1 << 12, 1 << 15)
+_MATRIX: Final = (1 << 6, 1 << 10, 1 << 14, 1 << 17, 1 << 20)
+_SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 
 PROGRAMS: Final = (
     Program("+\\x", {"x": "K[n]"}, (*FLOATS, Kind.I64)),
     Program("⌈\\x", {"x": "K[n]"}),
     Program("+⍀A", {"A": "K[s s]"}, BOTH),
-    Program("x[i]", {"x": "K[n]", "i": "idx<n>[n]"}, BOTH),
-    Program("A[i;]", {"A": "K[s 16]", "i": "idx<s>[s]"}, sizes=(1 << 12, 1 << 20, 1 << 30)),
+    Program("x[i]", {"x": "K[n]", "i": "idx<n>[n]"}, (Kind.F64,)),
+    Program("A[i;]", {"A": "K[s 16]", "i": "idx<s>[s]"}, sizes=(1 << 6, 1 << 12, 1 << 20, 1 << 30)),
     Program("x,y", {"x": "K[n]", "y": "K[n]"}, (*BOTH, Kind.F32)),
-    Program("3⌽x", {"x": "K[n]"}),
+    Program("3⌽x", {"x": "K[n]"}, (Kind.F64, Kind.BOOL)),
     Program("(1+≢x)⍴x", {"x": "K[n]"}),
     Program("m⌿x", {"m": "bool[n]", "x": "K[n]"}, (*BOTH, Kind.F32)),
     Program("⍸m", {"m": "bool[n]"}, (Kind.BOOL,)),
@@ -77,14 +77,14 @@ PROGRAMS: Final = (
     Program("÷/x", {"x": "K[n]"}),
     Program("256+⌸(k ⋄ x)", {"k": "idx<256>[n]", "x": "K[n]"}, BOTH),
     Program("⍕x", {"x": "K[n]"}, BOTH, (1 << 8, 1 << 13)),
-    Program("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, (*FLOATS, Kind.I64), _MATRIX),
+    Program("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, FLOATS, _MATRIX),
     Program("A+.×B", {"A": "K[n 16]", "B": "K[16 16]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
     Program("A+.×B", {"A": "K[16 16]", "B": "K[16 n]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
-    Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 12, 1 << 16, 1 << 19, 1 << 22)),
+    Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 16, 1 << 19, 1 << 22)),
     Program("x+.×A", {"A": "K[s s]", "x": "K[s]"}, sizes=(1 << 12, 1 << 19)),
-    Program("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:3]),
-    Program("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:3]),
-    Program("⎕cholesky A", {"A": "spd[s s]"}, sizes=_MATRIX[:3]),
+    Program("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:4]),
+    Program("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:4]),
+    Program("⎕cholesky A", {"A": "spd[s s]"}, sizes=_MATRIX[:4]),
     Program("{(u s v)←⎕svd ⍵ ⋄ s}A", {"A": "K[s s]"}, sizes=_SMALL),
     Program("{(w v)←⎕eigh ⍵ ⋄ w}A", {"A": "spd[s s]"}, sizes=_SMALL),
     Program("⎕fft c", {"c": "c128[n]"}, (Kind.C128,), (1 << 10, 1 << 14, 1 << 18)),

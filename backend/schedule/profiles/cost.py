@@ -4,8 +4,9 @@
 executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop is trip × body with a launch an
 iteration, a map or fold its body once a cell, a branch its longer arm.
 
-Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`.  Every execution costs `launch_ns`.
-Both are part of a phase's ticks, because one host queue a device is all that a problem knows.
+Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the table `kernel` says of a
+structured phase (tables of library phases then include it).  Every execution costs `launch_ns`.  Both are part of a
+phase's ticks, because one host queue a device is all that a problem knows.
 
 Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
 Tables are asked at the shard's own size; the ticks are given at a few rows, between which planners draw straight lines.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
 
+from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, capacity
 from ...graph.bind import BoundGraph
 from ...graph.phases import (
@@ -73,7 +75,7 @@ def phase_ticks(
     if device is None:
         return None
     rates, number = Rates(device), numbers_of(bound)
-    overhead = (device.launch_ns + device.host_dispatch_ns) * GRAIN
+    overhead = device.launch_ns * GRAIN + making_grains(phase, rates)
 
     def at(cut: Cut | None) -> int:
         return _up(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead, tick_ns)
@@ -88,8 +90,6 @@ def phase_ticks(
 
 def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
     """Ticks for home to merge one partial result of that many bytes."""
-    from ....typechecker.elements import Kind
-
     home = profile.home
     table = Rates(home).table(("copy", "add"), Kind.F64)
     grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
@@ -136,10 +136,11 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
 
 
 def _block(graph: SubGraph, types: Types, rates: Rates, number: Number) -> tuple[int, int]:
-    """What a body costs once (its kernels) and each time it runs.  See Note [Steps]."""
+    """What a body costs once (its kernels) and each time it runs, its results taking dying buffers.  See Note [Steps]."""
     once = each = 0
+    rates = rates.reusing()
     for phase in graph.phases:
-        once += rates.device.host_dispatch_ns * GRAIN
+        once += making_grains(phase, rates)
         each += rates.device.launch_ns * GRAIN + phase_grains(phase, types, rates, number)
     return once, each + rates.device.launch_ns * GRAIN
 
@@ -148,12 +149,20 @@ def step_ns(
     phase: Phase, bound: BoundGraph, device: DeviceProfile, calibration: Calibration, launches: int = 1
 ) -> Estimate | None:
     """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there."""
+    rates = Rates(device)
     try:
-        grains = phase_grains(phase, bound.graph.types, Rates(device), numbers_of(bound))
+        grains = phase_grains(phase, bound.graph.types, rates, numbers_of(bound))
     except NoTable:
         return None
-    ns = device.host_dispatch_ns + launches * (device.launch_ns + _up(grains, 1))
-    return with_interval(ns, calibration)
+    return with_interval(_up(making_grains(phase, rates) + launches * (device.launch_ns * GRAIN + grains), 1), calibration)
+
+
+def making_grains(phase: Phase, rates: Rates) -> Grains:
+    """What the first execution of a step takes more than the next.  See Note [Steps]."""
+    table = rates.table(("kernel",), Kind.I64)
+    if table is None:
+        return Grains(rates.device.host_dispatch_ns * GRAIN)
+    return table.at(len(phase.body) + len(phase.reads)) if isinstance(phase, Structured) else Grains(0)
 
 
 def with_interval(ns: int, calibration: Calibration) -> Estimate:

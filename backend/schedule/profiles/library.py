@@ -24,6 +24,8 @@ Shape = tuple[int, ...]
 
 TALL: Final = 8
 """A product with one side this many times the others is tall or wide."""
+THIN: Final = 4
+"""A product with fewer rows or columns moves data, it does not compute."""
 ROW_BYTES: Final = 64
 """Cells of at least this many bytes are gathered by the row."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
@@ -122,7 +124,7 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
     work = 2 * rows * columns * shared
     if rows == 1 and columns == 1:
         return rates.grains(("dot", "gemv", "gemm.square", "gemm"), kind, touched)
-    if min(rows, columns) == 1 and rates.table(("gemv",), kind) is not None:
+    if min(rows, columns) < THIN and rates.table(("gemv",), kind) is not None:
         return rates.grains(("gemv",), kind, touched)
     most, rest = max(rows, columns), max(shared, min(rows, columns))
     shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"

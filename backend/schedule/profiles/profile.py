@@ -99,10 +99,11 @@ class LinkProfile:
 
     @property
     def bytes_per_ns(self) -> Fraction | None:
-        """The rate of the largest transfer that the table knows."""
+        """The rate of the largest transfer that the table knows, as a fraction that is quick to count with."""
         if self.table is None:
             return None
-        return Fraction(self.table.size[-1], max(1, self.table.ns[-1] - self.latency_ns))
+        rate = Fraction(self.table.size[-1], max(1, self.table.ns[-1] - self.latency_ns))
+        return rate.limit_denominator(10_000) or rate
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,16 @@ class NoTable(Exception):
 
 
 class Rates:
-    """One device's tables."""
+    """One device's tables.  `reuses`: results are written where an operand was, so that no fresh memory is touched."""
 
-    def __init__(self, device: DeviceProfile) -> None:
+    def __init__(self, device: DeviceProfile, *, reuses: bool = False) -> None:
         self.device = device
+        self.reuses = reuses
         self.fused = any(name.startswith("body.") for name in device.ops)
         self._found: dict[tuple[tuple[str, ...], Kind], Table | None] = {}
+
+    def reusing(self) -> Rates:
+        return self if self.reuses else Rates(self.device, reuses=True)
 
     def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
         """The first that exists: exact kind and name before near kinds, those before wider names."""

@@ -165,7 +165,11 @@ def _one_application(phase: Structured, types: Types, rates: Rates, space: _Spac
         return None
     node = applied[0]
     stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
-    return rates.grains(stems, _table_kind(phase.body, node), space.points * _per_point(phase.body, node))
+    table = rates.require(stems, _table_kind(phase.body, node))
+    size = space.points * _per_point(phase.body, node)
+    if rates.fused and (rates.reuses or size > table.size[-1]):
+        return None  # streams were measured further
+    return table.at(size)
 
 
 def _counted(phase: Structured, node: ApplyNode, reduced: int) -> Kind | None:
@@ -279,7 +283,9 @@ def _streams(phase: Structured, types: Types, rates: Rates, number: Number, spac
     if space.reduce is None:
         for result in phase.results:
             kind = types[result.value].element.kind
-            total += rates.grains(("write", "copy", "add"), kind, space.points * kind.bytes)
+            fresh = rates.grains(("write", "copy", "add"), kind, space.points * kind.bytes)
+            again = rates.table(("read",), kind) if rates.reuses else None
+            total += fresh if again is None else min(fresh, again.at(space.points * kind.bytes))
     return total
 
 
