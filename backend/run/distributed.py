@@ -105,7 +105,11 @@ def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int 
 def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]]) -> None:
     """Every queue from its first step to its last."""
     places = [0] * len(steps)
-    passed: set[FenceId] = set()
+    to_come: dict[FenceId, int] = {}
+    for own in steps:
+        for step in own:
+            if isinstance(step, FenceStep):
+                to_come[step.fence] = to_come.get(step.fence, 0) + 1
     waiting: dict[FenceId, list[int]] = {}
     ready = [(0, which) for which in range(len(steps))]
     left = sum(map(len, steps))
@@ -114,7 +118,7 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]]) 
         own = steps[which]
         while places[which] < len(own):
             step = own[places[which]]
-            if isinstance(step, WaitStep) and step.fence not in passed:
+            if isinstance(step, WaitStep) and to_come.get(step.fence, 1):
                 waiting.setdefault(step.fence, []).append(which)
                 break
             starts = getattr(step, "start", now)
@@ -125,8 +129,8 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]]) 
             places[which] += 1
             left -= 1
             if isinstance(step, FenceStep):
-                passed.add(step.fence)
-                for other in waiting.pop(step.fence, ()):
+                to_come[step.fence] -= 1
+                for other in () if to_come[step.fence] else waiting.pop(step.fence, ()):
                     heapq.heappush(ready, (now, other))
     if left:
         raise AssertionError("every queue waits for another")

@@ -152,7 +152,8 @@ class FreeStep:
 class TransferStep:
     """Copy a value, or a box of it, between devices over a link, which is busy during [start, busy); it is there at `arrive`.
 
-    `link`: of `Plan.links`, empty where devices share a memory's time.  `partial`: see Note [Boxes]."""
+    `link`: of `Plan.links`, empty where devices share a memory's time.  `partial`: see Note [Boxes].  `units`: the same part
+    as the scheduling problem counts it, rows of the phase's cut, or bytes of all results of an atomic phase."""
 
     value: ValueId
     source: DeviceId
@@ -164,11 +165,13 @@ class TransferStep:
     start: int = 0
     busy: int = 0
     arrive: int = 0
+    units: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class FenceStep:
-    """Everything before this in its queue has completed once the fence is passed."""
+    """Everything before this in its queue has completed once the fence is passed; a fence in several queues is passed when
+    all of them have come to it."""
 
     fence: FenceId
 

@@ -92,6 +92,12 @@ class Fields:
         where = f"{self.where}.{name}"
         return tuple((natural(start, where), natural(stop, where)) for start, stop in value)
 
+    def interval(self, name: str) -> tuple[int, int]:
+        found = self.items(name)
+        if len(found) != 2:
+            raise PlanFormatError(f"{self.where}.{name} is not an interval")
+        return natural(found[0], self.where), natural(found[1], self.where)
+
     def rows(self, name: str) -> list[Fields]:
         return [Fields(v, f"{self.where}.{name}[{i}]") for i, v in enumerate(self.items(name))]
 

@@ -147,6 +147,7 @@ def _step_object(step: Step) -> dict[str, Any]:
                 "start": step.start,
                 "busy": step.busy,
                 "arrive": step.arrive,
+                "units": list(step.units),
             }
         case FenceStep():
             return {"step": "fence", "fence": step.fence}
@@ -321,7 +322,7 @@ def _step_of(name: str, row: Fields, depth: int) -> Step:
             value, source, target = ValueId(row.count("value")), DeviceId(row.text("source")), DeviceId(row.text("target"))
             return TransferStep(
                 value, source, target, row.count("bytes"), row.box("box"), row.flag("partial"), row.text("link"),
-                row.count("start"), row.count("busy"), row.count("arrive"),
+                row.count("start"), row.count("busy"), row.count("arrive"), row.interval("units"),
             )  # fmt: skip
         case "fence":
             return FenceStep(FenceId(row.count("fence")))

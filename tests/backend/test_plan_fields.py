@@ -30,7 +30,7 @@ STEPS = (
     RunStep(PhaseId(1), None, ((0, 4), (0, 8192)), 3, 9),
     CombineStep(PhaseId(1), 12, 13),
     FreeStep((ValueId(2),), ((4, 12),), GPU),
-    TransferStep(ValueId(2), GPU, CPU, 64, ((4, 12),), True, "pcie", 9, 10, 12),
+    TransferStep(ValueId(2), GPU, CPU, 64, ((4, 12),), True, "pcie", 9, 10, 12, (1, 3)),
 )
 PLAN = Plan(
     "p", (), (Device(CPU, "cpu", 2, None, "cpu"), Device(GPU, "cuda", 1, 100, "gpu")), CPU, (),

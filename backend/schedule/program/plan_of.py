@@ -379,9 +379,8 @@ class _Writer:
         found: list[Step] = []
         for value, box, all_of_it in zip(values, boxes, whole, strict=True):
             size = moved.bytes * all_of_it // max(1, sum(whole)) if moved.partial else self.bytes(value, box)
-            found.append(
-                TransferStep(value, source, target, size, box, moved.partial, link, moved.start, moved.busy, moved.arrive)
-            )
+            ticks, units = (moved.start, moved.busy, moved.arrive), (moved.first, moved.stop)
+            found.append(TransferStep(value, source, target, size, box, moved.partial, link, *ticks, units))
         return found
 
     # ------------------------------------------------------------------------------ memory

@@ -1,0 +1,183 @@
+"""A program on the devices of a profile, planned in one call: problem, directives, answer, plan, and both verifiers.
+
+Every plan that leaves here has passed V1 to V10 as a schedule (`verifier`) and as a plan (`checking`).  What cannot be planned is
+refused with the fewest facts that contradict each other, at the lines that say them.
+
+Neighbours: `problem_of`, `plan_of`, `instances.directives` (texts), `objectives` (planners); shells call `plan_program`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import TypeAlias
+
+from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed
+from ....lang.source import Source, Span
+from ....typechecker.core import Core
+from ...graph.bind import BoundGraph
+from ..budget import DEFAULT, Budget
+from ..instances.directive_reader import Named, Scope
+from ..instances.directives import resolve
+from ..plan import Plan
+from ..problem import Answer, Conflict, Objective, PhaseIndex, Problem, Status
+from ..profiles import Profile, fingerprint
+from ..verifier import verify
+from .checking import check_plan
+from .plan_of import plan_of
+from .problem_of import ProgramProblem, names_in, problem_of
+from .schedule_of import NotOfThisProblem, answer_of
+
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A verified plan, the problem and answer behind it, and warnings about directives."""
+
+    plan: Plan
+    program: ProgramProblem
+    answer: Answer
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def program_hash(core: Core) -> str:
+    """Names a program by its texts."""
+    digest = sha256()
+    for source in sorted(core.sources, key=lambda source: source.text):
+        digest.update(source.text.encode() + b"\0")
+    return digest.hexdigest()
+
+
+def plan_program(
+    core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
+    planner: Planner | None = None,
+) -> Planned:  # fmt: skip
+    """The plan of a bound program.  `objectives` go before those of its schedule blocks.
+
+    Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
+    program, warnings = with_directives(problem_of(bound, profile), core, objectives)
+    answer = (planner or _best)(program.problem, budget)
+    if answer.schedule is None or answer.status is Status.ABORTED:
+        raise _without_plan(answer, core)
+    hash = program_hash(core)
+    plan = plan_of(program, answer, hash)
+    faults = check_plan(plan, bound)
+    if any(fault.code == "V4" for fault in faults):
+        places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
+        program, warnings = with_directives(problem_of(bound, profile, unaligned=places), core, objectives)
+        answer = (planner or _best)(program.problem, budget)
+        if answer.schedule is None:
+            raise _without_plan(answer, core)
+        plan = plan_of(program, answer, hash)
+        faults = check_plan(plan, bound)
+    wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
+    if wrong:
+        raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
+    return Planned(plan, program, answer, warnings)
+
+
+def _best(problem: Problem, budget: Budget) -> Answer:
+    from ..objectives import plan_objectives
+
+    return plan_objectives(problem, budget)
+
+
+def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
+    return [f"{one.code.value}: {one.message}" for one in verify(program.problem, answer) if one.code.value != "V7"]
+
+
+# --------------------------------------------------------------------------------------- directives
+
+
+def with_directives(
+    program: ProgramProblem, core: Core, objectives: Sequence[Objective]
+) -> tuple[ProgramProblem, tuple[Diagnostic, ...]]:
+    """The problem with what the program's schedule blocks ask for.  Rejected: SCH1xx, SCH2xx."""
+    if not core.schedules:
+        return _aiming(program, objectives, ()), ()
+    bound = program.bound
+    spans = {place: phase.span for place, phase in enumerate(bound.graph.phases)}
+    names = {
+        name: [Named(PhaseIndex(place), spans[place]) for place in places] for name, places in names_in(bound).items()
+    }
+    main = core.sources[0] if core.sources else Source("<program>", "")
+    texts = {source.name: source for source in core.sources}
+    found = list(program.problem.directives)
+    asked: list[Objective] = []
+    diagnostics: list[Diagnostic] = []
+    for block in core.schedules:
+        source = texts.get(block.span.file, main)
+        resolved = resolve(block.directives, Scope(program.problem, names), source)
+        found += resolved.directives
+        asked += resolved.objectives
+        diagnostics += resolved.diagnostics
+    if any(diagnostic.is_error for diagnostic in diagnostics):
+        raise Rejected(diagnostics)
+    made = replace(program, problem=replace(program.problem, directives=tuple(found)))
+    return _aiming(made, objectives, asked), tuple(diagnostics)
+
+
+def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
+    wanted = tuple(dict.fromkeys(first or asked)) or (Objective.LATENCY,)
+    return replace(program, problem=replace(program.problem, objectives=wanted))
+
+
+def _without_plan(answer: Answer, core: Core) -> Rejected | RunFailed:
+    """Why there is no plan."""
+    span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
+    if answer.status is Status.ABORTED:
+        return RunFailed([Diagnostic("E709", "the planner was stopped before it had a plan", span)])
+    if answer.conflict is None:
+        message = "no plan was found within the budget, nor that there is none"
+        return RunFailed([Diagnostic("E709", message, span)])
+    return Rejected([conflict_diagnostic(answer.conflict, span)])
+
+
+def conflict_diagnostic(conflict: Conflict, elsewhere: Span) -> Diagnostic:
+    """The fewest facts that contradict each other, at the first line that says one of them."""
+    lines = [directive.line for directive in conflict.directives]
+    spans = [Span(elsewhere.file, line.start, line.end) for line in lines if line.start >= 0]
+    said = [f"`{' '.join(line.text.split())}` (line {line.number})" for line in lines]
+    message = "these cannot all hold: " + "; ".join((*said, *conflict.facts))
+    labels = tuple(Label(span, "and this") for span in spans[1:])
+    notes = () if conflict.hint is None else (conflict.hint,)
+    return Diagnostic(conflict.code, message, spans[0] if spans else elsewhere, labels=labels, notes=notes)
+
+
+# ------------------------------------------------------------------------------------- stored plans
+
+
+def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+    """Refused SCH301: the plan is for another program, other sizes or another profile."""
+    stale: list[str] = []
+    if plan.program != program_hash(core):
+        stale.append("it was made for another program text")
+    sizes = {variable.name: number for variable, number in bound.sizes.items()}
+    changed = [f"{name} is {sizes.get(name)} and was {number}" for name, number in plan.sizes if sizes.get(name) != number]
+    if changed or len(sizes) != len(plan.sizes):
+        stale.append("sizes differ: " + (", ".join(changed) or "their names"))
+    if profile is not None and plan.profile != fingerprint(profile):
+        stale.append("its device profile has another fingerprint")
+    if stale:
+        message = "the plan is out of date: " + "; ".join(stale)
+        raise Refused([Diagnostic("SCH301", message, Span(where, 0, 0), notes=("plan again with `rho plan … -o PLAN`",))])
+
+
+def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
+    """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
+    found = [f"{fault.code}: {fault.message}" for fault in check_plan(plan, bound)]
+    if found or profile is None:
+        return found
+    program, _ = with_directives(problem_of(bound, profile), core, _objectives(plan))
+    try:
+        return _violations(program, answer_of(plan, program))
+    except NotOfThisProblem as problem:
+        return [f"V1: {problem}"]
+
+
+def _objectives(plan: Plan) -> tuple[Objective, ...]:
+    known = {objective.value: objective for objective in Objective}
+    said = () if plan.prediction is None else plan.prediction.objectives
+    return tuple(known[name] for name, _ in said if name in known)

@@ -1,0 +1,85 @@
+"""A plan back as a schedule of its program's problem, so that the independent verifier can judge stored plans.
+
+Neighbours: `plan_of` (the other way), `checking` (what only the plan says), `backend.schedule.verifier`.
+"""
+
+from __future__ import annotations
+
+from ...graph import traverse
+from ..plan import BranchStep, CellsStep, LoopStep, Plan, RunStep, TransferStep
+from ..plan import CombineStep as PlanCombine
+from ..problem import Answer, CombineStep, DeviceIndex, Objective, PhaseIndex, Proof, Schedule, Shard, Status, Transfer
+from .problem_of import ProgramProblem
+
+
+class NotOfThisProblem(ValueError):
+    """The plan speaks of phases, devices or links that the problem does not have, or cuts them otherwise."""
+
+
+def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
+    """The schedule that a plan follows."""
+    problem = program.problem
+    devices = {name: DeviceIndex(place) for place, name in enumerate(problem.device_names())}
+    phases = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
+    maker = {value: PhaseIndex(place) for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
+    first_result = {place: traverse.results(phase)[:1] for place, phase in enumerate(program.phases)}
+    links = {link.id: place for place, link in enumerate(problem.links)}
+    shards: list[Shard] = []
+    combines: list[CombineStep] = []
+    transfers: list[Transfer] = []
+    try:
+        for queue in plan.main.queues:
+            for step in queue.steps:
+                match step:
+                    case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                        place = phases[step.phase]
+                        rows = _rows(step, program, place)
+                        shards.append(Shard(place, devices[queue.device], *rows, step.start, step.end))
+                    case PlanCombine():
+                        combines.append(CombineStep(phases[step.phase], step.start, step.end))
+                    case TransferStep():
+                        place = maker[step.value]
+                        if step.value not in first_result[place]:
+                            continue  # the results of a phase travel together
+                        task = problem.phases[place]
+                        first, stop = step.units
+                        span = task.out_bytes if task.rows == 0 or task.combine is not None else task.rows
+                        size = -(-task.out_bytes * stop // max(1, span)) - -(-task.out_bytes * first // max(1, span))
+                        if step.partial and task.combine is not None:
+                            size = task.combine.bytes
+                        link = links[step.link] if step.link else None
+                        source, target = devices[step.source], devices[step.target]
+                        ticks = (step.start, step.busy, step.arrive)
+                        transfers.append(Transfer(place, source, target, *step.units, size, link, *ticks, step.partial))
+                    case _:
+                        continue
+    except KeyError as missing:
+        raise NotOfThisProblem(f"{missing.args[0]} is not in the problem") from None
+    return Schedule(
+        tuple(sorted(shards, key=lambda s: (s.start, s.phase, s.first))),
+        tuple(sorted(combines, key=lambda c: (c.start, c.phase))),
+        tuple(sorted(transfers, key=lambda t: (t.start, t.phase, t.source, t.target))),
+    )
+
+
+def answer_of(plan: Plan, program: ProgramProblem) -> Answer:
+    """What a plan says of itself, as an answer to verify."""
+    schedule, said = schedule_of(plan, program), plan.prediction
+    if said is None:
+        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), Proof("none", 0))
+    known = {objective.value for objective in Objective}
+    values = tuple(value for name, value in said.objectives if name in known)
+    return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines)
+
+
+def _rows(step: RunStep | LoopStep | BranchStep | CellsStep, program: ProgramProblem, place: PhaseIndex) -> tuple[int, int]:
+    cut, task = program.cuts.of[place], program.problem.phases[place]
+    box = step.box if isinstance(step, RunStep) else None
+    if box is None:
+        return 0, max(1, task.rows)
+    if cut is None or cut.axis >= len(box):
+        raise NotOfThisProblem(f"phase {task.id} is not cut there")
+    start, stop = box[cut.axis]
+    if start % cut.grain or (stop % cut.grain and stop != cut.size):
+        raise NotOfThisProblem(f"phase {task.id} is not cut at a row")
+    return start // cut.grain, -(-stop // cut.grain)
