@@ -16,6 +16,7 @@ from .grammar import TEXT
 from .layout import Line, Spelling, ascii_comment, ascii_of, lay_out
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
+from .sequences import refuse_strays
 from .source import Source, Span
 from .spelling import Spelled, spell
 from .splitter import Piece, split_statements
@@ -59,7 +60,7 @@ def _refuse_unreadable(spelled: Spelled, pieces: list[Piece]) -> None:
             if is_declaration(piece.text):
                 read_declaration(binding, piece.text)
             else:
-                read_statement(binding, piece.text)
+                refuse_strays(binding, read_statement(binding, piece.text))
         except Problem as problem:
             problems.extend([problem.diagnostic] if problem.diagnostic is not None else [])
     if problems:

@@ -7,9 +7,11 @@ import re
 from . import tree
 from .cycles import cycle_through
 from .diagnostics import Label
-from .primitives import by_name, nearest
+from .primitives import by_name, nearest, suggest
+from .primitives import rows as rows_of
 from .problems import Problem
 from .scope import Scope
+from .source import Span
 from .tokens import Token, TokenKind
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
@@ -76,11 +78,30 @@ def unknown_name(binding: Binding, scope: Scope, token: Token) -> Problem:
     module = re.search(r"\b([^\W\d]\w*)\.$", before)
     if module is not None and scope.find(module[1]) == (True, None):
         return Problem(None)  # of a module that could not be used
+    spelt = _misspelt(binding, token)
+    if spelt is not None:
+        return spelt
     meant = _meant(binding, scope, name)
     if meant is None:
         return binding.problem("E001", f"`{name}` has no value here", span, notes=_explained(name, module, before))
     return binding.problem("E001", f"`{name}` has no value here; did you mean `{meant}`?", span,
                            fixes=replacing(f"write `{meant}`", span, meant))  # fmt: skip
+
+
+def _misspelt(binding: Binding, token: Token) -> Problem | None:
+    """A name right after a backtick key is more likely the rest of a misspelt glyph: `` `iotta ``."""
+    offsets, start = binding.spelled.offsets, binding.base + token.start
+    if offsets is None or start == 0:
+        return None
+    glyph, width = binding.spelled.text[start - 1], offsets[start] - offsets[start - 1]
+    rows = [row for row in rows_of(glyph) if row.key is not None] if width == 2 else []
+    meant = suggest(f"`{rows[0].key}{token.text}") if rows else None
+    if meant is None:
+        return None
+    word = f"`{rows[0].key}{token.text}"
+    span = Span(binding.spelled.file, offsets[start - 1], binding.of(token).end)
+    return binding.problem("E007", f"{word} spells no glyph; did you mean {meant}?", span,
+                           fixes=replacing(f"write {meant}", span, meant))  # fmt: skip
 
 
 def _explained(name: str, module: re.Match[str] | None, before: str) -> tuple[str, ...]:

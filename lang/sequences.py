@@ -7,6 +7,7 @@ in through `Binding.braces`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
 from . import literals, tree
@@ -112,6 +113,16 @@ def _glyph(binding: Binding, token: Token) -> Unit:
     else:
         return Unit(UnitKind.FUNCTION, token.start, token.end, glyph, tree.Primitive(binding.of(token), glyph), 1)
     return Unit(kind, token.start, token.end, glyph)
+
+
+def refuse_strays(binding: Binding, tokens: Sequence[Token]) -> None:
+    """E002 for a `;` outside brackets, whatever the names around it mean."""
+    pending = [*tokens]
+    while pending:
+        token = pending.pop()
+        if token.kind is TokenKind.SEMICOLON:
+            raise _stray(binding, token)
+        pending += [item for item in token.items if token.kind is not TokenKind.BRACKETS or item.kind is not TokenKind.SEMICOLON]
 
 
 def _stray(binding: Binding, token: Token) -> Problem:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ..backend.graph import lower, optimise
 from ..backend.graph.bind import in_terms_of
@@ -25,6 +25,9 @@ from ..typechecker.sizes import Size, SizeVariable
 from .outcome import Outcome
 from .quantities import GENERIC_COST
 from .session import Checked, Loaded
+
+if TYPE_CHECKING:
+    from ..backend.run.executor import Observer
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +117,39 @@ def definition_lines(found: Mapping[str, tuple[DefinitionCost, ...]]) -> list[st
     return lines
 
 
-def measured(loaded: Loaded, execute: Callable[[], Outcome]) -> Outcome:
-    """Run, and put how long it took beside the predicted peak of memory into the outcome's plan.
+RUNS: Final = 20
+MOST_SECONDS: Final = 3.0
+"""Of the repeated runs of `--analyze` together."""
 
-    The back end is loaded first, so that the time is that of reading the data and computing."""
+
+def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> Outcome:
+    """Run, and put how long it and its phases took beside what was predicted into the outcome's plan.
+
+    The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
+    further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
     from ..backend.run import cpu, executor  # noqa: F401
+    from ..backend.run.calibration.tier import warm_kernels
+    from ..backend.run.cpu import library  # noqa: F401
+    from .analysis import Observed, rows
+    from .profiles import this_machine
 
     start = time.perf_counter()
-    outcome = execute()
+    outcome = execute(None)
     seconds = time.perf_counter() - start
+    limit = loaded.request.limits.seconds
+    allowed = MOST_SECONDS if limit is None else min(MOST_SECONDS, limit / 2 - seconds)
+    observed = Observed()
+    with warm_kernels():
+        execute(None)
+        for _ in range(max(1, min(RUNS, int(allowed / max(seconds, 1e-6))))):
+            observed.next_run()
+            execute(observed)
+    profile = this_machine()
     predicted = {str(device): count for device, count in loaded.plan.main.peak}
-    return replace(outcome, plan={**outcome.plan, "measured": {"seconds": seconds}, "predicted": {"peak_bytes": predicted}})
+    phases = rows(loaded, observed, profile)
+    found = {
+        "measured": {"seconds": seconds, "runs": observed.runs, "phases": [row.json() for row in phases]},
+        "predicted": {"peak_bytes": predicted},
+        "profile": {"calibrated": profile.calibration.calibrated is not None},
+    }
+    return replace(outcome, plan={**outcome.plan, **found})

@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import cast
 
 from . import arguments as command_line
@@ -36,6 +37,24 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     return code
 
 
+def _print_usage_json(words: list[str], error: UsageError, console: Console) -> None:
+    """Whoever asked for JSON gets an object, also when the command itself is wrong."""
+    asked = "--json" in words or "--format=json" in words or ("--format", "json") in pairwise(words)
+    if not asked or "--" in words[: words.index("--json") if "--json" in words else 0]:
+        return
+    from ..lang.diagnostics import Diagnostic
+    from ..lang.render import diagnostic_json
+    from ..lang.source import Span
+    from .results import print_json
+
+    notes = (error.hint,) if error.hint else ()
+    found = [diagnostic_json(Diagnostic("USAGE", error.message, Span("", 0, 0), notes=notes), {})]
+    results: dict[str, object] = {"values": [], "printed": []} if words[0] in ("run", "eval", "-c") else {}
+    if words[0] == "check":
+        results = {"version": 1, "files": [], "summary": {"errors": 1, "warnings": 0, "ms": 0.0}}
+    print_json(console, {**results, "diagnostics": found})
+
+
 def _discard_output(from_process: bool) -> None:
     """What is still buffered goes nowhere, so that the interpreter's own flush at exit cannot fail."""
     if from_process:
@@ -50,6 +69,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note(f"rho: {error.message}" if not error.message.startswith("rho ") else error.message)
         if error.hint:
             console.note(f"  {error.hint}")
+        _print_usage_json(words, error, console)
         return Exit.USAGE
     except KeyboardInterrupt:
         console.note("interrupted")

@@ -67,7 +67,7 @@ def run_program(
 def _measured(session: Session, loaded: Loaded) -> Outcome:
     from .costs import measured
 
-    return measured(loaded, lambda: session.run(loaded))
+    return measured(loaded, lambda observe: session.run(loaded, observe=observe))
 
 
 def _rejection(checked: Checked) -> Exit:

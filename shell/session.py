@@ -26,6 +26,7 @@ from .permissions import EVERYTHING, Permissions
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
+    from ..backend.run.executor import Observer
     from ..backend.schedule.plan import Plan
     from ..typechecker.core import Core
     from .loading import InputFile
@@ -131,8 +132,9 @@ class Session:
         check_time(candidate, request.limits.seconds)
         return Loaded(checked, core, request, files, bound, made)
 
-    def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED) -> Outcome:
-        """Read the data and compute.  Raises RunFailed or Refused; nothing is printed or written."""
+    def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
+        """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
+        or written."""
         from .loading import read_inputs
         from .outcome import outcome_of
 
@@ -152,7 +154,7 @@ class Session:
             return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan))
         from ..backend import execute
 
-        results = execute(loaded.plan, loaded.bound, values)
+        results = execute(loaded.plan, loaded.bound, values, observe)
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         return outcome_of(core, printed, outputs, plan_summary(loaded.plan))

@@ -84,8 +84,11 @@ def hints(
     if rank and rank < len(long_frame) and short_frame == long_frame[len(long_frame) - rank :]:
         cells = "row" if rank == 1 else f"cell of rank {rank}"
         left, right = sorted((long, short), key=lambda x: b.where(x).start)
-        rewritten = f"`{_called(b, left, 'A', left=True)} {b.glyph}⍤{rank} ⊢ {_called(b, right, 'b')}`"
-        said = f"frames match from the left; to use {_called(b, short, 'b')} with every {cells} write {rewritten}"
+        texts = [_called(b, x, left=x is left) for x in (left, right, short)]
+        if not all(texts):
+            return (f"frames match from the left; to pair one argument with every {cells} of the other use `⍤{rank}`",), ()
+        rewritten = f"`{texts[0]} {b.glyph}⍤{rank} ⊢ {texts[1]}`"
+        said = f"frames match from the left; to use {texts[2]} with every {cells} write {rewritten}"
         if b.text(span) not in ("", b.glyph):  # a derived function: what it does with `⍤` is its own affair
             return ("frames match from the left; here one has the other's last axes (rows: `⍤1`)",), ()
         if _beside(b, left, span) and _beside(b, right, span):
@@ -103,7 +106,7 @@ def turned(b: Builder, x: Operand, span: Span) -> tuple[tuple[str, ...], tuple[F
     place = b.where(x)
     if not _beside(b, x, span):
         return ("the axes of one in reverse order (`⍉`) line up with the other's",), ()
-    said = f"did you mean `⍉{_called(b, x, 'B')}`? its axes in reverse order line up"
+    said = f"did you mean `⍉{_called(b, x) or b.text(place)}`? its axes in reverse order line up"
     text = b.text(place)
     return (), (Fix(said, (Edit(place, f"⍉{text}" if place.start >= span.end else f"(⍉{text})"),)),)
 
@@ -118,11 +121,11 @@ def _beside(b: Builder, x: Operand, span: Span) -> bool:
     return place.end <= span.start and b.text(Span(span.file, place.end, span.start)).strip() in ("", ")")
 
 
-def _called(b: Builder, x: Operand, otherwise: str, *, left: bool = False) -> str:
-    """A value as a message writes it: the short text that the program mentions it by, or its name."""
+def _called(b: Builder, x: Operand, *, left: bool = False) -> str:
+    """A value as a message writes it: the short text that the program mentions it by, or its name; empty if it has neither."""
     text = b.text(b.where(x))
     if text.isidentifier() or text in ("⍺", "⍵"):
         return text
     if x.value in b.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
-        return b.names.get(x.value, otherwise)
+        return b.names.get(x.value, "")
     return f"({text})" if left else text

@@ -13,7 +13,7 @@ from enum import Enum
 
 from ..lang.diagnostics import Fix, Label
 from ..lang.source import Span
-from .sizes import Size, SizeVariable
+from .sizes import Size, SizeVariable, variable
 
 
 class Relation(Enum):
@@ -49,6 +49,18 @@ class SizeFact:
 
     def __str__(self) -> str:
         return f"{self.left} {self.relation.value} {self.right}"
+
+    def broken_with(self, sizes: Mapping[SizeVariable, int]) -> str:
+        """That it does not hold for these sizes, with the numbers of its sides where they say more than the sizes do."""
+        mentioned = sorted(self.left.variables() | self.right.variables(), key=lambda v: v.key)
+        shown = ", ".join(f"{v.name}={sizes[v]}" for v in mentioned)
+        numbers = [
+            f"the {side} is {str(size.evaluate(sizes)).replace('-', '¯')}"
+            for side, size in (("left", self.left), ("right", self.right))
+            if size.constant is None and not (len(mentioned) and any(size == variable(v) for v in mentioned))
+        ]
+        found = f"{self} does not hold" + (f" with {shown}" if shown else "")
+        return f"{found}: {', '.join(numbers)}" if numbers else found
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,12 +81,10 @@ def _variables(fact: SizeFact) -> frozenset[SizeVariable]:
 
 def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     fact, need = guard.fact, guard.obligation
-    left, right = fact.left.evaluate(sizes), fact.right.evaluate(sizes)
     mentioned = sorted(_variables(fact), key=lambda v: v.key)
     values = {v.name: sizes[v] for v in mentioned}
-    shown = ", ".join(f"{name}={value}" for name, value in values.items())
     return Diagnostic(
-        "E701", f"with {shown or 'these sizes'}, {fact} does not hold: {left} {fact.relation.value} {right} is false", need.span,
+        "E701", fact.broken_with(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
     )  # fmt: skip
 

@@ -51,11 +51,9 @@ def guard_variables(guard: CoreGuard) -> frozenset[SizeVariable]:
 def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     """E701 with the numbers put in."""
     fact, need = guard.fact, guard.obligation
-    left, right = fact.left.evaluate(sizes), fact.right.evaluate(sizes)
     values = {v.name: sizes[v] for v in sorted(guard_variables(guard), key=lambda v: v.key)}
-    shown = ", ".join(f"{name}={value}" for name, value in values.items())
     return Diagnostic(
-        "E701", f"with {shown or 'these sizes'}, {fact} does not hold: {left} {fact.relation.value} {right} is false", need.span,
+        "E701", fact.broken_with(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,
     )  # fmt: skip
 

@@ -5,6 +5,8 @@ Operations know the code and the sentence; the executor adds the span of the pha
 
 from __future__ import annotations
 
+import math
+
 
 class CheckFailed(Exception):
     """A run-time check of the program failed: E310 index, E703 value, E403 size, E204 empty reduction, E702 memory."""
@@ -13,3 +15,13 @@ class CheckFailed(Exception):
         self.code = code
         self.message = message
         super().__init__(f"{code}: {message}")
+
+
+def shown(value: complex | float | int | bool) -> str:
+    """A number in a message as the program would write it: `¯3`, `2.5`, `1E30`, `NaN`, `¯∞`, `3J¯4`; every digit of it."""
+    if isinstance(value, complex):
+        return f"{shown(value.real)}J{shown(value.imag)}"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "∞" if value > 0 else "¯∞"
+    text = str(int(value)) if isinstance(value, int) else repr(value).removesuffix(".0")
+    return text.replace("e+", "E").replace("e", "E").replace("-", "¯")

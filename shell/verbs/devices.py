@@ -1,34 +1,147 @@
-"""`rho devices`: what this machine has.  Memory and cores are what the operating system grants; no back end is loaded."""
+"""`rho devices`: what this machine has, or what a profile declares; `--calibrate` measures this machine.
+
+Memory and cores are what the operating system grants.  Only `--calibrate` loads a back end.
+
+Neighbours: `shell.profiles` (this machine's profile), `backend.schedule.profiles` (profiles as data).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .. import machine
+from ...lang.diagnostics import Refused
+from ...lang.source import Source
+from .. import machine, messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..results import print_json, to_json, wants_json, write_whole
 
+if TYPE_CHECKING:
+    from ...backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
+
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    device = processor()
+    from .. import profiles
+
+    name = arguments.value("--devices")
+    calibrate = arguments.has("--calibrate") or arguments.has("--refine")
+    if name is not None and calibrate:
+        raise UsageError("rho devices: a declared profile cannot be calibrated", "leave out --devices to measure this machine")
+    try:
+        if name is not None:
+            profile = profiles.named(name)
+        elif calibrate:
+            profile = _calibrated(console, refine=arguments.has("--refine"))
+        else:
+            profile = profiles.this_machine()
+    except Refused as refused:
+        messages.show(console, refused.diagnostics, _sources(name))
+        return Exit.REFUSED
     if (target := arguments.value("-o")) is not None:
-        try:
-            write_whole(Path(target), to_json({"version": 1, "devices": [device]}) + "\n")
-        except OSError as error:
-            raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
+        _write(Path(target), profile, json=wants_json(arguments))
     elif wants_json(arguments):
-        print_json(console, {"version": 1, "devices": [device]})
+        print_json(console, described(profile))
     else:
-        console.print(f"cpu0  {device['model']}  {device['cores']} cores  {_readable(device['memory_bytes'])}")
+        for line in lines(profile):
+            console.print(line)
     return Exit.OK
 
 
-def processor() -> dict[str, Any]:
-    """The one CPU device: cores this process may use, memory in bytes (the control group's limit if it is lower)."""
-    return {"name": "cpu0", "kind": "cpu", "model": machine.model(), "cores": machine.cores(), "memory_bytes": machine.memory()}
+def _calibrated(console: Console, *, refine: bool) -> Profile:
+    from .. import profiles
+
+    console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
+    profile, kept = profiles.calibrate(refine=refine)
+    console.note(f"kept in {kept}" if kept is not None else "the cache folder cannot be written: not kept")
+    return profile
+
+
+def _sources(name: str | None) -> dict[str, Source]:
+    from ...backend.schedule.profiles.shipped import profile_text
+
+    try:
+        file, text = profile_text(name or "")
+    except Refused:
+        return {}
+    return {file: Source(file, text)}
+
+
+def _write(path: Path, profile: Profile, *, json: bool) -> None:
+    from ...backend.schedule.profiles import canonical
+
+    try:
+        write_whole(path, to_json(described(profile)) + "\n" if json else canonical(profile))
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error.strerror}") from error
+
+
+def described(profile: Profile) -> dict[str, Any]:
+    """The object of `--json`."""
+    from ...backend.schedule.profiles import fingerprint, shipped_names
+
+    calibration = profile.calibration
+    return {
+        "version": 1,
+        "devices": [_device(device, profile) for device in profile.devices],
+        "links": [_link(link) for link in profile.links],
+        "profile": {
+            "calibrated": None if calibration.calibrated is None else calibration.calibrated.isoformat(),
+            "facts": dict(calibration.facts),
+            "residual_p10": float(calibration.residual_p10),
+            "residual_p90": float(calibration.residual_p90),
+            "fingerprint": fingerprint(profile),
+        },
+        "shipped": list(shipped_names()),
+    }
+
+
+def _device(device: DeviceProfile, profile: Profile) -> dict[str, Any]:
+    model = profile.calibration.facts.get("cpu", machine.model()) if len(profile.devices) == 1 else ""
+    return {
+        "name": device.name, "kind": device.kind, "backend": device.backend.value, "node": device.node, "count": device.count,
+        "model": model, "cores": device.threads, "memory_bytes": device.memory_bytes or 0, "home": device.home,
+        "launch_ns": device.launch_ns, "host_dispatch_ns": device.host_dispatch_ns, "sync_ns": device.sync_ns,
+        "operations": sorted(device.ops),
+    }  # fmt: skip
+
+
+def _link(link: LinkProfile) -> dict[str, Any]:
+    rate = link.bytes_per_ns
+    return {
+        "from": link.source, "to": link.target, "latency_ns": link.latency_ns, "duplex": link.duplex.value, "group": link.group,
+        "bytes_per_second": None if rate is None else int(rate * 10**9),
+    }  # fmt: skip
+
+
+def lines(profile: Profile) -> Iterator[str]:
+    """As text: a line a device and a link, then where the figures come from."""
+    calibration = profile.calibration
+    for device in profile.devices:
+        name = device.name if device.count == 1 else f"{device.name}[0..{device.count - 1}]"
+        model = str(calibration.facts.get("cpu", "")) if len(profile.devices) == 1 else f"{device.kind}, {device.backend.value}"
+        cores = f"{device.threads} cores" if device.threads > 1 or device.backend.value == "cpu" else ""
+        memory = "" if device.memory_bytes is None else _readable(device.memory_bytes)
+        yield "  ".join(part for part in (name, model, cores, memory, "home" if device.home else "") if part)
+    for link in profile.links:
+        rate = link.bytes_per_ns
+        speed = "" if rate is None else f"{float(rate):.3g} GB/s"
+        group = f"group {link.group}" if link.group else ""
+        arrow = "→" if link.duplex.value == "simplex" else "↔"
+        parts = (f"{link.source} {arrow} {link.target}", speed, f"latency {link.latency_ns / 1000:.3g} µs",
+                 f"{link.duplex.value} duplex" if arrow == "↔" else "", group)  # fmt: skip
+        yield "  ".join(part for part in parts if part)
+    if calibration.calibrated is not None:
+        kernels = calibration.facts.get("kernels", "")
+        low, high = float(calibration.residual_p10), float(calibration.residual_p90)
+        when = calibration.calibrated.isoformat()
+        yield f"calibrated {when} ({kernels} kernels); estimates hold within -{low:.0%} to +{high:.0%}"
+    elif "kernels" in calibration.facts:
+        yield "default tables; `rho devices --calibrate` measures this machine"
+    else:
+        yield "declared figures"
 
 
 def _readable(count: int) -> str:

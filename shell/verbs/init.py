@@ -13,7 +13,7 @@ FILES = {
     "main.rho": """\
 ⍝ Mean and spread of each column of a table.
 use "./columns.rho"
-input table : f64[n m] ← "data.csv"
+input table : f64[n m] ← "data.csv" where n ≥ 1
 
 mean ← columns.mean table
 spread ← columns.spread table
@@ -26,10 +26,12 @@ spread
 
 ⍝ >>> columns.mean 2 2⍴1 2 3 6
 ⍝ 2 4
+mean : f64[n m] → f64[m]
 mean ← {(+⌿⍵)÷≢⍵}
 
 ⍝ >>> columns.spread 2 2⍴1 2 3 6
 ⍝ 2 4
+spread : f64[n m] → f64[m] where n ≥ 1
 spread ← {(⌈⌿⍵)-⌊⌿⍵}
 """,
     "data.csv": "1,10\n2,20\n3,60\n",

@@ -17,6 +17,15 @@ from ..sources import Undecodable, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
+    if arguments.has("--instance"):
+        from . import plan_instance
+
+        return plan_instance.run(arguments, console)
+    if not arguments.positional:
+        raise UsageError("rho plan: needs a FILE, or --instance FILE", "for example: rho plan examples/kmeans.rho")
+    for option in ("--devices", "--contention", "--budget", "--prove", "--fast", "--require-optimal"):
+        if arguments.has(option):
+            raise UsageError(f"rho plan: {option} is for --instance FILE in this version")
     request = request_of(arguments)
     path = arguments.positional[0]
     try:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 
 from ...lang.source import Source
-from ..arguments import Arguments
+from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..outcome import Outcome
 from ..permissions import Permissions
-from ..requests import Request, check_outputs, permissions_of, request_of
+from ..requests import Request, check_outputs, data_file, permissions_of, request_of
 from ..results import wants_json
 from ..running import run_program
 from ..session import Loaded, Session, Strictness
@@ -35,22 +35,33 @@ def run(arguments: Arguments, console: Console) -> Exit:
     session = Session("", permissions, strictness)
     report = run_program(
         source, session, request, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
-        ready=lambda loaded: _check_outputs(loaded, request, permissions),
+        ready=lambda loaded: _check_outputs(loaded, request, permissions, path),
         save=lambda loaded, outcome: _save(loaded, request, outcome),
     )  # fmt: skip
     code = show_report(report, console, json=wants_json(arguments))
     plan = report.outcome.plan
     if "measured" in plan:
+        from ..analysis import Row, table
+
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
+        rows = [Row.of(found) for found in plan["measured"]["phases"]]
+        for line in table(rows, runs=plan["measured"]["runs"], calibrated=plan["profile"]["calibrated"]):
+            console.note(line)
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
     return code
 
 
-def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:
-    """Refuse outputs that cannot be written before anything is computed."""
+def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, program: str) -> None:
+    """Refuse outputs that cannot be written, or are read, before anything is computed."""
     from ...backend.run.files import check_writable
     from ...lang.diagnostics import Refused
 
+    read = {os.path.realpath(data_file(file.path)): f"read as input `{name}`" for name, file in loaded.files.items()}
+    read[os.path.realpath(program)] = "the program"
+    for name, path in request.outputs.items():
+        if os.path.realpath(path) in read:
+            what = read[os.path.realpath(path)]
+            raise UsageError(f"--out {name}={path}: that file is {what}", "save the output in a file of its own")
     for entry in loaded.core.outputs:
         path = request.outputs.get(entry.name)
         if path is not None:

@@ -383,3 +383,35 @@ def test_watch_checks_again_when_a_text_changes(tmp_path: Path) -> None:
     assert check.watch(Session(), arguments, console, wait) == 0
     assert out.getvalue().count("::error") == 1
     assert all({str(program), str(module)} <= names for names in read)
+
+
+@pytest.mark.parametrize("words", [("run", "nope.rho", "--json"), ("eval", "--json"), ("run", "--format=json", "nope.rho")])
+def test_json_of_a_wrong_command_is_an_object(rho: Rho, project: Path, words: tuple[str, ...]) -> None:
+    ran = rho(*words)
+    assert ran.code == 2
+    shown = ran.json()
+    assert (shown["values"], shown["printed"]) == ([], [])
+    assert [found["severity"] for found in shown["diagnostics"]] == ["error"]
+
+
+def test_check_json_of_a_missing_file(rho: Rho, project: Path) -> None:
+    shown = rho("check", "nope.rho", "--json").json()
+    assert shown["summary"]["errors"] == 1
+    assert shown["diagnostics"][0]["message"] == "there is no file `nope.rho`"
+
+
+def test_a_new_project_has_nothing_to_warn_of(rho: Rho, project: Path) -> None:
+    assert rho("init", "new").code == 0
+    ran = rho("check", "new", "--strict")
+    assert (ran.code, ran.out) == (0, "")
+
+
+NUMBERS = [("u8 ¯1", "¯1"), ("i64 0÷0", "NaN"), ("⌊-1E30", "¯1E30"), ("i64 3J¯4", "3J¯4")]
+
+
+@pytest.mark.parametrize(("expression", "number"), NUMBERS)
+def test_numbers_in_failures_read_as_the_program_writes_them(rho: Rho, expression: str, number: str) -> None:
+    for words in (("eval", expression), ("eval", expression + " 1" if "-" not in expression else expression)):
+        ran = rho(*words)
+        assert ran.code == 1
+        assert f" {number} " in ran.err or f": {number} " in ran.err

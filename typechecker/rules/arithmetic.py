@@ -14,7 +14,7 @@ from ..elements import Element, Kind, arithmetic, floating, integer_range, limit
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
-from ..sizes import ONE, Size, maximum, minimum, number, quotient, remainder
+from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder
 from .common import fit_weak, no_axis, require_numbers, static_sizes, with_static
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
@@ -306,7 +306,7 @@ def _exact(b: Builder, function: str, x: Operand, pairs: tuple[tuple[Size, Size]
     for top, bottom in pairs:
         if bottom.constant is not None and bottom.constant < 0:
             top, bottom = -top, -bottom
-        message = f"the divisor {bottom} may be 0"
+        message = "the divisor is 0, so there is no number to round" if bottom == ZERO else f"the divisor {bottom} may be 0"
         if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, bottom), "E203", span, message)):
             return b.poison(span)
         made.append(quotient(top, bottom) if function == "floor" else quotient(top + bottom - 1, bottom))

@@ -51,7 +51,8 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
         if None not in verdicts:
             return False
         worst = statics[verdicts.index(None)]
-        return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", size, span)
+        return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
+                     _stated(worst + 1, size))  # fmt: skip
     low, high = integer_range(position.type.element)
     most = position.type.element.most
     if low is not None and low >= 0:
@@ -64,8 +65,9 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
     if high is not None and high < 0:
         return _out_of_range(b, given, Size({(): high}), size, span)
     if below is not None:
-        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", size, span)
-    return _warn(b, given, f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells", size, span)
+        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, _stated(below, size))
+    message = f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells"
+    return _warn(b, given, message, span, _limited(b, given, size))
 
 
 def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
@@ -88,20 +90,35 @@ def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span)
     return None
 
 
-def _warn(b: Builder, given: Operand, message: str, size: Size, span: Span) -> bool:
+def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str) -> bool:
     b.report(Diagnostic(
         "W310", message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
-        notes=("every index is checked when the program runs",
-               f"limit it to be sure: {_limited(b, size)}"),
+        notes=("every index is checked when the program runs", hint),
     ))  # fmt: skip
     return True
 
 
-def _limited(b: Builder, size: Size) -> str:
+def _stated(needed: Size, size: Size) -> str:
+    """The fact that would make the index safe."""
+    return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `where {needed} ≤ {size}`"
+
+
+def _limited(b: Builder, given: Operand, size: Size) -> str:
+    """How to keep an index in range, in the program's own words where they are short."""
+    text = b.text(b.where(given)) if given.value in b.uses else ""
+    index = text if 0 < len(text) <= _MOST_CHARACTERS and "\n" not in text else "i"
     last = size - 1 + b.index_origin
     if last.constant is not None:
-        return f"`{last.constant}⌊{b.index_origin}⌈i`"
-    return f"`(≢x)|i`, with `where {size} ≥ 1`"
+        return f"limit it to be sure: `{last.constant}⌊{b.index_origin}⌈{index}`"
+    length = f"({size})" if len(size.terms) > 1 else str(size)
+    known = (size.bounds()[0] or 0) >= 1 or b.at_most(ONE, size)
+    needs = "" if known else f"; this needs `where {size} ≥ 1`"
+    if b.index_origin:
+        return f"limit it to be sure: `{b.index_origin}+{length}|{index}`, where {length} is the length of the axis{needs}"
+    return f"limit it to be sure: `{length}|{index}`, where {length} is the length of the axis{needs}"
+
+
+_MOST_CHARACTERS = 30
 
 
 def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:

@@ -1,0 +1,90 @@
+"""What messages say: numbers as the program writes them, the program's own names, one hint that helps."""
+
+from __future__ import annotations
+
+import pytest
+
+from rho.lang.diagnostics import Diagnostic, Rejected
+from rho.lang.formatter import format_source
+from rho.lang.source import Source
+from rho.typechecker.check import check
+from rho.typechecker.obligations import Relation, SizeFact
+from rho.typechecker.sizes import SizeOrigin, SizeVariable, number, quotient, variable
+
+N, M = (SizeVariable(name, i, SizeOrigin.INPUT) for i, name in enumerate("nm"))
+n, m = variable(N), variable(M)
+
+
+def only(text: str) -> Diagnostic:
+    (found,) = check(Source("<test>", text)).diagnostics
+    return found
+
+
+SAID = [
+    ("⌈0÷0", "E203", "the divisor is 0, so there is no number to round"),
+    ("`iotta 3", "E007", "`iotta spells no glyph; did you mean ⍳?"),
+    ("x ← 1 2\n`rsahpe x", "E007", "`rsahpe spells no glyph; did you mean ⍴?"),
+    ("`i nobody", "E001", "`nobody` has no value here"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "message"), SAID)
+def test_messages(text: str, code: str, message: str) -> None:
+    found = only(text)
+    assert (found.code, found.message) == (code, message)
+
+
+INDEXED = "input x : f64[n]\ninput i : i64\ninput j : idx<m>[k]\n"
+HINTS = [
+    ("x[i+1]", "limit it to be sure: `n|i+1`, where n is the length of the axis; this needs `where n ≥ 1`"),
+    ("1 2 3[i]", "limit it to be sure: `2⌊0⌈i`"),
+    ("x[j]", "it is in range if m ≤ n: state it where the sizes come from, `where m ≤ n`"),
+    ("x[5]", "it is in range if 6 ≤ n: state it where the sizes come from, `where 6 ≤ n`"),
+]
+
+
+@pytest.mark.parametrize(("text", "hint"), HINTS)
+def test_hints_of_checked_indices(text: str, hint: str) -> None:
+    found = only(INDEXED + text)
+    assert found.code == "W310"
+    assert found.notes[-1] == hint
+
+
+REPAIRED = ["input x : f64[n] where n ≥ 1\ninput i : i64\nx[n0|i+1]", "input x : f64[n] where 6 ≤ n\nx[5]",
+            "input x : f64[n]\ninput j : idx<m>[k] where m ≤ n\nx[j]"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REPAIRED)
+def test_what_the_hints_say_helps(text: str) -> None:
+    assert not check(Source("<test>", text.replace("n0", "(≢x)"))).diagnostics
+
+
+BROKEN = [
+    (SizeFact(Relation.AT_MOST, number(1), n), {N: 0}, "1 ≤ n does not hold with n=0"),
+    (SizeFact(Relation.EQUAL, quotient(n * m, 8) * 8, n * m), {N: 3, M: 3},
+     "8·((n·m)÷8) = n·m does not hold with n=3, m=3: the left is 8, the right is 9"),
+    (SizeFact(Relation.AT_MOST, number(0), n - 5), {N: 2}, "0 ≤ n-5 does not hold with n=2: the right is ¯3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fact", "sizes", "text"), BROKEN)
+def test_a_broken_fact_gives_every_number_once(fact: SizeFact, sizes: dict[SizeVariable, int], text: str) -> None:
+    assert fact.broken_with(sizes) == text
+
+
+def test_hints_name_nothing_that_is_not_in_the_program() -> None:
+    found = only("(2 3⍴1.5) - 1.5 2.5 3.5 + 1.5 2.5 3.5 + 1.5 2.5 3.5 + 1.5 2.5 3.5 × 1.5 2.5 3.5")
+    assert found.code == "E101"
+    assert any("⍤1" in text for text in (*found.notes, *[fix.title for fix in found.fixes]))
+    assert not any("`b`" in note or " b " in note for note in (*found.notes, *[fix.title for fix in found.fixes]))
+
+
+@pytest.mark.parametrize("text", ["+/x;", "(a;b)", "{⍵;1}", "x[1;(2;3)]"])
+def test_the_formatter_refuses_what_no_program_has(text: str) -> None:
+    with pytest.raises(Rejected) as caught:
+        format_source(Source("<test>", text))
+    assert caught.value.diagnostics[0].code == "E002"
+
+
+def test_the_formatter_keeps_axes() -> None:
+    assert format_source(Source("<test>", "x[1;;y[2;3]]")) == "x[1;;y[2;3]]\n"
