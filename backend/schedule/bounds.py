@@ -80,10 +80,7 @@ class Bounds:
         groups = [(costs.members[c][0], len(costs.members[c])) for c in costs.allowed_classes[phase]]
 
         def reach(time: int, machines: int) -> int:
-            counts = sorted(
-                ((most(task.rows, lambda r, d=d: r == 0 or (timer.ticks(phase, d, r) or 0) <= time), n) for d, n in groups),
-                reverse=True,
-            )  # fmt: skip
+            counts = sorted(((self._rows_within(phase, d, time), number) for d, number in groups), reverse=True)
             total = 0
             for rows, number in counts:
                 total += rows * min(number, machines)
@@ -100,6 +97,10 @@ class Bounds:
         return least(time + each, ceiling + each, lambda t: any(
             reach(t - each * n, n) >= task.rows for n in range(1, limit + 1) if t >= each * n
         ))  # fmt: skip
+
+    def _rows_within(self, phase: int, device: int, time: int) -> int:
+        """The most rows whose shard takes at most `time` there."""
+        return most(self.phases[phase].rows, lambda rows: rows == 0 or (self.timer.ticks(phase, device, rows) or 0) <= time)
 
     # --------------------------------------------------------------------- heads and tails
 
@@ -232,13 +233,19 @@ class Bounds:
         head = [min(heads.values()) for heads in self.heads]
         tail = [self._after(p) for p in range(len(self.order))]
         best = 0
-        for a in _spread(head):
+        count = max(3, min(MOST_WINDOWS, 1500 // len(self.order)))
+        for a in _spread(head, count):
             late = [p for p in self.order if head[p] >= a]
-            for b in _spread([tail[p] for p in late]):
+            for b in _spread([tail[p] for p in late], count):
                 chosen = [p for p in late if tail[p] >= b]
-                quick = sum(min(self.work[p].values()) for p in chosen)
-                most_work = sum(max(self.work[p].values()) for p in chosen)
-                if a + b + -(-most_work // SCALE) <= best:
+                quick = 0
+                on_fastest = [0] * len(sizes)
+                for p in chosen:
+                    work, kind = min((w, c) for c, w in self.work[p].items())
+                    quick += work
+                    on_fastest[kind] += work
+                # the program's value is at most that of everything on its fastest class
+                if a + b + max(-(-w // (SCALE * n)) for w, n in zip(on_fastest, sizes, strict=True)) <= best:
                     continue
                 best = max(best, a + b + -(-quick // (SCALE * number)))
                 for weights in self._weights(chosen, sizes):
@@ -327,9 +334,9 @@ def _least_rate(table: Ticks, rows: int) -> Fraction:
     return min(rates)
 
 
-def _spread(values: Sequence[int]) -> list[int]:
-    """The different values, or some of them evenly if there are many."""
+def _spread(values: Sequence[int], count: int) -> list[int]:
+    """The different values, or `count` of them evenly if there are more."""
     different = sorted(set(values))
-    if len(different) <= MOST_WINDOWS:
+    if len(different) <= count:
         return different
-    return [different[i * (len(different) - 1) // (MOST_WINDOWS - 1)] for i in range(MOST_WINDOWS)]
+    return [different[i * (len(different) - 1) // (count - 1)] for i in range(count)]

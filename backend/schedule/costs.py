@@ -18,30 +18,45 @@ class Costs:
 
     def __init__(self, timer: Timer) -> None:
         self.timer = timer
-        problem = timer.problem
-        self.allowed = [allowed_devices(problem, timer.limits, p) for p in range(len(problem.phases))]
-        for p, mode in timer.limits.fixed.items():
-            self.allowed[p] = [d for d in self.allowed[p] if d in {device for device, _ in mode}]
+        self.allowed, self._different = self._allowed()
         self.members = self._classes()
         self.class_of = [0] * len(timer.kinds)
         for index, members in enumerate(self.members):
             for device in members:
                 self.class_of[device] = index
-        self.allowed_classes = [sorted({self.class_of[d] for d in devices}) for devices in self.allowed]
+        classes = {id(devices): sorted({self.class_of[d] for d in devices}) for devices in self._different}
+        self.allowed_classes = [classes[id(devices)] for devices in self.allowed]
         self._links: dict[tuple[int, int, int], int | None] = {}
         self._means: dict[int, Fraction] = {}
+
+    def _allowed(self) -> tuple[list[list[int]], list[list[int]]]:
+        """By phase, the devices that may run it; and the different ones of these lists."""
+        timer = self.timer
+        limits = timer.limits
+        known: dict[tuple[frozenset[str], frozenset[int] | None], list[int]] = {}
+        result: list[list[int]] = []
+        for p, task in enumerate(timer.problem.phases):
+            chosen = limits.devices[p]
+            if p in limits.fixed:
+                fixed = frozenset(device for device, _ in limits.fixed[p])
+                chosen = fixed if chosen is None else chosen & fixed
+            key = (frozenset(task.ticks), chosen)
+            if key not in known:
+                known[key] = [d for d in allowed_devices(timer.problem, limits, p) if chosen is None or d in chosen]
+            result.append(known[key])
+        return result, list(known.values())
 
     def _classes(self) -> list[list[int]]:
         problem = self.timer.problem
         ends = {end for link in problem.links for end in (link.source, link.target)}
-        whole = [frozenset(devices) for devices in self.allowed]
+        whole = [frozenset(devices) for devices in self._different]
         result: list[list[int]] = []
         first = 0
         for group in problem.devices:
             members = list(range(first, first + group.count))
             first += group.count
             named = group.count > 1 and any(name in ends for name in group.names())
-            cut = any(0 < sum(1 for d in members if d in devices) < group.count for devices in set(whole))
+            cut = any(0 < sum(1 for d in members if d in devices) < group.count for devices in whole)
             if named or cut:
                 result += [[d] for d in members]
             elif group.home and group.count > 1:

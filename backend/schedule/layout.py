@@ -6,7 +6,7 @@ Neighbours: `prepared` (tables), `levels` (memory), `timing` (who calls).
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -52,12 +52,21 @@ class Demand:
 
 @dataclass(slots=True)
 class Output:
-    """What was made of a phase, by maker: (first unit, end unit, tick at which it is there); what is wanted of it, by
-    (maker, device, own ticks or -1); and its buffers, by (device, maker, own ticks or -1)."""
+    """What was made of a phase: (maker, first unit, end unit, tick at which it is there), in the order of units; what is
+    wanted of it, by (maker, device, own ticks or -1); and its buffers, by (device, maker, own ticks or -1)."""
 
-    makers: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    makers: list[tuple[int, int, int, int]] = field(default_factory=list)
+    made: dict[int, int] = field(default_factory=dict)
+    begins: list[int] = field(default_factory=list)
     demands: dict[tuple[int, int, int], Demand] = field(default_factory=dict)
     buffers: dict[tuple[int, int, int], Buffer] = field(default_factory=dict)
+
+
+    def among(self, low: int, high: int) -> list[tuple[int, int, int, int]]:
+        """The makers of units [low, high)."""
+        if len(self.makers) < 4:
+            return [maker for maker in self.makers if maker[1] < high and maker[2] > low]
+        return self.makers[max(0, bisect_right(self.begins, low) - 1) : bisect_left(self.begins, high)]
 
 
 class Layout:
@@ -136,7 +145,7 @@ class Layout:
             start = self._shard(phase, task, output, device, first, first + rows, duration, earliest)
             end = start + duration
             self._shards.append((phase, device, first, first + rows, start, end))
-            output.makers[device] = (first, first + rows, end)
+            output.makers.append((device, first, first + rows, end))
             first += rows
             if opening < 0 or start < opening:
                 opening = start
@@ -144,10 +153,13 @@ class Layout:
                 closing = end
         if task.combine is not None:
             closing = self._combine(phase, task, task.combine, output)
-            output.makers = {prepared.home: (0, prepared.spans[phase], closing)}
+            output.makers = [(prepared.home, 0, prepared.spans[phase], closing)]
         elif task.rows == 0:
             device = self._modes[phase][0][0]
-            output.makers = {device: (0, prepared.spans[phase], closing)}
+            output.makers = [(device, 0, prepared.spans[phase], closing)]
+        output.made = {maker: tick for maker, _, _, tick in output.makers}
+        if len(output.makers) >= 4:
+            output.begins = [begin for _, begin, _, _ in output.makers]
         self._firsts[phase] = max(opening, 0)
         self._ends[phase] = closing
         if closing > self.makespan:
@@ -169,10 +181,7 @@ class Layout:
             source = prepared.sources[index]
             made = self._outputs[source]
             single = prepared.single[source]
-            low, high = (0, 0) if single else prepared.part(index, first, stop)
-            for maker, (begin, end, tick) in made.makers.items():
-                if not single and (begin >= high or end <= low):
-                    continue
+            for maker, _, _, tick in made.makers if single else made.among(*prepared.part(index, first, stop)):
                 if maker != device:
                     tick = self._send(source, (maker, device, prepared.keys[index]))
                 if tick > start:
@@ -248,7 +257,7 @@ class Layout:
         size = prepared.grain(combine.bytes)
         arrivals: list[int] = []
         copies = 0
-        for device, (first, stop, made) in output.makers.items():
+        for device, first, stop, made in output.makers:
             if device == home:
                 arrivals.append(made)
                 continue
@@ -281,7 +290,7 @@ class Layout:
         self._occupy(home, start, end)
         self._combines.append((phase, start, end))
         if levels is not None:
-            if home in output.makers:
+            if any(maker[0] == home for maker in output.makers):
                 copies += size
             levels.add(-copies, end)
             levels.add(grown, start)
@@ -302,9 +311,7 @@ class Layout:
             for device, rows in self._modes[prepared.targets[index]]:
                 low, high = prepared.part(index, first, first + rows)
                 first += rows
-                for maker, (begin, end, _) in output.makers.items():
-                    if not single and (begin >= high or end <= low):
-                        continue
+                for maker, begin, end, _ in output.makers if single else output.among(low, high):
                     if maker == device:
                         local[device] = local.get(device, 0) + 1
                     elif single:
@@ -313,7 +320,7 @@ class Layout:
                         self._want(demands, (maker, device, key), max(begin, low), min(end, high), size)
         if prepared.wants_copies:
             for device in sorted(prepared.copies(phase, self._modes)):
-                for maker, (begin, end, _) in output.makers.items():
+                for maker, begin, end, _ in output.makers:
                     if maker == device:
                         local[device] = local.get(device, 0) + 1
                     else:
@@ -331,9 +338,10 @@ class Layout:
                     demands[maker, prepared.home, -1].uses -= len(demand.sizes) - 1
                     relays[maker] = relays.get(maker, 0) + 1
         if self._levels:
+            for maker, _, _ in demands:
+                local[maker] = local.get(maker, 0) + 1
             for (device, _, _), buffer in output.buffers.items():
-                sent = sum(1 for maker, _, _ in demands if maker == device) - relays.get(device, 0)
-                buffer.uses = local.get(device, 0) + sent
+                buffer.uses = local.get(device, 0) - relays.get(device, 0)
 
     @staticmethod
     def _want(
@@ -360,7 +368,7 @@ class Layout:
             return demand.arrived
         prepared = self._prepared
         maker, device, ticks = key
-        source, made = maker, output.makers[maker][2]
+        source, made = maker, output.made[maker]
         if demand.delay is None:
             path = prepared.routes.path(maker, device)
             if path is not None and len(path) == 2:

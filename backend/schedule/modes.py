@@ -65,7 +65,7 @@ def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES) -> tuple[tu
     whole = len(singles) <= max(most_modes, 64)
     if not whole:
         kept = [members[: max(1, most_modes // len(kept))] for members in kept]
-        singles = [((device, task.units),) for members in kept for device in members][:64]
+        singles = [mode for mode in singles if mode[0][0] in {d for members in kept for d in members}][:64]
     if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2:
         return tuple(singles), whole
     found: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}

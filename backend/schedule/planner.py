@@ -11,15 +11,17 @@ Neighbours: `exact` (imported when first needed), `objectives` (goals other than
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
-from .bounds import Bound, Bounds
+from .bounds import Bounds
 from .budget import DEFAULT, Budget
 from .costs import Costs, order_of
+from .found import Found
 from .heuristics import Candidate, anneal, baselines, uniform
 from .heuristics.annealing import SEED
-from .heuristics.candidates import acceptable
+from .heuristics.candidates import MOST_SHARDS, acceptable
+from .large import improve
 from .levels import FOREVER
 from .modes import Modes, candidate_modes
 from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
@@ -30,29 +32,6 @@ MOST_EXACT: Final = 24
 """Phases of a graph that the exact search is asked about as a whole."""
 MOST_DEVICES: Final = 64
 """Devices up to which every one of them is looked at by the search."""
-
-
-@dataclass(slots=True)
-class Found:
-    """What is known so far: the best schedule, the best bound, and why."""
-
-    schedule: Schedule | None = None
-    bound: int = 0
-    method: str = "none"
-    detail: dict[str, int] | None = None
-
-    def offer(self, schedule: Schedule | None) -> None:
-        """Keep the shorter schedule; of equals the earlier."""
-        if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
-            self.schedule = schedule
-
-    def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
-        if ticks > self.bound or self.method == "none":
-            self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
-
-    @property
-    def met(self) -> bool:
-        return self.schedule is not None and self.schedule.makespan <= self.bound
 
 
 def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
@@ -76,17 +55,16 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
         if conflict is not None:
             return _nothing(problem, found, table, conflict)
     if not found.met:
-        _take_bound(found, bounds.best())
+        found.raise_bound(bounds.best().ticks, "bound")
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
-            from .large import improve  # it plans contracted problems with this module
-
-            improve(costs, found, compared, budget)
+            improve(costs, bounds, found, compared, budget)
         else:
             _search(costs, found, compared, budget)
     if found.schedule is None:
         return _nothing(problem, found, table, None)
-    found.offer(left_shift(timer, found.schedule))
+    if not found.met and len(found.schedule.shards) <= MOST_SHARDS:
+        found.offer(left_shift(timer, found.schedule))
     return _answer(found, table)
 
 
@@ -99,10 +77,6 @@ def _take_split(timer: Timer, found: Found, whole: Split) -> Conflict | None:
     if whole.lower_bound:
         found.raise_bound(whole.lower_bound, "certificate", whole.detail)
     return whole.conflict
-
-
-def _take_bound(found: Found, bound: Bound) -> None:
-    found.raise_bound(bound.ticks, "bound")
 
 
 def starts(costs: Costs, compared: Sequence[Candidate]) -> list[Candidate]:

@@ -5,10 +5,10 @@ search that starts from the best of them.  All are re-timed by `timing` under th
 may turn out infeasible.  Neighbours: `planner` runs them in order.
 """
 
+from .aligned import uniform
 from .annealing import anneal
-from .baselines import baselines
+from .baseline import baselines
 from .candidates import Candidate, retime
 from .listing import heft, peft
-from .uniform import uniform
 
 __all__ = ["Candidate", "anneal", "baselines", "heft", "peft", "retime", "uniform"]

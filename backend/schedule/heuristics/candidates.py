@@ -6,11 +6,14 @@ Neighbours: `baselines`, `uniform` make them; `planner` keeps the best.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from ..prepared import Decisions, Queueing, Sending
 from ..problem import Schedule
 from ..restrictions import Restrictions
 from ..timing import Timer
+
+MOST_SHARDS: Final = 3000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,12 @@ def legal_modes(timer: Timer, decisions: Decisions) -> bool:
 
 
 def retime(timer: Timer, name: str, decisions: Decisions) -> Candidate:
-    """The best schedule of the decisions over the ways of queueing and sending that fit."""
+    """The best schedule of the decisions over the ways of queueing and sending that fit (of very many shards only as given)."""
     best: Schedule | None = None
+    once = sum(map(len, decisions.modes)) > MOST_SHARDS
     if legal_modes(timer, decisions):
-        for queueing in dict.fromkeys((decisions.queueing, *Queueing)):
-            for sending in Sending:
+        for queueing in (decisions.queueing,) if once else dict.fromkeys((decisions.queueing, *Queueing)):
+            for sending in (decisions.sending,) if once else Sending:
                 schedule = timer.lay_out(replace(decisions, queueing=queueing, sending=sending))
                 if schedule is None or not acceptable(timer.limits, schedule):
                     continue

@@ -1,13 +1,10 @@
-"""Graphs of more phases, or on more devices, than the search can look at one by one."""
+"""Graphs of more phases, or on more devices, than the search can look at one by one.
 
-from __future__ import annotations
+`contract`: chains become one phase for the search, and are expanded again.  `cutting`: list scheduling in which phases may be
+cut over as many devices of a class as pays.  `improve` runs both, then anneals the best a little; bounds are those of the
+whole problem.  Neighbours: `planner` calls `improve` with more than 24 phases or 64 devices.
+"""
 
-from collections.abc import Sequence
+from .widening import improve
 
-from ..budget import Budget
-from ..costs import Costs
-from ..heuristics import Candidate
-
-
-def improve(costs: Costs, found: object, compared: Sequence[Candidate], budget: Budget) -> None:
-    pass
+__all__ = ["improve"]

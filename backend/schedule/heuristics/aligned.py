@@ -10,7 +10,7 @@ from typing import Final
 from ..costs import Costs, order_of
 from ..modes import water_filled
 from ..timing import Decisions
-from .baselines import even_mode
+from .baseline import even_mode
 from .candidates import Candidate, retime
 
 MOST_SETS: Final = 12

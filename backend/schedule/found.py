@@ -1,0 +1,34 @@
+"""What a planner knows so far: the best schedule, the best bound, and why.
+
+Neighbours: `planner` and `large` fill it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .problem import Schedule
+
+
+@dataclass(slots=True)
+class Found:
+    """`bound` holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`."""
+
+    schedule: Schedule | None = None
+    bound: int = 0
+    method: str = "none"
+    detail: dict[str, int] | None = None
+
+    def offer(self, schedule: Schedule | None) -> None:
+        """Keep the shorter schedule; of equals the earlier."""
+        if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
+            self.schedule = schedule
+
+    def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
+        """A bound and its method; kept if it is higher, or the first."""
+        if ticks > self.bound or self.method == "none":
+            self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
+
+    @property
+    def met(self) -> bool:
+        return self.schedule is not None and self.schedule.makespan <= self.bound

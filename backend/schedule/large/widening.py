@@ -1,0 +1,94 @@
+"""What is tried for large graphs, in order: wide cuts at several prices, contracted chains, then annealing of the best.
+
+The numbers of moves follow from the number of shards, so that a layout of many costs no more in all than one of few.
+Neighbours: `cutting`, `contract`; `planner` owns what is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ..bounds import Bounds
+from ..budget import Budget
+from ..costs import Costs
+from ..found import Found
+from ..heuristics import Candidate, anneal, retime, uniform
+from ..heuristics.annealing import SEED
+from ..heuristics.candidates import acceptable
+from ..modes import candidate_modes
+from ..timing import Decisions, Mode, Queueing, Sending
+from .contract import contract
+from .cutting import cut_list
+
+PRICES: Final = (100, 10, 1)
+WIDTHS: Final = (1, 32, 256)
+MOST_WORK: Final = 400_000
+"""Shards placed in annealing, in all."""
+LEAST_MOVES: Final = 10
+"""Fewer are not worth the time."""
+MOST_DEVICES: Final = 64
+
+
+def improve(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget) -> None:
+    """Offer what is better than the baselines to `found`."""
+    timer = costs.timer
+    candidates = list(compared)
+    seen: set[Decisions] = set()
+    widths = WIDTHS if any(task.rows for task in timer.problem.phases) else (1,)
+    for width in widths:
+        for price in PRICES if width > 1 else (0,):
+            decisions = None if found.met else cut_list(costs, bounds, price, width)
+            if decisions is not None and decisions not in seen:
+                seen.add(decisions)
+                candidates.append(retime(timer, "cut", decisions))
+                found.offer(candidates[-1].schedule)
+    few = len(timer.kinds) <= MOST_DEVICES
+    if few and not found.met:
+        base = next((c for c in compared if c.name == "HEFT"), None)
+        if base is not None:
+            candidates += uniform(costs, base.decisions)
+    ranked = sorted((c for c in candidates if c.ticks is not None), key=lambda c: c.ticks or 0)
+    for candidate in ranked:
+        found.offer(candidate.schedule)
+    if few and not found.met:
+        expanded = _contracted(costs, budget)
+        if expanded is not None:
+            candidate = retime(timer, "chains", expanded)
+            found.offer(candidate.schedule)
+            if candidate.ticks is not None:
+                ranked.insert(0, candidate)
+    choices = _choices(costs, ranked)
+    for turn in range(4):
+        if found.met or not ranked:
+            break
+        start = ranked[turn % 2 if len(ranked) > 1 else 0].decisions
+        moves = min(budget.moves, MOST_WORK // sum(map(len, start.modes))) // 4
+        if moves < LEAST_MOVES:
+            break
+        start = replace(start, queueing=Queueing.INSERT, sending=(Sending.LATE, Sending.EARLY)[turn // 2])
+        better = anneal(timer, choices, start, moves, found.bound, SEED + turn)
+        if better is not None and acceptable(timer.limits, better):
+            found.offer(better)
+
+
+def _choices(costs: Costs, ranked: Sequence[Candidate]) -> Sequence[Sequence[Mode]]:
+    """Modes to anneal over: all of few devices; of many, those that some candidate used."""
+    if len(costs.timer.kinds) <= MOST_DEVICES:
+        return candidate_modes(costs).choices
+    return [list(dict.fromkeys(c.decisions.modes[p] for c in ranked)) for p in range(len(costs.allowed))]
+
+
+def _contracted(costs: Costs, budget: Budget) -> Decisions | None:
+    """The plan of the graph with its chains contracted, annealed there."""
+    smaller = contract(costs)
+    if smaller is None:
+        return None
+    from ..planner import plan_problem  # which calls this module
+    from ..timing import decisions_of
+
+    answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2))
+    if answer.schedule is None:
+        return None
+    return smaller.expand(decisions_of(smaller.problem, answer.schedule), len(costs.allowed))

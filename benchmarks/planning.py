@@ -1,0 +1,150 @@
+"""What the planner promises, measured: `python benchmarks/planning.py [split] [graphs] [scale] [heft]`.
+
+* split: one phase over 40 unequal devices, proved.
+* graphs: fifty seeded graphs of 16 phases on 4 classes of devices, with shared links and memory limits: how many are proved
+  within 5 s, and the gap of the rest.
+* scale: 1,000 phases on 10,000 devices of 5 classes, with the bound and the gap.
+* heft: makespans against HEFT of the package `anrg-saga`, contention off, on 100 random instances (skipped if it is not there).
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+from collections.abc import Iterator
+from fractions import Fraction
+
+from rho.backend.schedule.budget import DEFAULT
+from rho.backend.schedule.planner import plan_problem
+from rho.backend.schedule.problem import (
+    Answer,
+    Contention,
+    DeviceGroup,
+    Edge,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    Status,
+    Ticks,
+)
+
+
+def timed(problem: Problem) -> tuple[Answer, float]:
+    """The answer and its seconds."""
+    begin = time.perf_counter()
+    answer = plan_problem(problem, DEFAULT)
+    return answer, time.perf_counter() - begin
+
+
+def forty_devices() -> Problem:
+    """One phase of 100,000 rows, devices with their own speed, start-up and link."""
+    draw = random.Random(40)
+    devices = [DeviceGroup(f"d{i}", f"k{i}", home=i == 0) for i in range(40)]
+    tables = {}
+    for i in range(40):
+        start, each = draw.randint(0, 500), draw.randint(3, 40)
+        tables[f"k{i}"] = Ticks(((1, start + each), (2, start + 2 * each)))
+    links = tuple(
+        Link(f"l{i}", "d0", f"d{i}", latency=draw.randint(1, 50), bytes_per_tick=Fraction(draw.randint(1, 8))) for i in range(1, 40)
+    )
+    phases = (
+        PhaseTask("x", {"k0": Ticks(((1, 0),))}, home=True, out_bytes=800_000),
+        PhaseTask("m", tables, rows=100_000),
+    )
+    return Problem(tuple(devices), links, phases, (Edge(PhaseIndex(0), PhaseIndex(1)),))
+
+
+def graph(seed: int, phases: int = 16, classes: int = 4) -> Problem:
+    """A layered graph of atomic phases on unequal devices around home: one shared bus, memory for about a third of all
+    outputs on each device."""
+    draw = random.Random(seed)
+    sizes = [draw.randint(10, 100) for _ in range(phases)]
+    memory = max(sum(sizes) // 3, 4 * max(sizes))
+    devices = tuple(
+        DeviceGroup(f"d{i}", f"k{i}", home=i == 0, memory=None if i == 0 else memory, sync=draw.randint(0, 2)) for i in range(classes)
+    )
+    links = tuple(
+        Link(f"l{i}", "d0", f"d{i}", latency=draw.randint(0, 3), bytes_per_tick=Fraction(draw.randint(5, 20)), group="bus")
+        for i in range(1, classes)
+    )
+    tasks = []
+    for p in range(phases):
+        base = draw.randint(5, 50)
+        ticks = {f"k{k}": Ticks(((1, max(1, base * draw.randint(50, 150) // 100)),)) for k in range(classes)}
+        tasks.append(PhaseTask(f"p{p}", ticks, out_bytes=sizes[p]))
+    edges = []
+    for q in range(1, phases):
+        for p in sorted(draw.sample(range(max(0, q - 6), q), min(q, draw.randint(1, 3)))):
+            edges.append(Edge(PhaseIndex(p), PhaseIndex(q)))
+    return Problem(devices, links, tuple(tasks), tuple(edges))
+
+
+def large(seed: int = 1, phases: int = 1000) -> Problem:
+    """A graph of layers of phases, half of which can be cut, on five classes of two thousand devices."""
+    draw = random.Random(seed)
+    devices = (
+        DeviceGroup("home", "host", home=True),
+        *(DeviceGroup(f"c{k}", f"k{k}", count=2000 if k else 1999, memory=1 << 30) for k in range(5)),
+    )
+    links = tuple(Link(f"n{k}", "home", f"c{k}", latency=20, bytes_per_tick=Fraction(1000), group="nic[i]") for k in range(5))
+    links += tuple(
+        Link(f"n{k}{j}", f"c{k}", f"c{j}", latency=20, bytes_per_tick=Fraction(1000), group="nic[i]") for k in range(5) for j in range(k, 5)
+    )
+    tasks = []
+    edges = []
+    width = 25
+    for p in range(phases):
+        work = draw.randint(1000, 20_000)
+        rows = draw.choice((0, 0, 64, 256))
+        speeds = {"host": 4, "k0": 1, "k1": 2, "k2": 3, "k3": 5, "k4": 8}
+        units = max(1, rows)
+        table = {kind: Ticks(((units, work * speed),)) for kind, speed in speeds.items()}
+        tasks.append(PhaseTask(f"p{p}", table, rows=rows, out_bytes=draw.randint(1, 64) * 1000))
+        layer = p // width
+        if layer:
+            for q in sorted(draw.sample(range((layer - 1) * width, layer * width), draw.randint(1, 3))):
+                edges.append(Edge(PhaseIndex(q), PhaseIndex(p)))
+    return Problem(devices, links, tuple(tasks), tuple(edges))
+
+
+def report(answer: Answer) -> str:
+    ticks = answer.values[0] if answer.values else None
+    gap = "" if ticks is None or ticks == answer.lower_bound else f", gap {100 * (ticks - answer.lower_bound) / ticks:.1f} %"
+    return f"T = {ticks}, lower bound {answer.lower_bound} ({answer.proof.method}), {answer.status.value}{gap}"
+
+
+def split() -> None:
+    answer, seconds = timed(forty_devices())
+    print(f"one phase over 40 devices: {report(answer)} in {seconds:.3f} s")
+
+
+def graphs(count: int = 50) -> None:
+    proved, gaps, slow = 0, [], 0.0
+    for seed in range(count):
+        answer, seconds = timed(graph(seed))
+        slow = max(slow, seconds)
+        if answer.status is Status.OPTIMAL and seconds <= 5:
+            proved += 1
+        else:
+            gaps.append((answer.values[0] - answer.lower_bound) / answer.values[0])
+            print(f"  graph {seed}: {report(answer)} in {seconds:.2f} s")
+    worst = max(gaps, default=0.0)
+    print(f"{proved} of {count} graphs proved within 5 s; largest gap {100 * worst:.1f} %; slowest {slow:.2f} s")
+
+
+def scale() -> None:
+    answer, seconds = timed(large())
+    print(f"1,000 phases on 10,000 devices: {report(answer)} in {seconds:.1f} s")
+    print("  baselines: " + ", ".join(f"{b.name} {b.ticks}" for b in answer.baselines))
+
+
+def main(names: list[str]) -> None:
+    known = {"split": split, "graphs": graphs, "scale": scale}
+    for name in names or known:
+        known[name]()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
