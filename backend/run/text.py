@@ -40,6 +40,10 @@ def _real_text(value: bool | int | float, digits: int, exponent: bool) -> str:
             return "¯∞" if value < 0 else "∞"
     if value == 0:
         return "0E0" if exponent else "0"
+    if not exponent and isinstance(value, float):  # the usual case in one call: the same digits, rounded the same way
+        text = f"{value:.{digits}g}"
+        if "e" not in text:
+            return "¯" + text[1:] if value < 0 else text
     sign = "¯" if value < 0 else ""
     figures, scale = _significant(abs(value), digits)
     plain = not exponent and SMALLEST_PLAIN_EXPONENT <= scale < digits

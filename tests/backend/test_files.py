@@ -505,3 +505,12 @@ def test_damage_is_read_or_refused(suffix: str, tmp_path: Path) -> None:
         path.write_bytes(mutated(chance, whole))
         with contextlib.suppress(RhoError):
             load(path, kind, rank)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_a_table_without_rows_comes_back(suffix: str, tmp_path: Path) -> None:
+    for shape in ((0, 3), (0, 1), (0,)):
+        path = str(tmp_path / f"empty{suffix}")
+        write_values(path, np.zeros(shape), Kind.F64, SPAN)
+        assert read_shape(path, Kind.F64, len(shape), SPAN) == shape
+        assert read_values(path, Kind.F64, shape, SPAN).shape == shape

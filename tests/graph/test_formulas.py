@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 from dataclasses import replace
 
 import pytest
@@ -99,3 +100,17 @@ def spans(text: str) -> tuple[str, Graph]:
 )
 def test_spans(text: str, span: str) -> None:
     assert spans(text)[0] == span
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_programs_of_several_lines(seed: int) -> None:
+    """Results of lines are kept, viewed, joined and dropped at different times."""
+    draw = random.Random(seed)
+    lines = [f"v{at} ← {line}" for at, line in enumerate(draw.sample(PROGRAMS, 6)) if "←" not in line]
+    kept = draw.sample(range(len(lines)), min(3, len(lines)))
+    views = ["⌽v{0}", "⍉v{0}", "1↓v{0}", "5↑v{0}", ",v{0}", "2 2⍴v{0}", "v{0}"]
+    lines += [f"w{at} ← " + draw.choice(views).format(lines[at].split()[0][1:]) for at in kept]
+    lines += [f"⎕←{draw.choice(lines).split()[0]}" for _ in range(3)]
+    core = checked(DECLARED + "\n".join(lines))
+    if core is not None:
+        compare(core, seed)

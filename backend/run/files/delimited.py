@@ -226,14 +226,18 @@ def _shown(cell: str) -> str:
 
 
 def render(delimiter: str, kind: Kind, items: Sequence[Any], shape: tuple[int, ...]) -> str:
-    """Rows of numbers that read back to the same values (a vector is one column)."""
+    """Rows of numbers that read back to the same values (a vector is one column; without rows, a header names the columns)."""
     if kind is Kind.CHAR:
         raise FileTrouble("E708", "is text, which a table of numbers cannot hold", "write it to a txt file")
     if len(shape) > 2:
         raise FileTrouble("E708", f"has {len(shape)} axes, a table has two", "write it to an npy file")
     columns = shape[1] if len(shape) == 2 else 1
+    if not columns:
+        raise FileTrouble("E708", "has no columns, which a table cannot say", "write it to an npy file")
     out = io.StringIO()
-    for start in range(0, len(items), max(1, columns)):
+    if not items:
+        out.write(delimiter.join(f"column{column}" for column in range(columns)) + "\n")
+    for start in range(0, len(items), columns):
         out.write(delimiter.join(_written(item, kind) for item in items[start : start + columns]) + "\n")
     return out.getvalue()
 
