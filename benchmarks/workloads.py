@@ -148,10 +148,10 @@ WORKLOADS = [
              lambda n, d, g: {"A": g.random((n, 1024)).astype(d)}, _softmax),
     Workload("W7 mean, variance", "input A : T[r c]\nmean ← (+/A)÷≢⍉A\noutput r ← [mean ⋄ (+/(A-mean)*2)÷≢⍉A]", (2000,),
              _rows, _moments),
-    Workload("W9 Mandelbrot", "input p : T[w]\ninput q : T[h]\n"
+    Workload("W9 Mandelbrot", "input p : T[w]\ninput q : T[h]\nh ← ≢q ⋄ w ← ≢p ⋄ x ← h w⍴p ⋄ y ← ⍉w h⍴q\n"
              "step ← {(a b n) ← ⍵ ⋄ r ← a×a ⋄ i ← b×b ⋄ live ← 4≥r+i\n"
-             "(live¿((r-i)+h w⍴p ⋄ a) ⋄ live¿((2×a×b)+⍉w h⍴q ⋄ b) ⋄ n+live)}\n"
-             "h ← ≢q ⋄ w ← ≢p ⋄ z ← 0×h w⍴p\n(a b n) ← step⍣50 ⊢ (z ⋄ z ⋄ h w⍴0)\noutput r ← n", (512,),
+             "(live¿((r-i)+x ⋄ a) ⋄ live¿((2×a×b)+y ⋄ b) ⋄ n+live)}\n"
+             "(a b n) ← step⍣50 ⊢ (0×x ⋄ 0×x ⋄ i64 0>x-x)\noutput r ← n", (512,),
              lambda n, d, g: {"p": np.linspace(-2, 1, n).astype(d), "q": np.linspace(-1, 1, n).astype(d)}, _mandelbrot),
     Workload("W10 Life, 10 steps", "input b : bool[n m]\nrows ← {(¯1⌽⍵)+⍵+1⌽⍵}\nnear ← {(¯1⊖⍵)+⍵+1⊖⍵}\n"
              "life ← {s ← near rows ⍵ ⋄ (s=3)∨⍵∧s=4}\noutput r ← life⍣10 ⊢ b", (1024,),

@@ -40,6 +40,7 @@ class Body:
     results: tuple[Result, ...]
     coordinates: frozenset[int]
     transcendental: int
+    steps: tuple[tuple[int, int], ...] = ()
 
     @property
     def operations(self) -> int:
@@ -159,7 +160,10 @@ def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes:
     if nest.form is Form.ACROSS:
         while lanes > nest.sizes[vector]:
             lanes //= 2
-    return Kernel(nest.form, axes, lanes, rows, len(body.sizes), nodes, body.results, stores)
+    scalars = len(body.sizes)
+    if body.steps:
+        return Kernel(nest.form, axes, lanes, rows, scalars + 1, nodes, body.results, stores, body.steps, scalars)
+    return Kernel(nest.form, axes, lanes, rows, scalars, nodes, body.results, stores)
 
 
 def _placed(node: Node, loop_of: dict[int, int]) -> Node:

@@ -34,8 +34,9 @@ class Emission:
         self.w = Writer()
         self.v = Vectors(self.w, kernel.lanes)
         self.known: dict[int, str] = {}
-        self.depths = self._depths()
         self.inner = kernel.vector_axis + 1
+        self.changing = self._changing()
+        self.depths = [self.inner if p in self.changing else depth for p, depth in enumerate(self._depths())]
         self.stack: list[str] = []
         self.needed = self._needed()
 
@@ -58,7 +59,7 @@ class Emission:
         return depths
 
     def _needed(self) -> frozenset[int]:
-        needed = {result.node for result in self.kernel.results}
+        needed = {result.node for result in self.kernel.results} | {node for step in self.kernel.steps for node in step}
         for place in range(len(self.kernel.body) - 1, -1, -1):
             node = self.kernel.body[place]
             if isinstance(node, Apply) and place in needed:
@@ -151,10 +152,31 @@ class Emission:
     def evaluate(self, cursors: dict[int, Cursor], coordinates: dict[int, str]) -> dict[int, str]:
         """The innermost nodes, given where the moving operands lie and the coordinate of each inner axis' first lane."""
         found = dict(self.known)
-        for place in range(len(self.kernel.body)):
-            if self.depths[place] >= self.inner and place in self.needed:
+        inner = [p for p in range(len(self.kernel.body)) if self.depths[p] >= self.inner and p in self.needed]
+        if not self.kernel.steps:
+            for place in inner:
                 found[place] = self._node(place, found, cursors, coordinates)
-        return found
+            return found
+        for place in inner:
+            if place not in self.changing or isinstance(self.kernel.body[place], Load):
+                found[place] = self._node(place, found, cursors, coordinates)
+        states = [state for state, _ in self.kernel.steps]
+        first = [(self.v.type(kind_of(self.kernel, state)), found[state]) for state in states]
+        loop = self.w.begin(0, self.scalars[self.kernel.trip], 1, first)
+        turn = found | dict(zip(states, loop.carried, strict=True))
+        for place in inner:
+            if place in self.changing and not isinstance(self.kernel.body[place], Load):
+                turn[place] = self._node(place, turn, cursors, coordinates)
+        self.w.end(loop, [turn[following] for _, following in self.kernel.steps])
+        return found | dict(zip(states, loop.carried, strict=True))
+
+    def _changing(self) -> frozenset[int]:
+        """Nodes that depend on the state of a repeated body."""
+        found = {state for state, _ in self.kernel.steps}
+        for place, node in enumerate(self.kernel.body):
+            if isinstance(node, Apply) and found.intersection(node.args):
+                found.add(place)
+        return frozenset(found)
 
     def _node(self, place: int, known: dict[int, str], cursors: dict[int, Cursor], coordinates: dict[int, str]) -> str:
         v = self.v

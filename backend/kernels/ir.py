@@ -119,7 +119,10 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """`lanes`: elements of a vector, a power of two, at most `LANES`."""
+    """`lanes`: elements of a vector, a power of two, at most `LANES`.
+
+    With `steps` the body is repeated as often as scalar number `trip` says, the state in registers: each pair is a `Load`, the
+    state's first value, and the node that is its next one; results are such loads, and mean the last values."""
 
     form: Form
     axes: int
@@ -129,6 +132,8 @@ class Kernel:
     body: tuple[Node, ...]
     results: tuple[Result, ...]
     stores: Stores = Stores.PLAIN
+    steps: tuple[tuple[int, int], ...] = ()
+    trip: int = -1
 
     @property
     def vector_axis(self) -> int:

@@ -4,7 +4,8 @@ Small spaces stay on NumPy.  For others the time that a kernel would have saved 
 when that reaches what compiling costs (less where its code is on disk): so no run loses more than it could have gained.  The
 choice changes no bit of a result.
 
-`RHO_KERNELS`: `off` (never), `always` (every phase that kernels can do, whatever its size), else by these rules.
+`RHO_KERNELS`: `off` (never), `always` (every phase that kernels can do, whatever its size), `warm` (as if every kernel had been
+used for long: what calibrations measure), else by these rules.
 
 Neighbours: `build`, `store`, `backend.run.cpu.compiled`.
 """
@@ -30,6 +31,7 @@ LOAD_NANOSECONDS: Final = 1.5e6
 class Mode(Enum):
     OFF = "off"
     AUTO = "auto"
+    WARM = "warm"
     ALWAYS = "always"
 
 
@@ -38,7 +40,7 @@ def mode() -> Mode:
     value = os.environ.get(SWITCH, "").lower()
     if value in ("off", "0", "no"):
         return Mode.OFF
-    return Mode.ALWAYS if value == "always" else Mode.AUTO
+    return {"always": Mode.ALWAYS, "warm": Mode.WARM}.get(value, Mode.AUTO)
 
 
 _saved: dict[Kernel, float] = {}
@@ -50,9 +52,18 @@ def saving(body: Body, points: int) -> float:
     return points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
+def is_worthwhile_to_repeat(kernel: Kernel, body: Body, points: int, turns: int) -> bool:
+    """The same of a loop, whose body costs NumPy a few calls a turn."""
+    if is_ready(kernel) or mode() is Mode.WARM:
+        return True
+    each = 2_000 + 800 * body.operations + saving(body, points)
+    total = _saved[kernel] = _saved.get(kernel, 0.0) + turns * each
+    return total >= COMPILE_NANOSECONDS
+
+
 def is_worthwhile(kernel: Kernel, body: Body, points: int) -> bool:
     """Should this run of a phase use its kernel?"""
-    if is_ready(kernel):
+    if is_ready(kernel) or mode() is Mode.WARM:
         return True
     total = _saved[kernel] = _saved.get(kernel, 0.0) + saving(body, points)
     if total >= COMPILE_NANOSECONDS:

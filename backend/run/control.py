@@ -62,6 +62,8 @@ def compile_loop(machine: Machine, step: LoopStep, device: DeviceId) -> Action:
     backend = machine.backends[device]
     body = Body(machine, phase.body, step.body)
     until = None if phase.until is None or step.until is None else Body(machine, phase.until, step.until)
+    compiler = getattr(backend, "loop", None)
+    whole = None if compiler is None else compiler(phase, machine)
 
     def run(memory: Memory) -> None:
         machine.current = phase
@@ -69,6 +71,10 @@ def compile_loop(machine: Machine, step: LoopStep, device: DeviceId) -> Action:
         state = [memory[value] for value in phase.initial]
         if phase.keep:
             _keep_states(memory, state, trip)
+            return
+        made = None if whole is None else whole(memory, state, trip)
+        if made is not None:
+            _store(memory, phase.results, made)
             return
         for _ in range(trip):
             if until is None:

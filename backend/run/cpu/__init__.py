@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
+from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
 from ...schedule.plan import Box
 from ..device import Kernel, Types
 from ..pool import trim
 from .kinds import DTYPES, constants, shown, stored
+from .loops import LoopRunner, compile_loop_kernel
 from .structured import compile_structured
 
 
@@ -40,6 +41,10 @@ class CpuBackend:
             return implementation(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
 
         return run
+
+    def loop(self, phase: Loop, types: Types) -> LoopRunner | None:
+        """A loop as one kernel, if it is of that sort."""
+        return compile_loop_kernel(phase, types.kind, lambda value: types.types[value].shape, types.number, self.threads)
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))

@@ -53,7 +53,7 @@ def compile_kernel(
 ) -> Run:  # fmt: skip
     """The run of a phase through kernels where they are worth it; `otherwise` itself where they never are."""
     mode = policy.mode()
-    if mode is policy.Mode.OFF or (mode is policy.Mode.AUTO and prod(space) < policy.SMALL and not _is_hard(phase)):
+    if mode is policy.Mode.OFF or (mode is not policy.Mode.ALWAYS and prod(space) < policy.SMALL and not _is_hard(phase)):
         return otherwise
     body = build_body(phase) if is_installed() else None
     if body is None:
@@ -212,7 +212,7 @@ class CompiledRun:
         made: list[NumArray] = []
         for place, result in enumerate(self.body.results):
             dtype = DTYPES[result.kind]
-            shape = bound.shape if bound.partials == 1 else (bound.partials, *bound.shape)
+            shape: tuple[int, ...] = bound.shape if bound.partials == 1 else (bound.partials, *bound.shape)
             if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
                 moved = overwrite.transpose(bound.order)
                 if moved.flags.c_contiguous:
@@ -221,8 +221,9 @@ class CompiledRun:
             made.append(room(shape, dtype))
         return made
 
-    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> None:
-        """Run every piece.  CheckFailed: the first failure in the order of the pieces."""
+    def call(self, bound: Bound, arrays: Sequence[NumArray], results: Sequence[NumArray], turns: int = 0) -> None:
+        """Run every piece; `turns`: how often a repeated body.  CheckFailed: the first failure in the order of the pieces."""
+        turns_place = 2 * bound.kernel.axes + bound.kernel.trip
         sources = [array.__array_interface__["data"][0] for array in arrays]
         targets = [array.__array_interface__["data"][0] for array in results]
         pieces, call, length = bound.pieces, bound.call, len(bound.pieces[0].words)
@@ -232,6 +233,8 @@ class CompiledRun:
         def work(place: int) -> None:
             piece = pieces[place]
             block = block_type(*piece.words)
+            if turns:
+                block[turns_place] = turns
             for at, source, offset in zip(bound.operand_places, sources, piece.operands, strict=True):
                 block[at] = source + offset
             for at, target, offset in zip(bound.result_places, targets, piece.results, strict=True):

@@ -1,0 +1,92 @@
+"""Loops with element-wise bodies through one kernel: all turns of an element before the next one.
+
+A long loop is run in stretches of turns, so that an interrupt is heard; from the second stretch on, results are read and written
+in place.
+
+Neighbours: `kernels.loops` (which loops), `compiled` (binding), `run.control` (asks for this).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ...graph import traverse
+from ...graph.phases import Loop, ValueId
+from ...kernels import policy
+from ...kernels.ir import Stores
+from ...kernels.llvm_leaf import is_installed
+from ...kernels.loops import build_loop, merge_loop
+from .compiled import CompiledRun
+from .kinds import FILLS
+from .views import compile_view
+
+LoopRunner: TypeAlias = Callable[[Mapping[ValueId, Any], list[Any], int], "tuple[Any, ...] | None"]
+"""From the values of a memory, the first state and the number of turns to the last state; None: not worth it."""
+
+STRETCH: Final = 1 << 28
+"""Operations on elements between two chances to interrupt."""
+
+
+def compile_loop_kernel(
+    loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]], number: Callable[[Size], int],
+    threads: int,
+) -> LoopRunner | None:  # fmt: skip
+    """None where the loop is of another sort, or there are no kernels."""
+    mode = policy.mode()
+    if mode is policy.Mode.OFF or not is_installed():
+        return None
+    phase = merge_loop(loop, kinds, shapes)
+    if phase is None or any(size.constant is None for size in traverse.sizes(phase)):
+        return None
+    body = build_loop(phase)
+    if body is None:
+        return None
+    space = tuple(number(axis.size) for axis in phase.axes)
+    if 0 in space:
+        return None
+    views = [(read.value, compile_view(read.projection, space, FILLS[kinds(read.value)], number)[0]) for read in phase.reads]
+    operands = [kinds(read.value) for read in phase.reads]
+    scalars = [*(number(size) for size in body.sizes), 0]
+    runner = LoopRun(body, views, space, operands, scalars, threads, mode, _none)
+    return runner.repeat
+
+
+def _none(values: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+    return ()
+
+
+class LoopRun(CompiledRun):
+    """A phase that is one turn; the last scalar is the number of turns."""
+
+    turns = 1
+
+    def wanted(self, kernel: Any) -> bool:
+        if self.mode is policy.Mode.ALWAYS:
+            return True
+        return policy.is_worthwhile_to_repeat(kernel, self.body, self.points, self.turns)
+
+    def repeat(self, values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
+        count = len(self.body.steps)
+        self.turns = turns
+        outside = [np.asarray(view(values[value])) for value, view in self.views[count:]]
+        now = [np.asarray(array) for array in state]
+        stretch = max(1, STRETCH // max(1, self.points * max(1, self.body.operations)))
+        done = 0
+        while True:
+            arrays = [*now, *outside]
+            bound = self.bound(arrays, Stores.PLAIN)
+            if bound is None:
+                return None
+            results = self.room(bound, None) if done == 0 else [array.transpose(bound.order) for array in now]
+            if done and not all(array.flags.c_contiguous for array in results):
+                results = self.room(bound, None)
+            self.call(bound, arrays, results, min(stretch, turns - done))
+            now = list(self.finish(bound, results))
+            done += stretch
+            if done >= turns:
+                return tuple(now)

@@ -1,0 +1,79 @@
+"""Whole programs with every phase and loop that kernels can do in a kernel, against the reference interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.kernels import policy
+from rho.backend.run.cpu import loops
+from rho.backend.schedule.plan import Device
+from rho.tests.backend.differential import checked, run_both
+from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+
+pytest.importorskip("llvmlite")
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+
+
+@pytest.mark.parametrize("text", PROGRAMS[::7])
+def test_programs(text: str) -> None:
+    core = checked(DECLARED + text)
+    if core is not None:
+        for n, r, c in ((7, 2, 5), (1, 1, 1)):
+            assert not run_both(core, data(n, r, c)), (text, n)
+
+
+LOOPS = """r ← {(a b) ← ⍵ ⋄ (a+b ⋄ a×0.5)}⍣9 ⊢ (f ⋄ g)
+r ← {⍵+f×0.5}⍣5 ⊢ g
+r ← {(a m) ← ⍵ ⋄ (m¿(a×a ⋄ a-1) ⋄ a<2)}⍣7 ⊢ (f ⋄ b)
+r ← {1+2×⍵}⍣60 ⊢ i
+r ← {(3×⍵)-1}⍣40 ⊢ k
+r ← {⍵×C}⍣3 ⊢ A
+r ← {⍵+⍤1 ⊢ D}⍣3 ⊢ A
+r ← {~⍵}⍣3 ⊢ B
+r ← {(a c) ← ⍵ ⋄ (c ⋄ a)}⍣5 ⊢ (A ⋄ A×2)
+r ← {|1○⍵}⍣4 ⊢ f
+r ← {⍵+1}⍣0 ⊢ f
+r ← {⌽⍵+1}⍣3 ⊢ f
+r ← {⍵÷+/⍵×⍵}⍣3 ⊢ f
+r ← {⍵-0.1×⍵⌈s}⍣3 ⊢ s
+r ← {(x y) ← ⍵ ⋄ z ← x-y ⋄ (z×z ⋄ z+x)}⍣3 ⊢ (i ⋄ i×2)""".splitlines()
+
+
+@pytest.mark.parametrize("text", LOOPS)
+def test_loops(text: str) -> None:
+    core = checked(DECLARED + text)
+    assert core is not None
+    for n, r, c in ((5, 3, 4), (1, 1, 1), (23, 2, 17), (0, 0, 3)):
+        assert not run_both(core, data(n, r, c)), (text, n)
+
+
+def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one kernel, in stretches, on a team and turn by turn."""
+    text = "input x : f64[n]\noutput r ← {(1.0001×⍵)-0.3×⍵×⍵}⍣25 ⊢ x\n"
+    core = checked(text)
+    assert core is not None
+    given = {"x": np.random.default_rng(1).random(1003)}
+    bound = backend.load(core, given, {})
+    calls: list[int] = []
+    original = loops.LoopRun.repeat
+
+    def repeat(self: loops.LoopRun, *args: object) -> object:
+        calls.append(1)
+        return original(self, *args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loops.LoopRun, "repeat", repeat)
+    made = []
+    for mode, stretch, threads, least in (("always", 1 << 28, 1, 1 << 16), ("always", 12000, 3, 1), ("off", 1, 1, 1)):
+        monkeypatch.setenv(policy.SWITCH, mode)
+        monkeypatch.setattr(loops, "STRETCH", stretch)
+        monkeypatch.setattr("rho.backend.run.cpu.compiled.PARALLEL", least)
+        plan = backend.plan(bound, Device("cpu0", "cpu", threads))
+        made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
+    assert len(calls) == 2
+    assert len(set(made)) == 1
