@@ -19,7 +19,7 @@ from .schedule.one_device import HOME, Detail, plan_one_device
 from .schedule.plan import Device, Plan
 
 if TYPE_CHECKING:
-    from .run.executor import Results
+    from .run.executor import Observer, Results
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "execute_null", "load", "plan"]
 
@@ -57,12 +57,16 @@ def host_device() -> Device:
     return Device(HOME, "cpu", available_threads())
 
 
-def execute(schedule: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results:
-    """Run a plan on host arrays by name.  RunFailed: a run-time check, or memory; no partial result."""
+def execute(
+    schedule: Plan, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None = None, *, simulated: bool = False
+) -> Results:
+    """Run a plan on host arrays by name; `observe` is told how long each step took.  `simulated`: its devices are declared, and
+    each is held to its memory.  RunFailed: a run-time check, or memory; no partial result."""
     from .run.cpu import CpuBackend
-    from .run.executor import execute_plan
+    from .run.executor import Limits, execute_plan
 
-    return execute_plan(schedule, bound, inputs, {device.id: CpuBackend(device.threads) for device in schedule.devices})
+    backends = {device.id: CpuBackend(device.threads) for device in schedule.devices}
+    return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED if simulated else Limits.PLANNED)
 
 
 def execute_null(schedule: Plan, bound: BoundGraph) -> Results:

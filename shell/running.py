@@ -16,6 +16,7 @@ from .exits import Exit
 from .messages import exit_of
 from .outcome import Outcome, nothing
 from .requests import Request, check_names
+from .scheduling import Scheduling
 from .session import Checked, Engine, Loaded, Session
 from .timing import time_limit
 
@@ -38,7 +39,7 @@ Save = Callable[[Loaded, Outcome], None]
 
 def run_program(
     source: Source, session: Session, request: Request, *, verify: bool = False, analyze: bool = False,
-    save: Save | None = None, ready: Callable[[Loaded], None] | None = None,
+    save: Save | None = None, ready: Callable[[Loaded], None] | None = None, scheduling: Scheduling | None = None,
 ) -> Report:  # fmt: skip
     """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded."""
     checked = session.check(source)
@@ -48,7 +49,7 @@ def run_program(
     assert core is not None
     check_names(core, request)
     try:
-        loaded = session.load(checked, request)
+        loaded = session.load(checked, request, scheduling=scheduling)
         if ready is not None:
             ready(loaded)
         with time_limit(request.limits.seconds, source):

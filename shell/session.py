@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .loading import InputFile
     from .outcome import Outcome
     from .requests import Request
+    from .scheduling import Scheduling
 
 
 class Strictness(Enum):
@@ -75,7 +76,9 @@ class Engine(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read."""
+    """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
+
+    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here."""
 
     checked: Checked
     core: Core
@@ -83,6 +86,7 @@ class Loaded:
     files: Mapping[str, InputFile]
     bound: BoundGraph
     plan: Plan
+    simulated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,9 @@ class Session:
         diagnostics = in_source_order(found.diagnostics, source)
         return Checked(source, found.core, diagnostics, found.types, found.last, sources, found)
 
-    def load(self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS) -> Loaded:
+    def load(
+        self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
+    ) -> Loaded:
         """Find the files, bind the sizes from their headers, check the guards, plan, check the bounds on memory and time.
 
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
@@ -130,7 +136,12 @@ class Session:
         candidate = Candidate(core, bound, checked.sources, checked.source)
         check_memory(candidate, made, request.limits.memory)
         check_time(candidate, request.limits.seconds)
-        return Loaded(checked, core, request, files, bound, made)
+        loaded = Loaded(checked, core, request, files, bound, made)
+        if scheduling is None:
+            return loaded
+        from .scheduling import load_scheduled
+
+        return load_scheduled(loaded, scheduling)
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
@@ -154,10 +165,10 @@ class Session:
             return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan))
         from ..backend import execute
 
-        results = execute(loaded.plan, loaded.bound, values, observe)
+        results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated)
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
-        return outcome_of(core, printed, outputs, plan_summary(loaded.plan))
+        return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held))
 
     def folder_of(self, source: Source) -> str:
         """The folder a program's relative paths start from."""
@@ -169,12 +180,17 @@ def in_source_order(diagnostics: Sequence[Diagnostic], main: Source) -> tuple[Di
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 
-def plan_summary(plan: Plan) -> dict[str, Any]:
-    """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device."""
+def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None) -> dict[str, Any]:
+    """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device; of one for
+    several devices also what it promises, and `held`, the most bytes each device held."""
+    from .scheduling import summary
+
+    promised = summary(plan, held or {})
     return {
         "schema": plan.schema,
         "sizes": dict(plan.sizes),
         "devices": [device.id for device in plan.devices],
         "steps": sum(len(queue.steps) for queue in plan.main.queues),
         "peak_bytes": {str(device): count for device, count in plan.main.peak},
+        **({"prediction": promised} if promised else {}),
     }

@@ -13,6 +13,7 @@ from ..permissions import Permissions
 from ..requests import Request, check_outputs, data_file, permissions_of, request_of
 from ..results import wants_json
 from ..running import run_program
+from ..scheduling import Use, scheduling_of, simulation_lines
 from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
 from .eval import show_report
@@ -33,10 +34,11 @@ def run(arguments: Arguments, console: Console) -> Exit:
     permissions = permissions_of(arguments, request, path, folder)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions, strictness)
+    scheduling = scheduling_of(arguments, Use.RUN)
     report = run_program(
-        source, session, request, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
+        source, session, request, scheduling=scheduling, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
         ready=lambda loaded: _check_outputs(loaded, request, permissions, path),
-        save=lambda loaded, outcome: _save(loaded, request, outcome),
+        save=lambda loaded, outcome: _save(loaded, request, outcome, console),
     )  # fmt: skip
     code = show_report(report, console, json=wants_json(arguments))
     plan = report.outcome.plan
@@ -70,9 +72,12 @@ def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, p
             check_writable(path, entry.span)
 
 
-def _save(loaded: Loaded, request: Request, outcome: Outcome) -> None:
+def _save(loaded: Loaded, request: Request, outcome: Outcome, console: Console) -> None:
     from ...backend.run.files import prepare_values
 
+    if loaded.simulated:
+        for line in simulation_lines(loaded.plan):
+            console.note(line)
     writes = []
     for entry in loaded.core.outputs:
         path = request.outputs.get(entry.name)

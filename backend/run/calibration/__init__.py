@@ -8,7 +8,8 @@
 
 from __future__ import annotations
 
-from .measure import Effort, calibrate
+from .clock import WallClock
+from .measure import REFINED, Effort, calibrate
 from .tier import tier_name
 
-__all__ = ["Effort", "calibrate", "tier_name"]
+__all__ = ["REFINED", "Effort", "WallClock", "calibrate", "tier_name"]

@@ -134,14 +134,14 @@ def twice(function: str, kind: Kind, points: int, parameter: int = 0, target: Ki
     if arity == 3:
         operands = [Operand(Kind.BOOL, (points,)), Operand(kind, (points,)), Operand(kind, (points,))]
         nodes = [ReadNode(i, o.kind) for i, o in enumerate(operands)]
-        first, second = (0, 1, 2), (0, 2, 1)
+        first, second = [0, 1, 2], [0, 2, 1]
     else:
         operands = [Operand(kind, (points,)), Operand(kind, (points,))]
         nodes = [ReadNode(0, kind), ReadNode(1, kind)]
-        first, second = ((0,), (1,)) if arity == 1 else ((0, 1), (1, 0))
+        first, second = ([0], [1]) if arity == 1 else ([0, 1], [1, 0])
     at = len(nodes)
-    nodes.append(ApplyNode(function, first, result, parameter))
-    nodes.append(ApplyNode(function, second, result, parameter))
+    nodes.append(ApplyNode(function, tuple(first), result, parameter))
+    nodes.append(ApplyNode(function, tuple(second), result, parameter))
     nodes.append(ApplyNode(joining(result), (at, at + 1), result))
     return probe((points,), operands, nodes, result)
 

@@ -26,6 +26,7 @@ from ....typechecker.scalars import FUNCTIONS
 from ...schedule.profiles.host import HostFacts, host_profile
 from ...schedule.profiles.keys import LAYOUTS
 from ...schedule.profiles.profile import Profile
+from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
 from . import bodies, overheads, programs
 from .clock import Clock, Series, run_rounds
@@ -188,7 +189,7 @@ def _structured(
     return found
 
 
-def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str, programs.Table]:
+def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str, Table]:
     """Tables of library phases."""
     points: dict[str, dict[int, int]] = {}
     for program in programs.PROGRAMS:
@@ -204,7 +205,7 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
                 known = points.setdefault(prepared.key, {})
                 known[prepared.size] = max(last, known.get(prepared.size, 0))
             bodies.forget_data()
-    return {key: programs.Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
+    return {key: Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
 
 
 def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int) -> int:

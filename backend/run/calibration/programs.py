@@ -8,7 +8,7 @@ Neighbours: `bodies` (structured phases), `measure`, `backend.schedule.profiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any, Final
@@ -161,7 +161,8 @@ def _value(text: str, sides: Mapping[str, int], seed: int) -> Any:
         side = shape[0]
         made = data(Kind.F64, count, seed).reshape(shape)
         return made + made.T + 2 * side * np.eye(side)
-    return _DATA[element](count, seed).reshape(shape)
+    made = _spread(count, seed) if element == "i64" else data(Kind(element), count, seed)
+    return made.reshape(shape)
 
 
 def _spread(count: int, seed: int) -> Any:
@@ -169,7 +170,3 @@ def _spread(count: int, seed: int) -> Any:
     return np.random.default_rng(seed).integers(0, max(8, count), count)
 
 
-_DATA: Final[dict[str, Callable[[int, int], Any]]] = {
-    "i64": _spread,
-    **{kind.value: (lambda count, seed, kind=kind: data(kind, count, seed)) for kind in Kind if kind is not Kind.I64},
-}

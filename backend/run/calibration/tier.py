@@ -11,16 +11,23 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 
 from ...kernels import policy
-from ...kernels.llvm_leaf import binding, identity
 
 
 def tier_name() -> str:
-    """`numpy`, or `llvm` with the version and processor that code is made for."""
-    if policy.mode() is policy.Mode.OFF or binding() is None:
+    """`numpy`, or `llvm` with the version of what makes code.  Loads neither."""
+    if policy.mode() is policy.Mode.OFF:
         return "numpy"
-    return f"llvm {identity().split()[0]}"
+    try:
+        return f"llvm {version('llvmlite')}"
+    except PackageNotFoundError:
+        return "numpy"
+
+
+def numpy_version() -> str:
+    return version("numpy")
 
 
 @contextmanager
@@ -30,7 +37,7 @@ def warm_kernels() -> Iterator[None]:
     if policy.mode() is not policy.Mode.AUTO:
         yield
         return
-    os.environ[policy.SWITCH] = policy.Mode.ALWAYS.value
+    os.environ[policy.SWITCH] = policy.Mode.WARM.value
     try:
         yield
     finally:

@@ -20,6 +20,7 @@ from ....lang.diagnostics import Refused
 from .profile import Backend, Calibration, DeviceProfile, Profile
 from .reading import read_profile
 from .shipped import load_profile
+from .tables import Table
 from .writing import canonical
 
 DEFAULT: Final = "default"
@@ -71,6 +72,18 @@ def with_default_tables(bare: Profile) -> Profile:
     )  # fmt: skip
     declared = replace(known.calibration, calibrated=None, facts=bare.calibration.facts)
     return replace(bare, devices=(own,), calibration=declared)
+
+
+def merged(known: Profile, found: Profile) -> Profile:
+    """Two calibrations of one machine: the mean where both measured a size, else what was found last."""
+    device, before = found.home, known.home
+    ops = {name: _mean(before.ops.get(name), table) for name, table in device.ops.items()}
+    return replace(found, devices=(replace(device, ops=ops),))
+
+
+def _mean(before: Table | None, table: Table) -> Table:
+    old = {} if before is None else dict(zip(before.size, before.ns, strict=True))
+    return Table(table.size, tuple((ns + old.get(size, ns)) // 2 for size, ns in zip(table.size, table.ns, strict=True)))
 
 
 def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
