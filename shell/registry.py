@@ -26,6 +26,14 @@ ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be wr
 MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (500MB, 2GiB)")
 MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse what cannot end in this time; stop a program that runs longer")
 VERIFY = Option(("--verify",), Takes.NOTHING, "", "run on the reference interpreter too and compare every result")
+OBJECTIVE = Option(
+    ("--objective",), Takes.VALUES, "WHAT", "what the plan is for, most important first",
+    ("latency", "throughput", "energy", "machines", "syncs"),
+)  # fmt: skip
+BUDGET = Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search (5)")
+PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved optimal")
+FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
+REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
 LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 
 
@@ -50,14 +58,20 @@ VERBS: tuple[Verb, ...] = (
             ("rho run examples/kmeans.rho", "with the data the script names"),
             ("rho run wave.rho --in field=u0.npy --set steps=50", "with other data and parameters"),
             ("rho run kmeans.rho --out label=labels.npy", "and save an output"),
+            ("rho run kmeans.rho --devices workstation --simulate", "as if on other devices"),
         ),
         (
             INPUT, SET, Option(("--out",), Takes.VALUES, "NAME=PATH", "save output NAME (.npy .csv .png .txt .json)"),
             JSON, FORMAT_RESULT, STRICT, VERIFY,
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file"),
+            Option(("--simulate",), Takes.NOTHING, "", "its devices are declared: run here, each held to its memory, and say"
+                   " what time they would take"),
+            Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made"),
+            OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),
-        1, 1, ("--devices", "--simulate", "--plan", "--cluster", "--trace", "--plot"),
+        1, 1, ("--cluster", "--trace", "--plot"),
     ),
     Verb(
         "eval", "EXPR | - | --lines FILE [options]", "run one expression",
@@ -103,15 +117,12 @@ VERBS: tuple[Verb, ...] = (
         (
             OUT, FORMAT_RESULT, JSON, STRICT, *LIMITS,
             Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT"),
-            Option(("--devices",), Takes.VALUE, "N|FILE", "so many equal devices, a device profile, or JSON with devices and links"),
-            Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number of transfers at once", ("off", "group")),
-            Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search (5)"),
-            Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved optimal"),
-            Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only"),
-            Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)"),
+            Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON"),
+            Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
+            OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
         ),
         0, 1,
-        ("--objective", "--diff", "--check"),
+        ("--diff", "--check"),
     ),
     Verb(
         "fmt", "PATH… [options]", "canonical layout, names to glyphs",

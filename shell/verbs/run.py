@@ -60,10 +60,10 @@ def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, p
 
     read = {os.path.realpath(data_file(file.path)): f"read as input `{name}`" for name, file in loaded.files.items()}
     read[os.path.realpath(program)] = "the program"
-    for name, path in request.outputs.items():
-        if os.path.realpath(path) in read:
-            what = read[os.path.realpath(path)]
-            raise UsageError(f"--out {name}={path}: that file is {what}", "save the output in a file of its own")
+    for name, target in request.outputs.items():
+        what = read.get(os.path.realpath(target))
+        if what is not None:
+            raise UsageError(f"--out {name}={target}: that file is {what}", "save the output in a file of its own")
     for entry in loaded.core.outputs:
         path = request.outputs.get(entry.name)
         if path is not None:

@@ -1,0 +1,204 @@
+"""Programs on declared devices: what `--devices`, `--plan`, `--simulate` and the planner's options ask of `plan` and `run`.
+
+Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.planning` does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..lang.diagnostics import Diagnostic, Refused, RunFailed
+from ..lang.source import Span
+from .arguments import Arguments, UsageError
+
+if TYPE_CHECKING:
+    from ..backend.schedule.budget import Budget
+    from ..backend.schedule.plan import Plan
+    from ..backend.schedule.problem import Objective
+    from ..backend.schedule.profiles import Profile
+    from ..backend.schedule.program.planning import Planned
+    from .session import Loaded
+
+OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--require-optimal")
+"""Any of these plans with the scheduler."""
+
+
+class Effort(Enum):
+    FAST = "baselines, annealing and bounds"
+    DEFAULT = "and the solver, within a fixed count of its steps"
+    PROVE = "and the solver for as long as it takes"
+
+
+class Use(Enum):
+    """What the plan is for."""
+
+    LOOK = "to be read"
+    RUN = "to run on this machine's devices"
+    SIMULATE = "to run here as if on the declared devices"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """How to plan: on which devices (a shipped profile or a file; None: this machine), for what, with how much effort.
+
+    `plan`: a stored plan to run instead.  `budget` scales the default effort."""
+
+    use: Use
+    devices: str | None = None
+    objectives: tuple[str, ...] = ()
+    effort: Effort = Effort.DEFAULT
+    budget: float | None = None
+    plan: str | None = None
+
+
+def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
+    """What the options ask; None if nothing does."""
+    if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate")):
+        return None
+    if arguments.has("--fast") and (arguments.has("--prove") or arguments.has("--budget")):
+        raise UsageError("--fast goes without --prove and --budget", "it asks no solver")
+    effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
+    if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
+        raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
+    return Scheduling(
+        Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
+        effort, _seconds(arguments.value("--budget")), arguments.value("--plan"),
+    )  # fmt: skip
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("s"))
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 86_400:
+        raise UsageError(f"--budget {text}: write a number of seconds such as 20")
+    return value
+
+
+def profile_of(scheduling: Scheduling) -> Profile:
+    """Refused: E704, E705."""
+    from .profiles import named, this_machine
+
+    return this_machine() if scheduling.devices is None else named(scheduling.devices)
+
+
+def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
+    """The program of a load on the devices asked for.  Raises as `plan_program`."""
+    from ..backend.schedule.program.planning import plan_program
+
+    return plan_program(
+        loaded.core, loaded.bound, profile_of(scheduling), objectives=_objectives(scheduling), budget=_budget(scheduling)
+    )
+
+
+def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
+    from ..backend.schedule.problem import Objective
+
+    return tuple(Objective(name) for name in scheduling.objectives)
+
+
+def _budget(scheduling: Scheduling) -> Budget:
+    from ..backend.schedule.budget import DEFAULT, FAST, PROVE
+
+    base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
+    if scheduling.budget is None:
+        return base
+    factor = scheduling.budget / _DEFAULT_SECONDS
+    steps = None if base.steps is None else max(1, int(base.steps * factor))
+    watchdog = None if base.seconds is None else max(base.seconds, 4 * scheduling.budget)
+    return replace(base, moves=max(1, int(base.moves * factor)), steps=steps, seconds=watchdog)
+
+
+_DEFAULT_SECONDS = 5.0
+"""What the default counts stand for."""
+
+
+def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
+    """The plan of `--plan`, fit to run here.  Refused: SCH301 out of date, E705 not a plan or not a right one."""
+    from ..backend.schedule.program.planning import faults_of_stored, require_current
+
+    assert scheduling.plan is not None
+    plan = read_plan(scheduling.plan)
+    profile = None if scheduling.devices is None else profile_of(scheduling)
+    require_current(plan, loaded.core, loaded.bound, profile, scheduling.plan)
+    if len(plan.devices) > 1 or profile is not None:
+        require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), scheduling.plan)
+    return plan
+
+
+def read_plan(path: str) -> Plan:
+    """RunFailed E704: unreadable.  Refused E705: not a plan."""
+    from ..backend.schedule.plan_json import PlanFormatError, decode_plan
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise RunFailed([Diagnostic("E704", f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
+    try:
+        return decode_plan(text)
+    except PlanFormatError as error:
+        raise Refused([Diagnostic("E705", f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
+
+
+def require_right(faults: list[str], path: str) -> None:
+    if faults:
+        more = tuple(faults[1:4])
+        raise Refused([Diagnostic("E705", f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
+
+
+def require_here(plan: Plan, where: str) -> None:
+    """Refused: a device of the plan is not one of this machine's."""
+    away = [device for device in plan.devices if device.backend != "cpu"]
+    if away:
+        one = away[0]
+        message = f"device {one.id} ({one.backend}) is not on this machine"
+        notes = ("add --simulate to run the plan here all the same",)
+        raise Refused([Diagnostic("SCH104", message, Span(where, 0, 0), notes=notes)])
+
+
+def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
+    """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
+    plan = stored(loaded, scheduling) if scheduling.plan is not None else scheduled(loaded, scheduling).plan
+    if scheduling.use is Use.RUN:
+        require_here(plan, loaded.checked.source.name)
+    return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE)
+
+
+def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
+    """What `--json` says of a prediction."""
+    from ..backend.schedule.explain_queues import busy_of
+
+    found = plan.prediction
+    if found is None:
+        return {}
+    return {
+        "tick_ns": plan.tick_ns,
+        "makespan": found.makespan,
+        "lower_bound": found.lower_bound,
+        "status": found.status.value,
+        "busy": busy_of(plan),
+        "held_bytes": dict(held),
+    }
+
+
+def simulation_lines(plan: Plan) -> list[str]:
+    """What a simulation says: the predicted time, and how busy each device is."""
+    from ..backend.schedule.explain_queues import busy_of, prediction_text, time_text
+
+    found = plan.prediction
+    if found is None:
+        return []
+    busy = busy_of(plan)
+    shown = [f"{device} {time_text(ticks * plan.tick_ns)}" for device, ticks in list(busy.items())[:16]]
+    more = f" and {len(busy) - 16} more" if len(busy) > 16 else ""
+    promised = prediction_text(found, plan.tick_ns)
+    return [f"simulated on {len(plan.devices)} devices: {promised}", f"busy: {', '.join(shown)}{more}"]
+
