@@ -194,6 +194,15 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
 # ------------------------------------------------------------------------------------------ search
 
 
+def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
+    """The bound of the first objective that can be derived, in its unit; never above the value of `schedule`."""
+    if not problem.objectives:
+        return 0
+    state = _State(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
+    lower, _ = _improve(state, problem.objectives[0], ())
+    return -(-lower // 10**9) if problem.objectives[0] is Objective.ENERGY else lower
+
+
 @dataclass(slots=True)
 class _State:
     """The best schedule so far, and the bound of the first objective with its method."""

@@ -13,11 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import combinations, product
+from typing import Final
 
 from ..routes import Channel, Hop
 from .heads import Heads
 from .shape import Shape
 from .solver import Solver, negation
+
+
+MOST_MERGED: Final = 5
+"""Partials up to which every order of their arrival is stated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,6 +435,7 @@ class Encoding:
         combine = shape.problem.phases[p].combine
         assert combine is not None
         start = self.solver.integer(f"c{p}")
+        arrived: dict[int, list[Moment]] = {}
         for device in shape.devices[p]:
             arrivals: list[Moment]
             if device == shape.home:
@@ -453,15 +460,28 @@ class Encoding:
                 for moment in self.shard_ends(p, device):
                     self.after_moment((), begin, moment)
                 arrivals = [Moment((self.on(p, device),), begin, occupied + hop.latency + shape.timer.syncs[shape.home])]
-            for moment in arrivals:
-                if combine.barrier:
+            arrived[device] = arrivals
+            if combine.barrier or device == shape.home:
+                for moment in arrivals:
                     self.after_moment((), start, moment)
-                else:
-                    self.after_moment((), self.solver.integer(f"ce{p}"), moment, combine.ticks_per_shard)
         self.clause(f"(>= {start} 0)")
         if not combine.barrier:
             for literal, mode in zip(self.mode_literals[p], shape.modes[p], strict=True):
-                self.at_least((literal,), f"ce{p}", start, combine.ticks_per_shard * len(mode))
+                self._merged(p, literal, [arrived[d] for d, _ in mode if d in arrived], combine.ticks_per_shard)
+
+    def _merged(self, p: int, literal: str, arrivals: Sequence[Sequence[Moment]], each: int) -> None:
+        """Without a barrier: merging starts when the first has arrived, and of any n the last is merged n merges after the
+        first of them arrived."""
+        start, end = self.solver.integer(f"c{p}"), self.solver.integer(f"ce{p}")
+        for moments in product(*arrivals):
+            self.clause(negation(literal), *(f"(>= (- {start} {moment.base}) {moment.ticks})" for moment in moments))
+        self.at_least((literal,), end, start, each * len(arrivals))
+        sizes = range(1, len(arrivals) + 1) if len(arrivals) <= MOST_MERGED else (1, 2)
+        for size in sizes:
+            for some in combinations(arrivals, size):
+                for moments in product(*some):
+                    ticks = each * size
+                    self.clause(negation(literal), *(f"(>= (- {end} {moment.base}) {moment.ticks + ticks})" for moment in moments))
 
     # --------------------------------------------------------------------------- directives
 

@@ -117,24 +117,24 @@ def memory_conflict(problem: Problem) -> Conflict | None:
         cut = bool(phase.rows) and p not in timer.limits.unsplit and len(devices) > 1
         fixed = timer.limits.fixed.get(p)
         if fixed is not None:
-            short = [(d, _bytes(timer, p, d, count)) for d, count in fixed]
+            short = [(d, least_bytes(timer, p, d, count)) for d, count in fixed]
             broken = [(d, size) for d, size in short if size > (timer.caps[d] or 0)]
             if broken:
                 return _short(problem, timer, p, [broken[0][0]], broken[0][1], broken[0][1] - (timer.caps[broken[0][0]] or 0))
             continue
-        room = [most(rows, lambda r, d=d: r == 0 or _bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
+        room = [most(rows, lambda r, d=d: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
         if cut and sum(room) < rows:
-            need = min(_bytes(timer, p, d, rows) for d in devices)
+            need = min(least_bytes(timer, p, d, rows) for d in devices)
             missing = -(-need * (rows - sum(room)) // rows)
             return _short(problem, timer, p, devices, need, missing)
         if not cut and max(room) < rows:
-            short_by = min((_bytes(timer, p, d, rows) - (timer.caps[d] or 0), d) for d in devices)
+            short_by = min((least_bytes(timer, p, d, rows) - (timer.caps[d] or 0), d) for d in devices)
             device = short_by[1]
-            return _short(problem, timer, p, [device], _bytes(timer, p, device, rows), short_by[0])
+            return _short(problem, timer, p, [device], least_bytes(timer, p, device, rows), short_by[0])
     return None
 
 
-def _bytes(timer: Timer, p: int, device: int, rows: int) -> int:
+def least_bytes(timer: Timer, p: int, device: int, rows: int) -> int:
     """At least so many bytes are there while `rows` rows run: their output, scratch and operands."""
     phase = timer.problem.phases[p]
     output = phase.out_bytes * rows // phase.units if phase.combine is None else phase.combine.bytes
@@ -194,9 +194,9 @@ def _fits(problem: Problem, p: int) -> bool:
     phase = problem.phases[p]
     fixed = timer.limits.fixed.get(p)
     if fixed is not None:
-        return all(timer.caps[d] is None or _bytes(timer, p, d, count) <= (timer.caps[d] or 0) for d, count in fixed)
+        return all(timer.caps[d] is None or least_bytes(timer, p, d, count) <= (timer.caps[d] or 0) for d, count in fixed)
     if any(timer.caps[d] is None for d in devices):
         return bool(devices)
     cut = bool(phase.rows) and p not in timer.limits.unsplit
-    room = [most(phase.units, lambda r, d=d: r == 0 or _bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
+    room = [most(phase.units, lambda r, d=d: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
     return (sum(room) if cut else max(room, default=0)) >= phase.units

@@ -159,6 +159,8 @@ def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | 
     """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
     best, top = upper, None if upper is None else upper.makespan
     given = budget.left
+    if top is not None and lower > top:
+        lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
     if not available() or (top is not None and lower >= top):
         return Outcome(best, lower, top is not None and lower >= top)
     search = Search(problem, modes, budget)
