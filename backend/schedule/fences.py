@@ -86,8 +86,10 @@ class _Synchroniser:
         self.place: dict[Step, _Event] = {}
         self._make_queues()
         self.of_phase: dict[int, list[Step]] = defaultdict(list)
+        self.on: dict[tuple[int, int], list[Step]] = defaultdict(list)
         for index, shard in enumerate(schedule.shards):
             self.of_phase[shard.phase].append(Step(StepKind.SHARD, index))
+            self.on[shard.phase, shard.device].append(Step(StepKind.SHARD, index))
         self.combine_of = {c.phase: Step(StepKind.COMBINE, index) for index, c in enumerate(schedule.combines)}
         self.moved: dict[tuple[int, int], list[int]] = defaultdict(list)
         for index, transfer in enumerate(schedule.transfers):
@@ -102,9 +104,9 @@ class _Synchroniser:
         for index, shard in enumerate(schedule.shards):
             key = (shard.start, shard.end, self.rank[shard.phase])
             computing[shard.device].append((*key, Step(StepKind.SHARD, index)))
+        at_home = {shard.phase: shard.end for shard in schedule.shards if shard.device == problem.home}
         for index, combine in enumerate(schedule.combines):
-            mine = [s.end for s in schedule.shards if s.phase == combine.phase and s.device == problem.home]
-            key = (max([combine.start, *mine]), combine.end, self.rank[combine.phase])
+            key = (max(combine.start, at_home.get(combine.phase, 0)), combine.end, self.rank[combine.phase])
             computing[problem.home].append((*key, Step(StepKind.COMBINE, index)))
         copying: dict[str, list[tuple[int, int, int, int, int, Step]]] = defaultdict(list)
         routes = Routes(problem)
@@ -191,7 +193,7 @@ class _Synchroniser:
                 found += [self._ended(step) for step in self._makers(phase)]
             needs[Step(StepKind.SHARD, index)] = found
         for index, combine in enumerate(schedule.combines):
-            found = [self._ended(s) for s in self.of_phase[combine.phase] if self._device(s) == self.problem.home]
+            found = [self._ended(step) for step in self.on[combine.phase, self.problem.home]]
             found += [self._arrived(t) for t in self.moved[combine.phase, self.problem.home] if schedule.transfers[t].partial]
             needs[Step(StepKind.COMBINE, index)] = found
         for index, moved in enumerate(schedule.transfers):
@@ -206,12 +208,14 @@ class _Synchroniser:
     def _sending(self, moved: Transfer) -> list[Step]:
         """The steps of the source that made what a transfer carries; none if it only passes it on."""
         if moved.partial:
-            return [step for step in self.of_phase[moved.phase] if self._device(step) == moved.source]
+            return self.on[moved.phase, moved.source]
         return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
 
     def _made(self, phase: int, device: int, part: tuple[int, int]) -> list[Step]:
         """The steps of a device that made something of a part of an output."""
-        mine = [step for step in self._makers(phase) if self._device(step) == device]
+        if phase in self.combine_of:
+            return self._makers(phase) if device == self.problem.home else []
+        mine = self.on[phase, device]
         if self.prepared.single[phase]:
             return mine
         shards = self.schedule.shards

@@ -249,7 +249,7 @@ class Reader:
                 found += [each.phase for each in known[PRINT]]
                 continue
             found.append(self.phase(word))
-        return tuple(dict.fromkeys(found))
+        return tuple(found)
 
     def phase(self, word: DirectiveWord) -> PhaseIndex:
         meant = self.scope.phases.get(word.text, ())

@@ -27,7 +27,7 @@ from ..problem import (
 )
 from .directives import resolve_texts
 from .fields import Faults, Field, shown
-from .topology import MOST_GROUPS, Topology, decode_topology
+from .topology import MOST_GROUPS, Devices, Topology, decode_topology
 from .validate import first_duplicate, validate
 
 MOST_PHASES: Final = 100_000
@@ -36,7 +36,7 @@ MOST_DIRECTIVES: Final = 10_000
 MOST_POINTS: Final = 10_000
 
 
-def decode(value: object, faults: Faults, devices: Topology | int | None = None) -> Problem:
+def decode(value: object, faults: Faults, devices: Devices | None = None) -> Problem:
     """The problem of a JSON value; `devices` replaces those it has (a number: as many of its only class).
 
     Raises InstanceError; directives that cannot be meant raise Rejected with their SCH codes."""
@@ -75,11 +75,12 @@ def decode(value: object, faults: Faults, devices: Topology | int | None = None)
     return replace(problem, directives=resolved.directives, objectives=resolved.objectives)
 
 
-def _topology(at: Mapping[str, Field], devices: Topology | int | None, phases: tuple[PhaseTask, ...]) -> Topology:
-    if isinstance(devices, Topology):
-        return _of_classes(devices, {kind for phase in phases for kind in phase.ticks})
+def _topology(at: Mapping[str, Field], devices: Devices | None, phases: tuple[PhaseTask, ...]) -> Topology:
     if devices is None:
         return decode_topology(at["devices"], at.get("links"))
+    if not isinstance(devices, int):
+        unit = at["tick_ns"].integer(1) if "tick_ns" in at else 1
+        return _of_classes(devices(unit), {kind for phase in phases for kind in phase.ticks})
     kinds = sorted({kind for phase in phases for kind in phase.ticks})
     if len(kinds) > 1:
         at["phases"].fault(f"--devices {devices} is that many equal devices, and ticks are of the classes {', '.join(kinds)}")

@@ -13,7 +13,7 @@ from .dot import decode_dot
 from .fields import MOST_CHARACTERS, Faults, load_json
 from .instance_json import decode
 from .stg import decode_stg
-from .topology import Topology, equal_processors
+from .topology import Devices, equal_processors
 
 
 class Format(Enum):
@@ -32,7 +32,7 @@ def format_of(file: str, text: str) -> Format:
     return Format.JSON if file.endswith(".json") else Format.STG
 
 
-def read_instance(file: str, text: str, devices: Topology | int | None = None, contention: Contention | None = None) -> Problem:
+def read_instance(file: str, text: str, devices: Devices | None = None, contention: Contention | None = None) -> Problem:
     """The problem that `text` says.  `devices`: other devices than it names, or how many equal ones.
 
     Raises InstanceError for what is not an instance, Rejected (SCH107, SCH201, …) for directives that cannot be meant."""
@@ -41,7 +41,7 @@ def read_instance(file: str, text: str, devices: Topology | int | None = None, c
         faults.add("", f"the file has {len(text)} characters; at most {MOST_CHARACTERS} are read")
         faults.stop()
     text = text.removeprefix("\ufeff")
-    equal = equal_processors(devices) if isinstance(devices, int) else devices
+    equal = None if devices is None else equal_processors(devices) if isinstance(devices, int) else devices(1)
     match format_of(file, text):
         case Format.JSON:
             problem = decode(load_json(text, faults), faults, devices)

@@ -5,9 +5,10 @@ Neighbours: `instance_json` (the rest of an instance), `read` (which of the thre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..problem import DeviceGroup, Duplex, Link
 from .fields import Faults, Field
@@ -23,6 +24,10 @@ PROCESSOR: Final = "processor"
 class Topology:
     devices: tuple[DeviceGroup, ...]
     links: tuple[Link, ...] = ()
+
+
+Devices: TypeAlias = int | Callable[[int], Topology]
+"""What `--devices` says: how many equal ones, or those of a file for ticks of so many nanoseconds."""
 
 
 def equal_processors(count: int, kind: str = PROCESSOR) -> Topology:

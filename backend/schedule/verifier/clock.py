@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
+from math import ceil
 
 from ..problem import Answer, Objective, Status
 from ..synchronisation import Synchronisation
@@ -65,7 +67,9 @@ def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterat
         if objective is Objective.LATENCY:
             found = _makespan(facts)
         elif objective is Objective.MACHINES:
-            found = len({shard.device for shard in facts.schedule.shards} | ({facts.home} if facts.combine else set()))
+            found = len({shard.device for shard in facts.schedule.shards})
+        elif objective is Objective.ENERGY:
+            found = _millijoules(facts)
         elif objective is Objective.SYNCS and sync is not None:
             found = sync.syncs
         if found is not None and found != value:
@@ -77,6 +81,27 @@ def valued(facts: Facts, answer: Answer, sync: Synchronisation | None) -> Iterat
         yield Violation(Code.V10, f"a lower bound of {bound} (proof: {answer.proof.lower_bound}) for a value of {value}")
     elif answer.status is Status.OPTIMAL and bound != value:
         yield Violation(Code.V10, f"called optimal with a bound of {bound} for a value of {value}")
+
+
+def _millijoules(facts: Facts) -> int:
+    """Idle power of what is on for the whole time, what working adds, and the links' bytes; rounded up."""
+    schedule, problem = facts.schedule, facts.problem
+    steps = [(int(shard.device), shard.end - shard.start) for shard in schedule.shards]
+    steps += [(facts.home, step.end - step.start) for step in schedule.combines]
+    ends = {int(end) for moved in schedule.transfers for end in (moved.source, moved.target)}
+    used = {device for device, _ in steps} | ends | {facts.home}
+    picojoules = Fraction(0)
+    for device, place in enumerate(facts.group):
+        group = problem.devices[place]
+        if device in used or not problem.power_off_unused:
+            picojoules += group.idle_mw * _makespan(facts) * problem.tick_ns
+    for device, ticks in steps:
+        group = problem.devices[facts.group[device]]
+        picojoules += (group.active_mw - group.idle_mw) * ticks * problem.tick_ns
+    for moved in schedule.transfers:
+        if moved.link is not None:
+            picojoules += 1000 * problem.links[moved.link].nj_per_byte * moved.bytes
+    return ceil(picojoules / 10**9)
 
 
 def _makespan(facts: Facts) -> int:

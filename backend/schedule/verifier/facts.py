@@ -48,10 +48,18 @@ class Facts:
         for shard in schedule.shards:
             self.shards[shard.phase].append(shard)
         self.combine: dict[int, CombineStep] = {step.phase: step for step in schedule.combines}
+        self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.on[shard.phase, shard.device].append(shard)
         self.arrivals: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        self.departures: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        self.partials: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
         for transfer in schedule.transfers:
-            if not transfer.partial:
+            if transfer.partial:
+                self.partials[transfer.phase, transfer.source].append(transfer)
+            else:
                 self.arrivals[transfer.phase, transfer.target].append(transfer)
+                self.departures[transfer.phase, transfer.source].append(transfer)
         self.incoming: dict[int, list[Edge]] = defaultdict(list)
         self.outgoing: dict[int, list[Edge]] = defaultdict(list)
         for edge in problem.edges:
@@ -94,7 +102,7 @@ class Facts:
         """(first unit, end unit, tick) of what a device makes of an output."""
         if phase in self.combine:
             return [(0, self.units(phase), self.combine[phase].end)] if device == self.home else []
-        mine = [shard for shard in self.shards[phase] if shard.device == device]
+        mine = self.on[phase, device]
         if self.whole(phase):
             return [(0, self.units(phase), shard.end) for shard in mine]
         return [(shard.first, shard.stop, shard.end) for shard in mine]

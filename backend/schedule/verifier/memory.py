@@ -77,7 +77,7 @@ def _result(facts: Facts, shard: Shard) -> int:
 
 def _partial(facts: Facts, shard: Shard, spans: dict[int, list[tuple[int, int, int]]]) -> None:
     """A partial result lives until it has arrived at home, or is combined there."""
-    sent = [t.arrive for t in facts.schedule.transfers if t.partial and (t.phase, t.source) == (shard.phase, shard.device)]
+    sent = [moved.arrive for moved in facts.partials[shard.phase, shard.device]]
     combined = facts.combine[shard.phase].end if shard.phase in facts.combine else shard.end
     spans[shard.device].append((shard.start, max(sent, default=combined), _result(facts, shard)))
 

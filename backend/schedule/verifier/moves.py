@@ -25,9 +25,9 @@ def resident(facts: Facts) -> Iterator[Violation]:
             what = f"[{moved.first}, {moved.stop}) of `{facts.id(moved.phase)}`"
             yield Violation(Code.V4, f"{facts.names[moved.source]} has not {what} to send at {moved.start}")
     for step in facts.schedule.combines:
-        sent = {t.source for t in facts.schedule.transfers if t.partial and t.phase == step.phase and t.target == facts.home}
         for shard in facts.shards[step.phase]:
-            if shard.device != facts.home and shard.device not in sent:
+            sent = any(t.target == facts.home for t in facts.partials[step.phase, shard.device])
+            if shard.device != facts.home and not sent:
                 name = facts.names[shard.device]
                 yield Violation(Code.V4, f"the partial of `{facts.id(step.phase)}` on {name} is not brought home")
 
@@ -43,7 +43,7 @@ def _there(facts: Facts, edge: Edge, shard: Shard, low: int, high: int) -> bool:
 
 def _has(facts: Facts, moved: Transfer) -> bool:
     if moved.partial:
-        mine = [s for s in facts.shards[moved.phase] if s.device == moved.source]
+        mine = facts.on[moved.phase, moved.source]
         return any((s.first, s.stop) == (moved.first, moved.stop) and s.end <= moved.start for s in mine)
     parts = [(low, high) for low, high, tick in facts.made(moved.phase, moved.source) if tick <= moved.start]
     came = facts.arrivals[moved.phase, moved.source]
@@ -87,20 +87,19 @@ def _sizes(facts: Facts, moved: Transfer) -> set[int]:
     edges = facts.outgoing[moved.phase]
     behind = {
         int(onward.target)
-        for onward in facts.schedule.transfers
-        if onward.phase == moved.phase and onward.source == moved.target
-        and (moved.first == moved.stop or (onward.first < moved.stop and onward.stop > moved.first))
-    }  # fmt: skip
+        for onward in facts.departures[moved.phase, moved.target]
+        if moved.first == moved.stop or (onward.first < moved.stop and onward.stop > moved.first)
+    }
     said = {facts.size(moved.phase, moved.first, moved.stop, edge.bytes) for edge in edges}
-    used = [edge for edge in edges if any(_reads(facts, edge, shard, moved, behind) for shard in facts.shards[edge.target])]
+    places = behind - {int(moved.source)} | {int(moved.target)}
+    used = [e for e in edges if any(_reads(facts, e, shard, moved) for d in places for shard in facts.on[e.target, d])]
     least = max((facts.size(moved.phase, moved.first, moved.stop, edge.bytes) for edge in used), default=0)
     if moved.phase in facts.wanted or not edges:
         said.add(facts.size(moved.phase, moved.first, moved.stop, None))
     return {size for size in said if size >= least}
 
 
-def _reads(facts: Facts, edge: Edge, shard: Shard, moved: Transfer, behind: set[int]) -> bool:
-    """A shard, where the transfer goes or behind it, reads something of what is moved."""
+def _reads(facts: Facts, edge: Edge, shard: Shard, moved: Transfer) -> bool:
+    """The shard reads something of what is moved."""
     low, high = facts.needed(edge, shard)
-    there = shard.device == moved.target or (shard.device in behind and shard.device != moved.source)
-    return there and ((low < moved.stop and high > moved.first) or low == high)
+    return low == high or (low < moved.stop and high > moved.first)

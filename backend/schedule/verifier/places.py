@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -39,6 +40,7 @@ def present(facts: Facts) -> Iterator[Violation]:
     for step in facts.schedule.combines:
         if not 0 <= step.phase < phases or facts.problem.phases[step.phase].combine is None:
             yield Violation(Code.V1, f"a combine speaks of phase {step.phase}, which has none")
+    combines = Counter(int(step.phase) for step in facts.schedule.combines)
     for index, phase in enumerate(facts.problem.phases):
         shards = facts.shards.get(index, [])
         if not shards:
@@ -47,9 +49,8 @@ def present(facts: Facts) -> Iterator[Violation]:
             yield Violation(Code.V1, f"`{phase.id}` is run twice on one device")
         elif phase.rows == 0 and len(shards) > 1:
             yield Violation(Code.V1, f"`{phase.id}` is atomic and is run {len(shards)} times")
-        combines = sum(step.phase == index for step in facts.schedule.combines)
-        if combines != (phase.combine is not None):
-            yield Violation(Code.V1, f"`{phase.id}` is combined {combines} times")
+        if combines[index] != (phase.combine is not None):
+            yield Violation(Code.V1, f"`{phase.id}` is combined {combines[index]} times")
 
 
 def tiled(facts: Facts) -> Iterator[Violation]:

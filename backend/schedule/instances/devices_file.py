@@ -1,0 +1,35 @@
+"""What `--devices` of an instance means: a number of equal processors, a shipped profile, or a file.
+
+A file is a device profile (TOML), or JSON with the `devices` and `links` of an instance.  Neighbours: `topology`, `profiles`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..profiles.profile import to_devices
+from ..profiles.shipped import load_profile
+from .fields import Faults, load_json
+from .topology import MOST_DEVICES, Devices, Topology, decode_devices_file
+
+
+def devices_of(said: str) -> Devices:
+    """Raises InstanceError for a number or JSON that is none, Refused (E704, E705) for what is no profile."""
+    faults = Faults("--devices")
+    if said.isascii() and said.isdigit():
+        if not (len(said) < 9 and 1 <= int(said) <= MOST_DEVICES):
+            faults.add("", f"{said} is not a number of devices from 1 to {MOST_DEVICES}")
+            faults.stop()
+        return int(said)
+    if said.endswith(".json"):
+        faults = Faults(said)
+        try:
+            text = Path(said).read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
+            faults.add("", f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
+            faults.stop()
+            raise
+        topology = decode_devices_file(load_json(text, faults), faults)
+        return lambda _: topology
+    profile = load_profile(said)
+    return lambda tick_ns: Topology(*to_devices(profile, tick_ns))

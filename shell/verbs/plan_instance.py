@@ -1,0 +1,126 @@
+"""`rho plan --instance FILE`: an abstract task graph scheduled, as text or JSON.  docs/instances.md has the formats.
+
+Exit codes: 0 optimal or with a gap that is printed, 2 not an instance, 3 impossible (or directives that cannot be meant),
+5 the search was cut off, or `--require-optimal` was asked and not reached.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ...backend.schedule.budget import DEFAULT, FAST, PROVE, Budget
+from ...backend.schedule.instances.devices_file import devices_of
+from ...backend.schedule.instances.directives import DirectivesRejected
+from ...backend.schedule.instances.fields import InstanceError
+from ...backend.schedule.instances.read import read_instance
+from ...backend.schedule.instances.result import gap_of, result_json, result_text
+from ...backend.schedule.instances.solve import Solved, budget_of, solve
+from ...backend.schedule.problem import Conflict, Contention, Problem, Status
+from ...lang.diagnostics import RhoError
+from .. import messages
+from ..arguments import Arguments, UsageError
+from ..console import Console
+from ..exits import Exit
+from ..results import to_json, wants_json, write_whole
+
+_MOST_BYTES = 256 << 20
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    file = arguments.value("--instance") or ""
+    if arguments.positional:
+        raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")
+    budget = _budget(arguments)
+    try:
+        problem = _problem(file, arguments)
+    except InstanceError as error:
+        for fault in error.faults:
+            where = f"{error.file}: {fault.path}: " if fault.path else f"{error.file}: "
+            console.note(f"rho: {where}{fault.message}" + (f" [{fault.code}]" if fault.code else ""))
+        return Exit.USAGE
+    except DirectivesRejected as error:
+        messages.show(console, error.diagnostics, error.sources)
+        return Exit.REJECTED
+    except RhoError as error:
+        messages.show(console, error.diagnostics, {})
+        return Exit.USAGE
+    solved = solve(problem, budget)
+    _write(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
+    return _outcome(solved, arguments, console)
+
+
+def _problem(file: str, arguments: Arguments) -> Problem:
+    devices = arguments.value("--devices")
+    contention = arguments.value("--contention")
+    try:
+        with open(file, "rb") as stream:
+            data = stream.read(_MOST_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UsageError(f"`{file}` is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"`{file}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return read_instance(
+        file, text, None if devices is None else devices_of(devices), None if contention is None else Contention(contention)
+    )  # fmt: skip
+
+
+def _budget(arguments: Arguments) -> Budget:
+    given = [option for option in ("--budget", "--prove", "--fast") if arguments.has(option)]
+    if len(given) > 1:
+        raise UsageError(f"rho plan: {given[0]} and {given[1]} say how long to search, each another way", "give one of them")
+    if arguments.has("--prove"):
+        return PROVE
+    if arguments.has("--fast"):
+        return FAST
+    said = arguments.value("--budget")
+    if said is None:
+        return DEFAULT
+    try:
+        seconds = float(said.removesuffix("s"))
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 10**6:
+        raise UsageError(f"--budget {said}: write a number of seconds such as 20")
+    return budget_of(seconds)
+
+
+def _write(arguments: Arguments, console: Console, text: str) -> None:
+    target = arguments.value("-o")
+    if target is None:
+        console.print(text)
+        return
+    try:
+        write_whole(Path(target), text + "\n")
+    except OSError as error:
+        raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
+
+
+def _outcome(solved: Solved, arguments: Arguments, console: Console) -> Exit:
+    answer = solved.answer
+    if answer.conflict is not None:
+        console.note(_conflict(answer.conflict))
+    if answer.status is Status.IMPOSSIBLE:
+        return Exit.REJECTED
+    if answer.status is Status.ABORTED or answer.schedule is None:
+        console.note("rho: the search was cut off before it was certain of anything; give it more with --budget or --prove")
+        return Exit.BUDGET
+    if answer.status is Status.GAP:
+        gap = gap_of(answer.values[0], answer.lower_bound)
+        asked = arguments.has("--require-optimal")
+        kind = "error" if asked else "note"
+        console.note(
+            f"{kind}[SCH302]: not proved optimal: the value is {answer.values[0]}, the lower bound {answer.lower_bound}, the gap "
+            f"{gap:.1f} %"
+        )
+        return Exit.BUDGET if asked else Exit.OK
+    return Exit.OK
+
+
+def _conflict(conflict: Conflict) -> str:
+    lines = [f"error[{conflict.code}]: no schedule can be made"]
+    lines += dict.fromkeys(f"  directive {d.line.number}: {d.line.text}" for d in conflict.directives)
+    lines += [f"  {fact}" for fact in conflict.facts]
+    if conflict.hint:
+        lines.append(f"  help: {conflict.hint}")
+    return "\n".join(lines)
