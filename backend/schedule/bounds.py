@@ -6,6 +6,7 @@
   of a set over unequal devices is the value of a linear program; any weights w >= 0 of the devices give a bound of it,
   sum over phases of min over devices of w[d] times ticks, over sum of w.  Weights are sought in floating point and used
   as integers, so the bound needs no trust in them;
+* energy: as load, for every interval and for phases that may lie partly in it;
 * links: what must leave home or return to it over one channel.
 
 All arithmetic of the results is in integers.  Neighbours: `planner` stops when a plan meets a bound; `large` reports gaps.
@@ -290,6 +291,22 @@ class Bounds:
         result.append([int(w * SCALE * 256) for w in best])
         return result
 
+    def energy(self, start: int) -> Bound:
+        """From `start` on, the least T in which no interval has more work than all devices together can do in it: whatever its
+        place between head and tail, a phase does the overlap of its leftmost or of its rightmost position."""
+        devices = sum(map(len, self.costs.members))
+        devices = min(devices, self.timer.limits.machines or devices)
+        jobs: list[tuple[int, int, int]] = []
+        for p in self.order:
+            if self.whole[p]:
+                ticks = min(self._ticks_on(p, c) for c in self.costs.allowed_classes[p])
+                if ticks:
+                    jobs.append((min(self.heads[p].values()), ticks, self._after(p)))
+        time = start
+        while (lack := _lacking(jobs, devices, time)) > 0:
+            time += -(-lack // max(1, devices))
+        return Bound(time, "energy")
+
     # ------------------------------------------------------------------------------ links
 
     def links(self) -> Bound:
@@ -316,6 +333,24 @@ class Bounds:
         for items in carried.values():
             best = max(best, min(s for _, s, _ in items) + sum(b for b, _, _ in items) + min(r for _, _, r in items))
         return Bound(best, "link")
+
+
+def _lacking(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> int:
+    """How much more work than there is room for some interval has in any schedule of `time`; at most 0 if none has."""
+    begins = sorted({head for head, _, _ in jobs} | {time - tail - ticks for _, ticks, tail in jobs})
+    ends = sorted({time - tail for _, _, tail in jobs} | {head + ticks for head, ticks, _ in jobs})
+    worst = 0
+    for begin in begins:
+        late = [(head + ticks - begin, ticks, time - tail - ticks) for head, ticks, tail in jobs if head + ticks > begin]
+        for end in ends:
+            if end <= begin:
+                continue
+            work = 0
+            for left, ticks, last in late:
+                if last < end:
+                    work += min(left, ticks, end - last, end - begin)
+            worst = max(worst, work - devices * (end - begin))
+    return worst
 
 
 def _least_rate(table: Ticks, rows: int) -> Fraction:

@@ -47,22 +47,21 @@ class Costs:
         return result, list(known.values())
 
     def _classes(self) -> list[list[int]]:
+        """Devices of a group that the same phases may use; apart, home if it matters and instances that a link names."""
         problem = self.timer.problem
-        ends = {end for link in problem.links for end in (link.source, link.target)}
-        whole = [frozenset(devices) for devices in self._different]
+        home = self.timer.home if problem.links or any(task.combine is not None for task in problem.phases) else -1
+        ends = {end for link in problem.links for end in (link.source, link.target)} - {group.id for group in problem.devices}
+        wanted = {d for devices in self.timer.limits.wanted.values() for d in devices}
+        sets = [frozenset(devices) for devices in self._different]
         result: list[list[int]] = []
         first = 0
         for group in problem.devices:
-            members = list(range(first, first + group.count))
+            alike: dict[tuple[object, ...], list[int]] = {}
+            for device, name in enumerate(group.names(), first):
+                own = device if device == home or device in wanted or name in ends else -1
+                alike.setdefault((own, self.timer.caps[device], *(device in devices for devices in sets)), []).append(device)
             first += group.count
-            named = group.count > 1 and any(name in ends for name in group.names())
-            cut = any(0 < sum(1 for d in members if d in devices) < group.count for devices in whole)
-            if named or cut:
-                result += [[d] for d in members]
-            elif group.home and group.count > 1:
-                result += [members[:1], members[1:]]
-            else:
-                result.append(members)
+            result += alike.values()
         return result
 
     def single(self, phase: int, device: int) -> Mode:

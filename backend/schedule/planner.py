@@ -18,7 +18,7 @@ from .bounds import Bounds
 from .budget import DEFAULT, Budget
 from .costs import Costs, order_of
 from .found import Found
-from .heuristics import Candidate, anneal, baselines, uniform
+from .heuristics import Candidate, anneal, anneal_order, baselines, retime, uniform
 from .heuristics.annealing import SEED
 from .heuristics.candidates import MOST_SHARDS, acceptable
 from .large import improve
@@ -30,6 +30,10 @@ from .timing import Queueing, Sending, Timer, decisions_of, left_shift
 
 MOST_EXACT: Final = 24
 """Phases of a graph that the exact search is asked about as a whole."""
+MOST_ENERGY: Final = 64
+"""Phases up to which every interval is looked at."""
+MOST_SOLVED: Final = 64
+"""Phases up to which the exact search is asked after the heuristics for large graphs."""
 MOST_DEVICES: Final = 64
 """Devices up to which every one of them is looked at by the search."""
 
@@ -56,9 +60,14 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
             return _nothing(problem, found, table, conflict)
     if not found.met:
         found.raise_bound(bounds.best().ticks, "bound")
+    if not found.met and len(problem.phases) <= MOST_ENERGY:
+        found.raise_bound(bounds.energy(found.bound).ticks, "bound")
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
             improve(costs, bounds, found, compared, budget)
+            small = len(problem.phases) <= MOST_SOLVED and len(timer.kinds) <= MOST_DEVICES
+            if small and not found.met and budget.steps != 0:
+                exact(costs, found, candidate_modes(costs), budget)
         else:
             _search(costs, found, compared, budget)
     if found.schedule is None:
@@ -93,6 +102,11 @@ def _search(costs: Costs, found: Found, compared: Sequence[Candidate], budget: B
     ranked = starts(costs, compared)
     for candidate in ranked:
         found.offer(candidate.schedule)
+    ordered = None if found.met else anneal_order(costs, ranked[0].decisions.priority, budget.moves // 8, found.bound)
+    if ordered is not None:
+        ranked.insert(0, retime(timer, "ordered", ordered))
+        found.offer(ranked[0].schedule)
+        ranked.sort(key=lambda c: FOREVER if c.ticks is None else c.ticks)
     moves = budget.moves if len(timer.before) <= 16 else budget.moves * 16 // len(timer.before)
     for turn in range(4):
         candidate = ranked[turn % 2 if len(ranked) > 1 else 0]

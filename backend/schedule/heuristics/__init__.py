@@ -1,7 +1,7 @@
 """Plans without proof: the baselines that every answer is compared with, and what improves on them.
 
-`baselines`: best single device, even split, HEFT, PEFT.  `uniform`: the same devices for every phase.  `annealing`: the
-search that starts from the best of them.  All are re-timed by `timing` under the problem's own constraints, so a baseline
+`baselines`: best single device, even split, HEFT, PEFT.  `uniform`: the same devices for every phase.  `annealing`, `ordering`:
+searches that start from the best of them.  All are re-timed by `timing` under the problem's own constraints, so a baseline
 may turn out infeasible.  Neighbours: `planner` runs them in order.
 """
 
@@ -10,5 +10,6 @@ from .annealing import anneal
 from .baseline import baselines
 from .candidates import Candidate, retime
 from .listing import heft, peft
+from .ordering import anneal_order
 
-__all__ = ["Candidate", "anneal", "baselines", "heft", "peft", "retime", "uniform"]
+__all__ = ["Candidate", "anneal", "anneal_order", "baselines", "heft", "peft", "retime", "uniform"]

@@ -22,7 +22,7 @@ def heft(costs: Costs) -> Decisions | None:
     if order is None or not all(costs.allowed):
         return None
     rank = upward_ranks(costs, order)
-    placement = _Placement(costs)
+    placement = Placement(costs)
     listed = timer.legal(sorted(range(len(order)), key=lambda p: (-rank[p], p)))
     if listed is None:
         return None
@@ -89,14 +89,14 @@ def peft(costs: Costs) -> Decisions | None:
     final = timer.legal(listed)
     if final is None:
         return None
-    placement = _Placement(costs)
+    placement = Placement(costs)
     for p in final:
         if not placement.place(p, table[p]):
             return None
     return placement.decisions(final)
 
 
-class _Placement:
+class Placement:
     """Which device each placed phase has, and when each device is busy.  Unused equal devices are tried once a class."""
 
     def __init__(self, costs: Costs) -> None:
@@ -124,7 +124,7 @@ class _Placement:
         floor = timer.problem.phases[phase].ready
         for q in timer.before[phase]:
             floor = max(floor, self.finish[q] if q in timer.limits.after[phase] else 0)
-        best: tuple[Fraction, int, int, int] | None = None
+        best: tuple[int | Fraction, int, int, int] | None = None
         for device in self.tried(phase):
             start = floor
             reachable = True
@@ -140,7 +140,7 @@ class _Placement:
                 continue
             ticks = costs.ticks(phase, device)
             start = gap(self.busy.get(device, []), start, ticks)
-            value = Fraction(start + ticks) + (ahead[costs.class_of[device]] if ahead is not None else 0)
+            value = start + ticks if ahead is None else start + ticks + ahead[costs.class_of[device]]
             if best is None or value < best[0]:
                 best = (value, device, start, start + ticks)
         if best is None:

@@ -14,9 +14,10 @@ from ..bounds import Bounds
 from ..budget import Budget
 from ..costs import Costs
 from ..found import Found
-from ..heuristics import Candidate, anneal, retime, uniform
+from ..heuristics import Candidate, anneal, anneal_order, retime, uniform
 from ..heuristics.annealing import SEED
 from ..heuristics.candidates import acceptable
+from ..levels import FOREVER
 from ..modes import candidate_modes
 from ..timing import Decisions, Mode, Queueing, Sending
 from .contract import contract
@@ -59,6 +60,14 @@ def improve(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candi
             found.offer(candidate.schedule)
             if candidate.ticks is not None:
                 ranked.insert(0, candidate)
+    if few and not found.met and ranked:
+        order = timer.legal(ranked[0].decisions.priority)
+        moves = min(budget.moves // 2, MOST_WORK // (4 * len(timer.kinds) * len(timer.before)))
+        ordered = None if order is None else anneal_order(costs, order, moves, found.bound)
+        if ordered is not None:
+            ranked.append(retime(timer, "ordered", ordered))
+            found.offer(ranked[-1].schedule)
+            ranked.sort(key=lambda c: FOREVER if c.ticks is None else c.ticks)
     choices = _choices(costs, ranked)
     for turn in range(4):
         if found.met or not ranked:
@@ -88,7 +97,8 @@ def _contracted(costs: Costs, budget: Budget) -> Decisions | None:
     from ..planner import plan_problem  # which calls this module
     from ..timing import decisions_of
 
-    answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2))
+    steps = None if budget.steps is None else budget.steps // 4
+    answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
     if answer.schedule is None:
         return None
     return smaller.expand(decisions_of(smaller.problem, answer.schedule), len(costs.allowed))
