@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..backend.run.files import check_range, read_shape, read_values, split_member
+from ..backend.run.files import check_declared, read_shape, read_values, split_member
 from ..lang.diagnostics import Diagnostic, Refused, RhoError
 from ..typechecker.core import Core, CoreInput
 from .permissions import Permissions
@@ -60,11 +60,7 @@ def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, 
     """The data as NumPy arrays; an input declared with a range is checked against it."""
     values: dict[str, Any] = {}
     for name, file in files.items():
-        element = core.types[file.entry.value].element
-        values[name] = read_values(file.path, element.kind, file.shape, file.entry.span, shown=file.shown)
-        low, high = element.low, element.high
-        if element.below is not None:
-            low, high = 0, element.below.evaluate(sizes) - 1
-        if low is not None or high is not None:
-            check_range(values[name], low, high, file.shown, file.entry.span)
+        declared = core.types[file.entry.value]
+        values[name] = read_values(file.path, declared.element.kind, file.shape, file.entry.span, shown=file.shown)
+        check_declared(values[name], declared, sizes, file.shown, file.entry.span)
     return values

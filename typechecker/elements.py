@@ -57,7 +57,7 @@ class Element:
     """An element type.
 
     `low`, `high`: inclusive integer range when known (bool and integer kinds; Python ints, never
-    sizes).  `most`: an inclusive upper bound that is a size (then `low` is known too).  `below`: the
+    sizes).  `most`: an inclusive upper bound that is a size.  `below`: the
     element is `idx<below>`, stored from 0 as i64.  `weak`: see above.
     """
 
@@ -239,6 +239,6 @@ def show_element(element: Element) -> str:
     """`f64`, `idx<n>`, `int<0..n>`; literals and plain ranges show their kind."""
     if element.below is not None:
         return f"idx<{show_short(element.below)}>"
-    if element.most is not None and not element.weak:
-        return f"int<{element.low}..{show_short(element.most)}>"
+    if element.most is not None and element.low is not None and not element.weak:
+        return f"int<{str(element.low).replace('-', '¯')}..{show_short(element.most)}>"
     return element.kind.value

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backend import Detail, Device, bind_shapes, execute, plan
-from ...backend.run.files import check_range
+from ...backend.run.files import check_declared
 from ...backend.schedule.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RunFailed
 from ...lang.source import Span
@@ -181,13 +181,8 @@ class Program:
         return found
 
     def _check_values(self, entry: CoreInput, array: Any, sizes: Mapping[SizeVariable, int]) -> None:
-        """An input declared with a range is checked against it."""
-        element = self._core.types[entry.value].element
-        low, high = element.low, element.high
-        if element.below is not None:
-            low, high = 0, element.below.evaluate(sizes) - 1
-        if low is not None or high is not None:
-            check_range(array, low, high, f"the input {entry.name}", entry.span)
+        """An input declared with a range, or as a permutation, is checked to be one."""
+        check_declared(array, self._core.types[entry.value], sizes, f"the input {entry.name}", entry.span)
 
 
 def load_program(path: str | os.PathLike[str], session: Session | None = None) -> Program:

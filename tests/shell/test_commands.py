@@ -415,3 +415,18 @@ def test_numbers_in_failures_read_as_the_program_writes_them(rho: Rho, expressio
         ran = rho(*words)
         assert ran.code == 1
         assert f" {number} " in ran.err or f": {number} " in ran.err
+
+
+PERMUTATIONS = [
+    ("2\n0\n1\n", 0, ""), ("2\n0\n2\n", 4, "does not hold 1"), ("0\n1\n3\n", 4, "holds 3"), ("0\n-1\n1\n", 4, "holds ¯1"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("data", "code", "words"), PERMUTATIONS)
+def test_a_permutation_is_checked_when_it_is_loaded(rho: Rho, project: Path, data: str, code: int, words: str) -> None:
+    (project / "p.csv").write_text(data, encoding="utf-8")
+    (project / "p.rho").write_text('input p : perm<n> ← "p.csv"\np⌷10×⍳≢p\n', encoding="utf-8")
+    ran = rho("run", "p.rho")
+    assert ran.code == code, ran.err
+    assert words in ran.err
+    assert ("E706" in ran.err) is bool(code)

@@ -147,3 +147,16 @@ def test_a_cell_selection_that_looks_like_one_element_warns() -> None:
     result = check(Source("<test>", "1 2⌷3 3⍴⍳9"))
     assert [d.code for d in result.diagnostics] == ["W320"]
     assert result.last == "idx<9>[2 3]"
+
+
+LIMITED = ["(¯1+≢x)⌊0⌈i", "0⌈i⌊¯1+≢x", "0⌈(¯1+≢x)⌊i", "(0⌈i)⌊¯1+≢x"]
+
+
+@pytest.mark.parametrize("index", LIMITED)
+def test_an_index_limited_by_a_length_is_in_range(index: str) -> None:
+    declared = "input x : f64[n] where n ≥ 1\ninput i : i64[k]\n"
+    assert not check(Source("<test>", f"{declared}x[{index}]")).diagnostics
+    found = check(Source("<test>", f"{declared.replace(' where n ≥ 1', '')}x[{index}]")).diagnostics
+    assert [d.code for d in found] == ["W310"]
+    function = f"f : f64[n] → i64[k] → f64[k] where n ≥ 1\nf ← {{x i ← (⍺ ⋄ ⍵) ⋄ x[{index}]}}".replace("x i ←", "(x i) ←")
+    assert not check(Source("<test>", function)).diagnostics

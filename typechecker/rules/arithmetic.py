@@ -49,7 +49,7 @@ def arithmetic_of(b: Builder, function: str, left: Operand, right: Operand, span
     if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
         return b.poison(span)
     static = static_result(b, function, x, y)
-    element = _range(b, function, kind, x.type.element, y.type.element, static)
+    element = _range(b, function, kind, _bounded_by_size(b, function, x), _bounded_by_size(b, function, y), static)
     made = b.scalar(function, (b.convert(x, kind, span), b.convert(y, kind, span)), element, span)
     return made if made.poisoned else with_static(made, static) if kind is Kind.I64 else made
 
@@ -83,6 +83,15 @@ def bounded(size: Size) -> Size | None:
     low, high = limits(Kind.I64) or (0, 0)
     value = size.constant
     return size if size.is_simple() and (value is None or low <= value <= high) else None
+
+
+def _bounded_by_size(b: Builder, function: str, x: Operand) -> Element:
+    """The element of an operand of `⌊ ⌈`, where a size that it is (`¯1+≢x`) bounds it from both sides."""
+    element = x.type.element
+    if function not in ("min", "max") or not isinstance(x.static, Size) or x.static.constant is not None:
+        return element
+    low = element.low if element.low is not None and element.low >= 0 else 0 if b.at_most(ZERO, x.static) else element.low
+    return replace(element, low=low, most=x.static)
 
 
 def _upper(element: Element) -> Size | None:
@@ -125,12 +134,14 @@ def _range(
             highs = [h for h in (high1, high2) if h is not None]
             high = min(highs, default=None)
             tops = [t for t in (top1, top2) if t is not None]
-            most = minimum(*tops) if tops else None
+            most = _least(b, tops)
+            if low is None and symbolic:
+                return Element(kind, None, high, most=most)  # no lower bound yet: `0⌈` will give one
         case "max":
             lows = [v for v in (low1, low2) if v is not None]
             low = max(lows, default=None)
             high = None if high1 is None or high2 is None else max(high1, high2)
-            most = maximum(top1, top2) if top1 is not None and top2 is not None else None
+            most = _greatest(b, top1, top2)
         case _:  # residue: x is the divisor
             if low1 is not None and low1 >= 1:
                 low, high = 0, None if high1 is None else high1 - 1
@@ -139,6 +150,20 @@ def _range(
     if high is None and low is None and most is not None and not symbolic:
         most = None
     return ranged(kind, low, high, most=most if symbolic and high is None and low is not None else None)
+
+
+def _least(b: Builder, tops: list[Size]) -> Size | None:
+    if len(tops) == 2 and b.at_most(*tops):
+        return tops[0]
+    return minimum(*tops) if tops else None
+
+
+def _greatest(b: Builder, top1: Size | None, top2: Size | None) -> Size | None:
+    if top1 is None or top2 is None:
+        return None
+    if b.at_most(top1, top2):
+        return top2
+    return top1 if b.at_most(top2, top1) else maximum(top1, top2)
 
 
 def _plus(x: int | None, y: int | None) -> int | None:

@@ -12,13 +12,18 @@ Neighbours: one codec a format: `npy npz delimited png plain`; `run.binding` tak
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
+
+import numpy as np
 
 from ....lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ....lang.source import Span
 from ....typechecker.elements import Kind
+from ....typechecker.sizes import SizeVariable
+from ....typechecker.types import ArrayType
+from ..failures import shown as number_in_text
 from . import delimited, npy, npz, plain, png
 from .trouble import FileTrouble, disagrees, system_errors
 
@@ -61,6 +66,19 @@ def read_values(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, sh
                 return delimited.read(file, _DELIMITERS[suffix], kind, shape)
 
 
+def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable, int], path: str, span: Span) -> None:
+    """E706 where an input's values (a NumPy array of the declared shape) are not of its declared elements: outside
+    `int<low..high>` or `idx<n>`, or not each of 0..n-1 once where it is declared `perm<n>`."""
+    element = declared.element
+    low, high = element.low, element.high if element.most is None else element.most.evaluate(sizes)
+    if element.below is not None:
+        low, high = 0, element.below.evaluate(sizes) - 1
+    if low is not None or high is not None:
+        check_range(values, low, high, path, span)
+    if declared.permutation:
+        check_permutation(values, path, span)
+
+
 def check_range(values: Any, low: int | None, high: int | None, path: str, span: Span) -> None:
     """E706 where an input declared `int<low..high>` or `idx<n>` (0..n-1) holds something else.  `values` is a NumPy array."""
     if not values.size:
@@ -69,7 +87,23 @@ def check_range(values: Any, low: int | None, high: int | None, path: str, span:
     wrong = least if low is not None and least < low else greatest if high is not None and greatest > high else None
     if wrong is not None:
         with located(path, span):
-            raise disagrees(f"holds {wrong}, its declared type allows {low} to {high}")
+            raise disagrees(f"holds {number_in_text(wrong)}, its declared type allows {_bound(low)} to {_bound(high)}")
+
+
+def _bound(number: int | None) -> str:
+    return "any" if number is None else number_in_text(number)
+
+
+def check_permutation(values: Any, path: str, span: Span) -> None:
+    """E706 where an input declared `perm<n>` does not hold each of 0..n-1 once; its range has been checked."""
+    if not values.size:
+        return
+    seen = np.zeros(values.size, np.bool_)
+    seen[values] = True
+    if not seen.all():
+        missing = int(np.flatnonzero(~seen)[0])
+        with located(path, span):
+            raise disagrees(f"is declared a permutation, but does not hold {missing} (each of 0 to {values.size - 1} once)")
 
 
 def _header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
