@@ -23,6 +23,7 @@ from .common import (
     require_rank,
     text_and_numbers,
 )  # fmt: skip
+from .exact import compared_exactly, compared_turned, rounds
 
 BOOL = Element(Kind.BOOL)
 COMPARISONS = {"<": "lt", "≤": "le", "=": "eq", "≥": "ge", ">": "gt", "≠": "ne"}
@@ -80,6 +81,11 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
         if kind not in FUNCTIONS[function].kinds:
             return b.error("E300", f"`{b.glyph}` needs real numbers; complex numbers have no order", span,
                            labels=(label(b, left), label(b, right)))  # fmt: skip
+        if not (x.poisoned or y.poisoned) and (rounds(x, y) or rounds(y, x)):
+            if principal_frame(b, (x, y), span) is None:
+                return b.poison(span)
+            exact = compared_exactly if rounds(x, y) else compared_turned
+            return exact(b, function, *((x, y) if rounds(x, y) else (y, x)), span)
         x, y = b.convert(x, kind, span), b.convert(y, kind, span)
     return b.scalar(function, (x, y), BOOL, span)
 
