@@ -22,9 +22,7 @@ from .ir import Load
 from .ir import Result as KernelResult
 
 
-def merge_loop(
-    loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]]
-) -> Structured | None:
+def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]]) -> Structured | None:
     """One turn as a phase: its first reads are the state, its results the next state.  None: the body is of another sort."""
     params = loop.body.params
     if loop.keep or loop.until is not None or not params or len(set(map(shapes, params))) != 1:

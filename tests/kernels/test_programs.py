@@ -7,7 +7,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import loops
+from rho.backend.run.cpu import loops, stencils
 from rho.backend.schedule.plan import Device
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
@@ -76,4 +76,46 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
         plan = backend.plan(bound, Device("cpu0", "cpu", threads))
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
     assert len(calls) == 2
+    assert len(set(made)) == 1
+
+
+STENCILS = """r ← {s ← (¯1⌽⍵)+⍵+1⌽⍵ ⋄ n ← (¯1⊖s)+s+1⊖s ⋄ (n=3)∨⍵∧n=4}⍣4 ⊢ B
+r ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣5 ⊢ A
+r ← {(1⌽⍵)-2⌽⍵}⍣3 ⊢ f
+r ← {¯7⌽⍵×0.5}⍣3 ⊢ f
+r ← {(a b) ← ⍵ ⋄ (b-1⌽a ⋄ a+¯1⊖b)}⍣3 ⊢ (A ⋄ A×2)
+r ← {(C×⍵)+1⊖⍵}⍣2 ⊢ A
+r ← {((k-3)⌽⍵)+s}⍣3 ⊢ s
+r ← {(k⌽⍵)+I}⍣3 ⊢ I
+r ← {255|⍵+1⌽⍵}⍣3 ⊢ i64 u
+r ← {(⍉1⌽⍉⍵)+⍵}⍣3 ⊢ A
+r ← {⌽1⌽⍵}⍣3 ⊢ f""".splitlines()
+
+
+@pytest.mark.parametrize("text", STENCILS)
+def test_stencils(text: str) -> None:
+    core = checked(DECLARED + text)
+    assert core is not None
+    for n, r, c in ((5, 3, 4), (1, 1, 1), (23, 2, 37), (2, 40, 2), (0, 0, 3)):
+        assert not run_both(core, data(n, r, c)), (text, n)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rho.backend.run.cpu.stencils.PARALLEL", 1)
+    monkeypatch.setattr("rho.backend.run.cpu.compiled.PARALLEL", 1)
+    text = "input A : f64[n m]\noutput r ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯2⌽⍵)-4×⍵}⍣7 ⊢ A\n"
+    core = checked(text)
+    assert core is not None
+    given = {"A": np.random.default_rng(1).random((33, 61))}
+    bound = backend.load(core, given, {})
+    calls: list[int] = []
+    original = stencils._Run.run
+    monkeypatch.setattr(stencils._Run, "run", lambda *args: (calls.append(1), original(*args))[1])
+    made = []
+    for mode in ("always", "off"):
+        monkeypatch.setenv(policy.SWITCH, mode)
+        plan = backend.plan(bound, Device("cpu0", "cpu", threads))
+        made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
+    assert calls == [1]
     assert len(set(made)) == 1

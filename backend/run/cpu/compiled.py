@@ -28,6 +28,7 @@ from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.mathematics import TRANSCENDENTAL
+from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.store import address_of
 from ..failures import CheckFailed
@@ -44,7 +45,7 @@ PARALLEL: Final = 1 << 16
 """Spaces of at least this many points use the team."""
 STREAMED: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
-_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 def compile_kernel(
@@ -58,6 +59,7 @@ def compile_kernel(
     body = build_body(phase) if is_installed() else None
     if body is None:
         return otherwise
+    body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
     return CompiledRun(body, views, space, operands, [number(size) for size in body.sizes], threads, mode, otherwise).run
 
@@ -128,7 +130,7 @@ class CompiledRun:
         return self.mode is policy.Mode.ALWAYS or policy.is_worthwhile(kernel, self.body, self.points)
 
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
-        strides = [_strides(array, self.space) for array in arrays]
+        strides = [strides_over(array, self.space) for array in arrays]
         return plan_nest(self.space, self.reduces, strides, self.body.coordinates)
 
     def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
@@ -139,7 +141,7 @@ class CompiledRun:
         nest = self.nest(arrays)
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
-        return build_kernel(self.body, nest, self.operands, _vector_bytes(), stores)
+        return build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
 
     def may_stream(self, nest: Nest) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
@@ -161,7 +163,7 @@ class CompiledRun:
         cuts, partials = self.cuts(nest)
         pieces = tuple(self.piece(kernel, nest, cells, cut, place, partials) for place, cut in enumerate(cuts))
         shape = tuple(self.space[axis] for axis in nest.order)
-        return Bound(kernel, _CALL(address), pieces, operand_places, result_places, shape, nest.order, partials)
+        return Bound(kernel, CALL(address), pieces, operand_places, result_places, shape, nest.order, partials)
 
     def cuts(self, nest: Nest) -> tuple[list[tuple[int, int, int]], int]:
         """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces]."""
@@ -275,7 +277,7 @@ class CompiledRun:
         return tuple(made)
 
 
-def _strides(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
+def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
     if array.ndim != len(space):
         return (0,) * len(space)
     return tuple([0 if size == 1 else stride for size, stride in zip(array.shape, array.strides, strict=True)])
@@ -297,5 +299,5 @@ def _contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
     return (*strides, 0)
 
 
-def _vector_bytes() -> int:
+def vector_bytes() -> int:
     return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
