@@ -310,6 +310,19 @@ Directive: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
+class Select:
+    """`phase` gives what `then` or `otherwise` made, by the value of `condition`.
+
+    The problem has both arms, and `phase` reads them and the condition; `speculation` also makes the problem in which only
+    the chosen arm runs, late.  An arm may be empty.  Nothing but its own arm and `phase` reads a phase of an arm."""
+
+    phase: PhaseIndex
+    condition: PhaseIndex
+    then: tuple[PhaseIndex, ...]
+    otherwise: tuple[PhaseIndex, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """Invariants (checked by `instances.validate`): ids are unique, edges acyclic, exactly one home, tables never
     decreasing."""
@@ -326,6 +339,7 @@ class Problem:
     power_off_unused: bool = False
     batches: int = 1
     """Executions in a row, for throughput: the initiation interval is that of the steady state."""
+    selects: tuple[Select, ...] = ()
 
     def device_names(self) -> tuple[str, ...]:
         return tuple(name for group in self.devices for name in group.names())

@@ -23,6 +23,7 @@ from ..problem import (
     PhaseIndex,
     PhaseTask,
     Problem,
+    Select,
     Ticks,
 )
 from .directives import resolve_texts
@@ -44,7 +45,7 @@ def decode(value: object, faults: Faults, devices: Devices | None = None) -> Pro
     at = whole.members(
         ("schema", "phases") if devices is not None else ("schema", "devices", "phases"),
         (*(("devices",) if devices is not None else ()), "tick_ns", "contention", "links", "edges", "directives", "objective",
-         "memory_grain", "power_off_unused", "batches"),
+         "selects", "memory_grain", "power_off_unused", "batches"),
     )  # fmt: skip
     if "schema" in at and at["schema"].value != SCHEMA:
         at["schema"].wrong(f'"{SCHEMA}"')
@@ -64,6 +65,7 @@ def decode(value: object, faults: Faults, devices: Devices | None = None) -> Pro
         memory_grain=at["memory_grain"].integer(1) if "memory_grain" in at else 1,
         power_off_unused="power_off_unused" in at and at["power_off_unused"].flag(),
         batches=at["batches"].integer(1) if "batches" in at else 1,
+        selects=tuple(_select(each, places) for each in at["selects"].elements(MOST_DIRECTIVES)) if "selects" in at else (),
     )  # fmt: skip
     faults.stop()
     for fault in validate(problem):
@@ -156,6 +158,15 @@ def _edge(field: Field, places: Mapping[str, PhaseIndex]) -> Edge:
     )
 
 
+def _select(field: Field, places: Mapping[str, PhaseIndex]) -> Select:
+    at = field.members(("phase", "condition"), ("then", "otherwise"))
+
+    def arm(name: str) -> tuple[PhaseIndex, ...]:
+        return tuple(_known(each, places) for each in at[name].elements(MOST_PHASES)) if name in at else ()
+
+    return Select(_known(at.get("phase"), places), _known(at.get("condition"), places), arm("then"), arm("otherwise"))
+
+
 def _known(field: Field | None, places: Mapping[str, PhaseIndex]) -> PhaseIndex:
     if field is None:
         return PhaseIndex(0)
@@ -177,6 +188,7 @@ def encode(problem: Problem) -> str:
         "links": [_link_json(link) for link in problem.links],
         "phases": [_phase_json(phase) for phase in problem.phases],
         "edges": [_edge_json(edge, problem) for edge in problem.edges],
+        "selects": [_select_json(select, problem) for select in problem.selects],
         "directives": list(dict.fromkeys(directive.line.text for directive in problem.directives)),
         "objective": [objective.value for objective in problem.objectives],
         "memory_grain": problem.memory_grain,
@@ -222,6 +234,14 @@ def _phase_json(phase: PhaseTask) -> dict[str, object]:
         rows=phase.rows, out_bytes=phase.out_bytes, scratch=phase.scratch, inplace=phase.inplace, home=phase.home,
         ready=phase.ready, effect=phase.effect,
     )  # fmt: skip
+
+
+def _select_json(select: Select, problem: Problem) -> dict[str, object]:
+    def ids(phases: tuple[PhaseIndex, ...]) -> list[str]:
+        return [problem.phases[phase].id for phase in phases]
+
+    (phase, condition), then, otherwise = ids((select.phase, select.condition)), ids(select.then), ids(select.otherwise)
+    return {"phase": phase, "condition": condition, "then": then, "otherwise": otherwise}
 
 
 def _edge_json(edge: Edge, problem: Problem) -> dict[str, object]:

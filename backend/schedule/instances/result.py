@@ -24,6 +24,7 @@ def result_json(solved: Solved) -> dict[str, Any]:
         "objective": {o.value: v for o, v in zip(problem.objectives, answer.values, strict=False)},
         "queues": {},
         "proof": {"method": answer.proof.method, "lower_bound": answer.proof.lower_bound, "detail": dict(answer.proof.detail)},
+        "speculated": list(solved.speculated),
         "baselines": {baseline.name: baseline.ticks for baseline in answer.baselines},
     }
     if schedule is not None and solved.sync is not None:

@@ -1,18 +1,19 @@
 """An instance solved: planned, synchronised and verified.
 
-Neighbours: `objectives` (plans), `fences`, `verifier`; `result` writes what this gives.
+Neighbours: `speculation` and `objectives` (plans), `fences`, `verifier`; `result` writes what this gives.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ..budget import DEFAULT, Budget
 from ..fences import Synchronisation, synchronise
-from ..objectives import plan_objectives, unrolled
-from ..problem import Answer, Objective, Problem
+from ..objectives import unrolled
+from ..problem import Answer, Objective, PhaseIndex, Problem, Select
+from ..speculation import plan_selects
 from ..verifier import verify
 
 DEFAULT_SECONDS: Final = 5
@@ -21,12 +22,14 @@ DEFAULT_SECONDS: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Solved:
-    """`problem` is what was planned (the batches unrolled, if there are several); `seconds` are of planning."""
+    """`problem` is what was planned: the batches unrolled, if there are several, and late selects one phase.  `seconds` are of
+    planning; `speculated` are ids of selects."""
 
     problem: Problem
     answer: Answer
     sync: Synchronisation | None
     seconds: float
+    speculated: tuple[str, ...] = ()
 
 
 class BadPlan(Exception):
@@ -43,12 +46,28 @@ def budget_of(seconds: float) -> Budget:
 def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
     """The best answer that the budget finds, checked."""
     if Objective.THROUGHPUT in problem.objectives:
-        problem = unrolled(problem)
+        problem = _unrolled(problem)
     begun = time.perf_counter()
-    answer = plan_objectives(problem, budget)
+    planned = plan_selects(problem, budget)
     seconds = time.perf_counter() - begun
-    sync = None if answer.schedule is None else synchronise(problem, answer.schedule)
-    violations = verify(problem, answer, sync)
+    form, answer = planned.problem, planned.answer
+    sync = None if answer.schedule is None else synchronise(form, answer.schedule)
+    violations = verify(form, answer, sync)
     if violations:
         raise BadPlan("\n".join(map(str, violations)))
-    return Solved(problem, answer, sync, seconds)
+    speculated = tuple(problem.phases[phase].id for phase in answer.speculated)
+    return Solved(form, answer, sync, seconds, speculated)
+
+
+def _unrolled(problem: Problem) -> Problem:
+    """Every execution with its own phases and selects."""
+    count = len(problem.phases)
+    made = unrolled(problem)
+
+    def moved(select: Select, by: int) -> Select:
+        then, otherwise = (tuple(PhaseIndex(p + by) for p in arm) for arm in (select.then, select.otherwise))
+        return Select(PhaseIndex(select.phase + by), PhaseIndex(select.condition + by), then, otherwise)
+
+    starts = range(0, len(made.phases), max(1, count))
+    selects = tuple(moved(select, start) for start in starts for select in problem.selects)
+    return replace(made, selects=selects)

@@ -18,7 +18,7 @@ Id = TypeVar("Id", bound=Hashable)
 
 def validate(problem: Problem) -> tuple[Fault, ...]:
     """Everything wrong with `problem`, in order of its fields."""
-    return (*_devices(problem), *_links(problem), *_phases(problem), *_edges(problem), *_cycle(problem))
+    return (*_devices(problem), *_links(problem), *_phases(problem), *_edges(problem), *_cycle(problem), *_selects(problem))
 
 
 def first_duplicate(ids: Sequence[Id]) -> tuple[int, int] | None:
@@ -134,6 +134,31 @@ def _edges(problem: Problem) -> list[Fault]:
     twice = first_duplicate([(edge.source, edge.target) for edge in problem.edges])
     if twice is not None:
         faults.append(Fault(f"edges[{twice[1]}]", f"the same as edges[{twice[0]}]; one edge carries everything"))
+    return faults
+
+
+def _selects(problem: Problem) -> list[Fault]:
+    """Arms belong to one select alone, or to one within an arm of the other."""
+    faults: list[Fault] = []
+    readers: dict[int, set[int]] = {}
+    for edge in problem.edges:
+        readers.setdefault(edge.source, set()).add(edge.target)
+    for place, select in enumerate(problem.selects):
+        path = f"selects[{place}]"
+        if select.phase not in readers.get(select.condition, ()):
+            faults.append(Fault(path, "the select does not read its condition: an edge must join them"))
+        for name, arm in (("then", select.then), ("otherwise", select.otherwise)):
+            for phase in arm:
+                others = readers.get(phase, set()) - {*arm, select.phase}
+                if others or phase in (select.phase, select.condition):
+                    who = f"`{problem.phases[min(others)].id}` reads it" if others else "it is the select itself or its condition"
+                    message = f"`{problem.phases[phase].id}` is read by its arm and the select alone; {who}"
+                    faults.append(Fault(f"{path}.{name}", message))
+        if set(select.then) & set(select.otherwise):
+            faults.append(Fault(path, "a phase is in both arms"))
+    twice = first_duplicate([select.phase for select in problem.selects])
+    if twice is not None:
+        faults.append(Fault(f"selects[{twice[1]}].phase", f"the select of selects[{twice[0]}] too"))
     return faults
 
 
