@@ -13,8 +13,10 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from math import prod
 from typing import Final
 
+from ...typechecker.elements import Kind
 from ...typechecker.sizes import ZERO, Size, capacity, minimum, product, quotient
 from ...typechecker.types import ArrayType
+from ..graph.formulas import larger
 from ..graph.phases import Affine, ApplyNode, AxisNode, LibraryPhase, Phase, Projection, ReadNode, Reshaped, Structured, ValueId
 from ..graph.registry import frame_of
 
@@ -67,9 +69,13 @@ def _whole(phase: Structured) -> Size:
                 on = on.union(*(varying[a] for a in node.args))
         varying.append(on)
     full = frozenset().union(*(varying[r.node] for r in phase.results)) if phase.results else every
+    inside = ZERO
     for node, on in zip(phase.body, varying, strict=True):
         if isinstance(node, ApplyNode) and on != full:
-            found = found + product(sizes[axis] for axis in sorted(on)) * node.kind.bytes
+            items = product(sizes[axis] for axis in sorted(on))
+            found = found + items * node.kind.bytes
+            inside = larger(inside, items * _inside(phase, node))
+    found = found + inside
     kinds = {node.index: node.kind for node in phase.body if isinstance(node, ReadNode)}
     for index, read in enumerate(phase.reads):
         for stage in read.projection.stages:
@@ -100,9 +106,9 @@ def _padded(stage: Affine, points: Size) -> Size:
 
 def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces: bool) -> tuple[int, int]:
     """Bytes a point of the boxes, and the most points."""
-    compound = any(isinstance(node, ApplyNode) and node.function not in _ONE_PASS for node in applied)
+    inside = max((_inside(phase, node) for node in applied), default=0)
     widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
-    live = _live_bytes(phase, counts_results=reduces) + (_INSIDE * max(widest, 8) if compound else 0)
+    live = _live_bytes(phase, counts_results=reduces) + inside
     return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
 
 
@@ -148,8 +154,26 @@ def _lane_bytes(points: int, length: int) -> int:
 
 _ONE_PASS: Final = frozenset({
     "add", "sub", "mul", "div", "min", "max", "and", "or", "not", "neg", "conj", "lt", "le", "eq", "ge", "gt", "ne",
-    "exp", "ln", "sqrt", "expm1", "log1p", "abs", "sign", "convert", "select",
+    "sqrt", "expm1", "log1p", "abs", "sign", "convert", "select",
 })  # fmt: skip
+_ONE_PASS_COMPLEX: Final = frozenset({"add", "sub", "mul", "neg", "conj", "eq", "ne", "convert", "select"})
+
+
+_WORDS: Final = {
+    "exp": 13, "ln": 15, "circular": 18, "erf": 18, "erfc": 18, "factorial": 14, "binomial": 15, "gcd": 14, "lcm": 16,
+    "lgamma": 11, "digamma": 11, "div": 0,
+}  # fmt: skip
+"""Words an item that functions hold inside on NumPy, where it is not `_INSIDE`; compiled kernels hold none."""
+
+
+def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
+    """Bytes an item that a function holds inside."""
+    if isinstance(node, AxisNode):
+        return 0
+    kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
+    if any(kind.is_complex for kind in kinds):
+        return 0 if node.function in _ONE_PASS_COMPLEX else 2 * _INSIDE * 16
+    return _WORDS.get(node.function, 0 if node.function in _ONE_PASS else _INSIDE) * 8
 
 
 def _live_bytes(phase: Structured, *, counts_results: bool) -> int:
