@@ -1,0 +1,88 @@
+"""Lower bounds hold (against brute force and against every plan found), and are exact where they should be."""
+
+from __future__ import annotations
+
+from random import Random
+
+from rho.backend.schedule.bounds import Bounds
+from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.timing import Decisions, Queueing, Timer
+
+from .drawn import problem_of
+from .examples import PEFT, TOPCUOGLU
+
+
+def bounds(problem: Problem) -> Bounds:
+    return Bounds(Costs(Timer(problem)))
+
+
+def equal(count: int, *ticks: int) -> Problem:
+    """Independent phases on equal processors."""
+    phases = tuple(PhaseTask(f"t{i}", {"p": Ticks(((1, each),))}) for i, each in enumerate(ticks))
+    return Problem((DeviceGroup("p", "p", count=count, home=True),), (), phases, ())
+
+
+def test_a_chain_is_its_own_bound() -> None:
+    phases = tuple(PhaseTask(f"t{i}", {"a": Ticks(((1, 5),)), "b": Ticks(((1, 3),))}) for i in range(4))
+    edges = tuple(Edge(PhaseIndex(i), PhaseIndex(i + 1), ticks=9) for i in range(3))
+    problem = Problem((DeviceGroup("A", "a", home=True), DeviceGroup("B", "b")), (), phases, edges)
+    assert bounds(problem).path().ticks == 12
+
+
+def test_the_load_of_equal_processors() -> None:
+    assert bounds(equal(3, 4, 4, 4, 4, 4)).load().ticks == 7  # 20 over 3
+
+
+def test_the_load_of_unequal_processors_is_fractional() -> None:
+    """Twelve phases of 3 on A or 1 on B: 3/4 of the work belongs to B."""
+    phases = tuple(PhaseTask(f"t{i}", {"a": Ticks(((1, 3),)), "b": Ticks(((1, 1),))}) for i in range(12))
+    problem = Problem((DeviceGroup("A", "a", home=True), DeviceGroup("B", "b")), (), phases, ())
+    assert bounds(problem).load().ticks == 9
+
+
+def test_a_window_adds_what_comes_before_and_after() -> None:
+    """A source of 5, six phases of 4 on two processors, a sink of 5."""
+    phases = tuple(PhaseTask(f"t{i}", {"p": Ticks(((1, 5 if i in (0, 7) else 4),))}) for i in range(8))
+    edges = tuple(Edge(PhaseIndex(a), PhaseIndex(b)) for i in range(1, 7) for a, b in ((0, i), (i, 7)))
+    problem = Problem((DeviceGroup("p", "p", count=2, home=True),), (), phases, edges)
+    assert bounds(problem).load().ticks == 5 + 12 + 5
+
+
+def test_energy_counts_phases_that_lie_partly_in_an_interval() -> None:
+    problem = equal(2, 4, 4, 4)
+    late = Problem(problem.devices, (), tuple(PhaseTask(t.id, t.ticks, ready=1) for t in problem.phases), ())
+    found = bounds(late)
+    assert found.energy(found.load().ticks).ticks >= found.load().ticks
+
+
+def test_bounds_of_published_examples_hold() -> None:
+    assert bounds(TOPCUOGLU).best().ticks <= 73
+    assert bounds(PEFT).best().ticks <= 113
+
+
+def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
+    compared = 0
+    for seed in range(150):
+        random = Random(seed)
+        problem = problem_of(random)
+        timer = Timer(problem)
+        costs = Costs(timer)
+        if not all(costs.allowed):
+            continue
+        found = Bounds(costs)
+        bound = found.best().ticks
+        bound = max(bound, found.energy(bound).ticks)
+        for _ in range(20):
+            modes = []
+            for p, task in enumerate(problem.phases):
+                devices = random.sample(costs.allowed[p], random.randint(1, len(costs.allowed[p])) if task.rows else 1)
+                cuts = sorted(random.sample(range(1, task.units), min(len(devices), task.units) - 1))
+                rows = [b - a for a, b in zip([0, *cuts], [*cuts, task.units], strict=True)]
+                modes.append(tuple(zip(devices, rows, strict=False)))
+            decisions = Decisions(tuple(modes), tuple(range(len(modes))), random.choice(list(Queueing)))
+            ticks = timer.makespan(decisions)
+            if ticks is not None:
+                compared += 1
+                assert ticks >= bound, seed
+    assert compared > 500

@@ -1,0 +1,101 @@
+"""Graphs beyond the exact search: contraction is a plan of the whole, cuts are bounded, answers stay within their promises."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+from rho.backend.schedule.bounds import Bounds
+from rho.backend.schedule.budget import FAST
+from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.large.contract import contract
+from rho.backend.schedule.large.cutting import cut_list
+from rho.backend.schedule.planner import plan_problem
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.timing import Decisions, Timer, decisions_of
+
+
+def chains(count: int, length: int) -> Problem:
+    """A source, `count` chains of `length` phases, a sink; two equal devices."""
+    total = count * length + 2
+    phases = tuple(PhaseTask(f"p{i}", {"p": Ticks(((1, 1 + i % 5),))}, out_bytes=4) for i in range(total))
+    edges = []
+    for c in range(count):
+        first = 1 + c * length
+        edges += [(0, first), (first + length - 1, total - 1)]
+        edges += [(p, p + 1) for p in range(first, first + length - 1)]
+    return Problem(
+        (DeviceGroup("p", "p", count=2, home=True),), (), phases, tuple(Edge(PhaseIndex(a), PhaseIndex(b)) for a, b in edges)
+    )
+
+
+def wide(phases: int, devices: int) -> Problem:
+    random = Random(5)
+    groups = (DeviceGroup("host", "k0", home=True), *(DeviceGroup(f"c{k}", f"k{k}", count=devices) for k in range(2)))
+    links = tuple(Link(f"n{k}", "host", f"c{k}", latency=2, bytes_per_tick=Fraction(50), group="nic[i]") for k in range(2))
+    links += (Link("n", "c0", "c1", latency=2, bytes_per_tick=Fraction(50), group="nic[i]"),)
+    links += tuple(Link(f"m{k}", f"c{k}", f"c{k}", latency=2, bytes_per_tick=Fraction(50), group="nic[i]") for k in range(2))
+    tasks = tuple(
+        PhaseTask(
+            f"p{p}", {f"k{k}": Ticks(((16, random.randint(200, 900) * (k + 1)),)) for k in range(2)},
+            rows=random.choice((0, 16)), out_bytes=160,
+        )
+        for p in range(phases)
+    )  # fmt: skip
+    edges = tuple(
+        Edge(PhaseIndex(q), PhaseIndex(p))
+        for p in range(5, phases)
+        for q in sorted(random.sample(range(p // 5 * 5 - 5, p // 5 * 5), 2))
+    )
+    return Problem(groups, links, tasks, edges)
+
+
+def test_chains_become_one_phase_and_back() -> None:
+    problem = chains(4, 7)
+    costs = Costs(Timer(problem))
+    smaller = contract(costs)
+    assert smaller is not None
+    assert len(smaller.problem.phases) == 6
+    inner = plan_problem(smaller.problem, FAST)
+    assert inner.schedule is not None
+    whole = Timer(problem).lay_out(smaller.expand(decisions_of(smaller.problem, inner.schedule), len(problem.phases)))
+    assert whole is not None
+    assert whole.makespan == inner.schedule.makespan
+
+
+def test_a_large_graph_of_chains_is_proved_by_a_bound() -> None:
+    answer = plan_problem(chains(4, 7), FAST)
+    assert answer.status is Status.OPTIMAL
+    assert answer.proof.method == "bound"
+
+
+def test_many_devices_are_used_within_bounds() -> None:
+    problem = wide(40, 60)
+    answer = plan_problem(problem, FAST)
+    assert answer.schedule is not None
+    heft = next(b.ticks for b in answer.baselines if b.name == "HEFT")
+    assert heft is not None
+    assert answer.lower_bound <= answer.values[0] < heft
+    rows = [0] * len(problem.phases)
+    for shard in answer.schedule.shards:
+        rows[shard.phase] += shard.stop - shard.first
+    assert rows == [task.units for task in problem.phases]
+
+
+def test_a_price_of_shards_makes_fewer() -> None:
+    costs = Costs(Timer(wide(40, 60)))
+    bounds = Bounds(costs)
+    cheap, dear = cut_list(costs, bounds, 0), cut_list(costs, bounds, 1000)
+    assert cheap is not None and dear is not None
+
+    def shards(decisions: Decisions) -> int:
+        return sum(map(len, decisions.modes))
+
+    assert shards(dear) < shards(cheap)
+
+
+def test_contraction_leaves_what_directives_and_effects_order() -> None:
+    problem = chains(2, 3)
+    effects = replace(problem, phases=tuple(replace(phase, effect=True) for phase in problem.phases))
+    assert contract(Costs(Timer(effects))) is None
