@@ -323,6 +323,30 @@ def test_info_and_devices(rho: Rho) -> None:
     assert device["name"] == "cpu0" and device["cores"] >= 1 and device["memory_bytes"] > 0
 
 
+def test_devices_of_a_profile(rho: Rho, project: Path) -> None:
+    found = rho("devices", "--devices", "workstation", "--json").json()
+    assert [device["kind"] for device in found["devices"]] == ["cpu", "gpu", "gpu"] and len(found["links"]) == 2
+    assert "node[0..39]" in rho("devices", "--devices", "cluster40").out
+    assert rho("devices", "--devices", "cluster40", "-o", "mine.toml").code == 0
+    again = rho("devices", "--devices", "mine.toml", "--json").json()
+    assert again["profile"]["fingerprint"] == rho("devices", "--devices", "cluster40", "--json").json()["profile"]["fingerprint"]
+    (project / "mine.toml").write_text("schema = 3\n", encoding="utf-8")
+    bad = rho("devices", "--devices", "mine.toml")
+    assert bad.code == 4 and "mine.toml:1" in bad.err and "E705" in bad.err
+    missing = rho("devices", "--devices", "wrkstation")
+    assert missing.code == 4 and "did you mean `workstation`" in missing.err
+    assert rho("devices", "--devices", "laptop", "--calibrate").code == 2
+
+
+def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:
+    result = rho("run", "src/mean.rho", "--analyze")
+    assert result.code == 0 and "estimate" in result.err and "actual" in result.err and "took" in result.err
+    found = rho("run", "src/mean.rho", "--analyze", "--json").json()["plan"]
+    rows = found["measured"]["phases"]
+    assert found["measured"]["runs"] >= 1 and rows
+    assert all(row["actual_ns"] > 0 and row["p10_ns"] <= row["estimate_ns"] <= row["p90_ns"] for row in rows)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -81,7 +81,9 @@ def data(kind: Kind, count: int, seed: int) -> Any:
         return generator.integers(97, 123, count).astype(np.uint32).view(DTYPES[kind])
     if kind.is_integer:
         return generator.integers(1, 8, count).astype(DTYPES[kind])
-    real = generator.random(count, np.float32).astype(np.float64) * 0.85 + 0.1
+    real = generator.random(count) * 0.85 + 0.1
+    if kind.is_complex:
+        return (real + 1j * generator.permutation(real)).astype(DTYPES[kind])
     return real.astype(DTYPES[kind])
 
 

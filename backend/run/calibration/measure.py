@@ -5,7 +5,8 @@ cost), each scalar function once and twice, reductions in each layout alone and 
 reads.  Library phases: the programs of `programs`.  The executor's own costs: launching, dispatching, waiting, allocating.
 
 Sizes are points, with a point on both sides of where the CPU back end changes its ways (whole arrays to boxes, one thread to
-the team).  A series stops growing when its next size would take too long; beyond its last point time is proportional.
+the team) and of where the C library asks the system for every large array anew (32 MiB).  A series stops growing when its
+next size would take too long; beyond its last point time is proportional.
 
 Neighbours: `clock` (timing), `bodies` and `programs` (what), `solve` (from times to tables).
 """
@@ -33,7 +34,8 @@ from .clock import Clock, Series, run_rounds
 from .solve import Measured, residuals, tables
 from .tier import tier_name, warm_kernels
 
-SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, (1 << 16) - 8, 1 << 16, 1 << 18, (1 << 19) - 8, 1 << 19, 1 << 21, 1 << 23)
+SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, (1 << 16) - 8, 1 << 16, 1 << 18, (1 << 19) - 8, 1 << 19, 1 << 21,
+                (1 << 22) - (1 << 13), 1 << 23)  # fmt: skip
 """Points."""
 SMALL_SIZES: Final = (1 << 10, 1 << 13, (1 << 16) - 8, 1 << 16, (1 << 19) - 8, 1 << 19)
 KINDS: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.I32, Kind.C128)
@@ -48,7 +50,7 @@ _CONVERSIONS: Final = ((Kind.I64, Kind.F64), (Kind.BOOL, Kind.F64), (Kind.BOOL, 
 @dataclass(frozen=True, slots=True)
 class Effort:
     """`rounds` through everything; a call of core series may take `core_ns`, of others `other_ns`; each series gets
-    `budget_ns` a round.  After `seconds` there are no second rounds."""
+    `budget_ns` a round.  After `seconds` there are no second rounds (and soon nothing more), of library phases after a third."""
 
     rounds: int = 3
     core_ns: int = 40_000_000
@@ -61,6 +63,8 @@ class Effort:
     with_programs: bool = True
 
 
+LATE_NS: Final = 2 * 10**9
+"""So long after its time a calibration begins nothing new: what is missing is taken from near sizes and element types."""
 REFINED: Final = Effort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=180)
 
 Make = Callable[[int], bodies.Probe]
@@ -80,12 +84,13 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     """This machine's profile with measured tables."""
     effort = effort or Effort()
     backend = CpuBackend(facts.cores)
-    until = clock.now() + effort.seconds * 10**9
+    start, seconds = clock.now(), effort.seconds * 10**9
+    until = start + seconds
     with warm_kernels(), backend.quiet():
-        library = _library(clock, effort, facts.cores, until) if effort.with_programs else {}
+        library = _library(clock, effort, facts.cores, start + seconds // 3) if effort.with_programs else {}
         measured = _structured(backend, clock, effort, until)
         found = overheads.measure(clock, facts.cores)
-        made = {**tables(measured), **library, "kernel.i64": overheads.kernels(facts.cores)}
+        made = {**tables(measured), **library, "kernel.i64": overheads.kernels(backend, clock)}
         checks = _checks(backend, clock, effort)
         tier = tier_name()
     bodies.forget_data()
@@ -170,6 +175,8 @@ def _structured(
     for kind in effort.kinds:
         alive = {task.name: task for task in _tasks(kind)}
         for place, points in enumerate(effort.sizes):
+            if clock.now() > until + LATE_NS and kind is not effort.kinds[0]:
+                return found
             series = {
                 name: Series(task.make(points).kernel(backend))
                 for name, task in alive.items()
@@ -190,22 +197,45 @@ def _structured(
 
 
 def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str, Table]:
-    """Tables of library phases."""
+    """Tables of library phases.  Small sizes take turns with each other, as phases of a program do; large ones run in a row."""
     points: dict[str, dict[int, int]] = {}
+
+    def put(prepared: programs.Prepared, ns: int) -> None:
+        known = points.setdefault(prepared.key, {})
+        known[prepared.size] = max(ns, known.get(prepared.size, 0))
+
+    small: list[tuple[programs.Prepared, list[int]]] = []
+    large: list[tuple[programs.Program, Kind]] = []
     for program in programs.PROGRAMS:
         for kind in program.kinds:
-            last = 0
-            for place, size in enumerate(program.sizes):
-                if place and last * (size / program.sizes[place - 1]) > 10 * effort.other_ns:
-                    break
-                prepared = programs.prepare(program, kind, size, threads)
-                if prepared is None:
-                    break
-                last = _time_program(prepared, clock, effort, until)
-                known = points.setdefault(prepared.key, {})
-                known[prepared.size] = max(last, known.get(prepared.size, 0))
-            bodies.forget_data()
+            large.append((program, kind))
+            for size in program.sizes:
+                if size <= _TURNS and (prepared := programs.prepare(program, kind, size, threads)) is not None:
+                    small.append((prepared, []))
+    for _ in range(2 * effort.rounds + 1):
+        for prepared, times in small:
+            times.append(prepared.run())
+    for prepared, times in small:
+        put(prepared, int(median(times[1:])))
+    del small
+    for program, kind in large:
+        last = 0
+        for place, size in enumerate(program.sizes):
+            if size <= _TURNS:
+                continue
+            if last * (size / program.sizes[place - 1]) > 10 * effort.other_ns or clock.now() > until + LATE_NS:
+                break
+            prepared = programs.prepare(program, kind, size, threads)
+            if prepared is None:
+                break
+            last = _time_program(prepared, clock, effort, until)
+            put(prepared, last)
+        bodies.forget_data()
     return {key: Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
+
+
+_TURNS: Final = 1 << 13
+"""Programs of at most so many points take turns."""
 
 
 def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int) -> int:

@@ -16,32 +16,39 @@ import numpy as np
 
 from ....lang.source import Source
 from ....typechecker.check import check
+from ....typechecker.elements import Kind
 from ...graph import bind, lower, optimise
-from ...graph.phases import Loop, Phase, Structured
+from ...graph.phases import LibraryPhase, Loop, Phase, Structured
 from ...schedule.one_device import HOME, Detail, plan_one_device
 from ...schedule.plan import Device
 from ...schedule.profiles.tables import Table
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan
+from .bodies import chain, reduction
 from .clock import Clock
 
 REPEATS: Final = 15
+POINTS: Final = 1 << 14
 TRIPS: Final = 400
-_PROGRAM: Final = "input x : f64[n]\noutput y ← {⌊/⍵+0.5}⍣%d ⊢ ⌈/x\n"
+_PROGRAM: Final = f"input x : f64[n]\noutput y ← {{1⌽⍵}}⍣{TRIPS} ⊢ x\n"
 _STEPS: Final = "input x : f64[n]\na ← +/x×x\nb ← ⌈/x-a\nc ← +/b×x\noutput y ← ⌊/x+c\n"
 
 
-def kernels(threads: int) -> Table:
-    """The first execution of a structured step, by the nodes and reads of its body: of a map and a sum of small vectors in
-    programs that take turns, so that nothing is warmer than it is in use."""
+def kernels(backend: CpuBackend, clock: Clock) -> Table:
+    """Making the kernel of a structured phase and calling it for the first time, by the nodes and reads of its body.
+
+    Maps and sums take turns, so that nothing is warmer than it is in use."""
     found: dict[int, list[int]] = {}
-    texts = [f"input x : f64[n]\nb ← {'(0.5+' * length}x{')×x' * length}\noutput y ← b÷+/b\n" for length in (1, 4, 13)]
+    probes = [chain(Kind.F64, POINTS, [("add", "mul")[place % 2] for place in range(length)]) for length in (1, 3, 9, 27)]
+    probes += [reduction("add", Kind.F64, layout, POINTS, fused=True) for layout in ("full", "row")]
     for _ in range(REPEATS):
-        for text in texts:
-            for phase, ns in _run(text, {"x": np.arange(64.0)}, threads):
-                if isinstance(phase, Structured):
-                    found.setdefault(len(phase.body) + len(phase.reads), []).append(ns)
+        for made in probes:
+            start = clock.now()
+            call = made.kernel(backend)
+            making = clock.now() - start
+            first, again = clock.time(call), clock.time(call)
+            found.setdefault(len(made.phase.body) + len(made.phase.reads), []).append(max(1, making + first - again))
     sizes = sorted(found)
     times = [int(median(found[size])) for size in sizes]
     return Table(tuple(sizes), tuple(max(times[: place + 1]) for place in range(len(times))))
@@ -56,8 +63,7 @@ class Overheads:
 
 
 def measure(clock: Clock, threads: int) -> Overheads:
-    steps, kernels = _first_steps(threads)
-    return Overheads(_launch(threads), max(1, steps - kernels), _handover(clock), _allocation(clock))
+    return Overheads(_launch(threads), _first_steps(threads), _handover(clock), _allocation(clock))
 
 
 def _run(text: str, values: dict[str, Any], threads: int) -> list[tuple[Phase, int]]:
@@ -71,24 +77,22 @@ def _run(text: str, values: dict[str, Any], threads: int) -> list[tuple[Phase, i
 
 
 def _launch(threads: int) -> int:
-    """Of a loop of one small step: what an iteration takes beside its step's kernel."""
+    """Of a loop of one small library step: what an iteration takes beside it."""
     found = []
     for _ in range(REPEATS // 3):
-        seen = _run(_PROGRAM % TRIPS, {"x": np.arange(8.0)}, threads)
+        seen = _run(_PROGRAM, {"x": np.arange(8.0)}, threads)
         whole = sum(ns for phase, ns in seen if isinstance(phase, Loop))
-        inner = sum(sorted(ns for phase, ns in seen if isinstance(phase, Structured))[:-2])
+        inner = sum(ns for phase, ns in seen if isinstance(phase, LibraryPhase))
         found.append(max(1, (whole - inner) // TRIPS))
     return int(median(found))
 
 
-def _first_steps(threads: int) -> tuple[int, int]:
-    """A structured step the first time, with its kernel found; and its kernel alone (the step again, in a loop)."""
-    first, again = [], []
+def _first_steps(threads: int) -> int:
+    """A small structured step the first time, with its kernel made."""
+    first: list[int] = []
     for _ in range(REPEATS):
         first += [ns for phase, ns in _run(_STEPS, {"x": np.arange(64.0)}, threads) if isinstance(phase, Structured)]
-    for _ in range(3):
-        again += [ns for phase, ns in _run(_PROGRAM % 20, {"x": np.arange(64.0)}, threads) if isinstance(phase, Structured)]
-    return int(median(first)), int(median(again))
+    return max(1, int(median(first)))
 
 
 def _handover(clock: Clock) -> int:

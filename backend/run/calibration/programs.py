@@ -50,6 +50,7 @@ class Program:
 
 
 _MATRIX: Final = (1 << 6, 1 << 10, 1 << 14, 1 << 17, 1 << 20)
+_JOINED: Final = (1 << 5, 1 << 12, 1 << 16, 1 << 19, (1 << 21) - (1 << 13), 1 << 22)
 _SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 
 PROGRAMS: Final = (
@@ -58,7 +59,7 @@ PROGRAMS: Final = (
     Program("+⍀A", {"A": "K[s s]"}, BOTH),
     Program("x[i]", {"x": "K[n]", "i": "idx<n>[n]"}, (Kind.F64,)),
     Program("A[i;]", {"A": "K[s 16]", "i": "idx<s>[s]"}, sizes=(1 << 6, 1 << 12, 1 << 20, 1 << 30)),
-    Program("x,y", {"x": "K[n]", "y": "K[n]"}, (*BOTH, Kind.F32)),
+    Program("x,y", {"x": "K[n]", "y": "K[n]"}, (*BOTH, Kind.F32), _JOINED),
     Program("3⌽x", {"x": "K[n]"}, (Kind.F64, Kind.BOOL)),
     Program("(1+≢x)⍴x", {"x": "K[n]"}),
     Program("m⌿x", {"m": "bool[n]", "x": "K[n]"}, (*BOTH, Kind.F32)),

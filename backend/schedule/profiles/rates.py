@@ -54,5 +54,5 @@ class Rates:
 
 
 def scaled(grains: Grains, part: int, whole: int) -> Grains:
-    """`part`/`whole` of a time, rounded up."""
-    return grains if part == whole else Grains(-(-grains * part // max(whole, 1)))
+    """`part`/`whole` of a time."""
+    return grains if part == whole else Grains(grains * part // max(whole, 1))

@@ -8,7 +8,7 @@ machine finds the same value, and between two points it goes one way only.
 Note [Beyond the ends].  Below the first point its time holds (what a call costs at all); above the last, time is in
 proportion to size.  No bytes, or no operations, take no time.
 
-Results are in grains of 2⁻¹⁶ ns, so that sums of many parts are rounded up to ticks once, at the end.
+Results are in grains of 2⁻¹⁶ ns, which are cut off here, so that sums of many parts are rounded up to ticks once, at the end.
 
 Neighbours: `profile` (where tables live), `cost` (looks times up).
 """
@@ -45,7 +45,7 @@ class Table:
         if size <= sizes[0]:
             return Grains(times[0] * GRAIN)
         if size >= sizes[-1]:
-            return Grains(-(-times[-1] * GRAIN * size // sizes[-1]))
+            return Grains(times[-1] * GRAIN * size // sizes[-1])
         place = bisect_left(sizes, size)
         if sizes[place] == size:
             return Grains(times[place] * GRAIN)
@@ -63,4 +63,4 @@ def _between(low: int, first: int, high: int, last: int, size: int) -> int:
         else:
             a, s = middle, time
     grains = (s << 16) * (b - a) + ((t - s) << 16) * (x - a)
-    return -(-grains // ((b - a) << _SHIFT))
+    return grains // ((b - a) << _SHIFT)
