@@ -58,6 +58,7 @@ class Sending:
     busy: str | None  # variable: the channel is free again; None: `start` plus a constant of the route
     routes: list[Route]
     partial: bool = False
+    key: int = -1  # an edge's own ticks, where those count
 
     def busy_moments(self, route: Route) -> Moment:
         if self.busy is not None:
@@ -76,6 +77,8 @@ class Encoding:
         self.mode_literals = [self._mode_literals(p) for p in range(shape.count)]
         self._on: dict[tuple[int, int], str] = {}
         self.sendings: dict[tuple[int, int, int], Sending] = {}
+        self.delayed: dict[tuple[int, int, int, int], Sending] = {}
+        """Copies over edges with ticks of their own, where memory is limited."""
         self._orders: dict[tuple[str, str], str] = {}
         self._separated: set[tuple[str, str]] = set()
         self._lengthened: set[tuple[str, ...]] = set()
@@ -243,6 +246,8 @@ class Encoding:
                 elif delayed:
                     for moment in self.ready(p, maker):
                         self.after_moment(guard, start, moment, self.shape.delay(edge, maker, target))
+                    if self.shape.timer.capped:
+                        self._copied_late(edge, maker, target, guard, start)
                 else:
                     self._delivered(edge, maker, target, guard, start)
 
@@ -324,18 +329,35 @@ class Encoding:
             for guards, size in sizes[device]:
                 occupied = self.shape.occupied(hop, size)
                 route.occupied[guards] = max(occupied, route.occupied.get(guards, 0))
-            for guards in [g for g in route.occupied if g]:
-                if route.occupied[guards] <= route.occupied.get((), 0):
-                    del route.occupied[guards]
-        if any(len(route.occupied) > 1 or () not in route.occupied for route in sent.routes):
+            least = route.occupied.setdefault((), min(route.occupied.values(), default=0))
+            for guards in [g for g in route.occupied if g and route.occupied[g] <= least]:
+                del route.occupied[guards]
+        if any(len(route.occupied) > 1 for route in sent.routes) or (not self._wholly(p) and len(self.shape.timer.outgoing[p]) > 1):
             sent.busy = self.solver.integer(f"v{stem}")
             for route in sent.routes:
-                least = min(route.occupied.values(), default=0)
-                self.solver.clause((f"(>= (- {sent.busy} {start}) {least})",)) if len(sent.routes) == 1 else None
                 for guards, ticks in route.occupied.items():
                     self.solver.clause((negation(route.here), *map(negation, guards), f"(>= (- {sent.busy} {start}) {ticks})"))
         self.clause(f"(>= {start} 0)")
         return sent
+
+    def _copied_late(self, edge: int, maker: int, target: int, guard: tuple[str, ...], start: str) -> None:
+        """A copy over an edge of its own ticks: it may be made later than it could be, to save memory."""
+        shape = self.shape
+        p, ticks = int(shape.problem.edges[edge].source), shape.timer.keys[edge]
+        key = (p, maker if shape.scattered[p] else -1, target, ticks)
+        sent = self.delayed.get(key)
+        if sent is None:
+            stem = f"d{p}_{key[1] + 1}_{target}_{ticks}"
+            present, begin = self.solver.boolean(f"y{stem}"), self.solver.integer(f"u{stem}")
+            sent = self.delayed[key] = Sending(p, key[1], target, present, begin, None, [], key=ticks)
+            self.clause(f"(>= {begin} 0)")
+            for device in shape.maker_devices(p):
+                if device != target and key[1] in (-1, device):
+                    sent.routes.append(Route(device, None, self.made_on(p, device), {(): 0}, ticks))
+                    for moment in self.ready(p, device):
+                        self._solid(begin, moment)
+        self.clause(*map(negation, guard), sent.present)
+        self.at_least(guard, start, sent.start, ticks + shape.timer.syncs[target])
 
     def _solid(self, later: str, moment: Moment) -> None:
         self.solver.clause((*map(negation, moment.guards), f"(>= (- {later} {moment.base}) {moment.ticks})"))
@@ -347,17 +369,17 @@ class Encoding:
             (negation(present), negation(route.here), f"(>= (- {start} {moment.base}) {moment.ticks + route.hop.latency})")
         )
 
-    def sizes(self, p: int, makers: Sequence[int], target: int) -> dict[int, list[tuple[tuple[str, ...], int]]]:
+    def sizes(self, p: int, makers: Sequence[int], target: int, key: int = -1) -> dict[int, list[tuple[tuple[str, ...], int]]]:
         """For each maker: (guards, bytes) that the transfer to `target` carries at least, of the last hop."""
         shape, timer = self.shape, self.shape.timer
         result: dict[int, list[tuple[tuple[str, ...], int]]] = {device: [] for device in makers}
         for edge in timer.outgoing[p]:
-            if timer.keys[edge] >= 0:
+            if timer.keys[edge] != key:
                 continue
             described = shape.problem.edges[edge]
             q = int(described.target)
             targets = [target]
-            if target == shape.home:
+            if target == shape.home and key < 0:
                 targets = shape.devices[q]
             whole = described.whole or not shape.split[q]
             for end in targets:
@@ -365,7 +387,7 @@ class Encoding:
                     continue
                 for device in makers:
                     path = shape.path(device, end) if device != end else None
-                    if path is None or (end != target and len(path) == 1) or device == target:
+                    if device == target or (key < 0 and (path is None or (end != target and len(path) == 1))):
                         continue
                     if whole and not shape.scattered[p]:
                         size = timer.part_bytes(p, 0, timer.spans[p], described.bytes)
@@ -440,26 +462,28 @@ class Encoding:
             arrivals: list[Moment]
             if device == shape.home:
                 arrivals = self.shard_ends(p, device)
-            elif not shape.timer.linked:
-                arrivals = [
-                    Moment(m.guards, m.base, m.ticks + shape.timer.syncs[shape.home]) for m in self.shard_ends(p, device)
-                ]
+            elif not shape.timer.linked and not shape.timer.capped:
+                sync = shape.timer.syncs[shape.home]
+                arrivals = [Moment(m.guards, m.base, m.ticks + sync) for m in self.shard_ends(p, device)]
             else:
-                path = shape.path(device, shape.home)
-                if path is None or len(path) != 1:
-                    self.clause(negation(self.on(p, device)))
-                    continue
-                hop = path[0]
-                stem = f"p{p}_{device}"
-                begin = self.solver.integer(f"u{stem}")
-                occupied = shape.occupied(hop, combine.bytes)
+                hop = None
+                if shape.timer.linked:
+                    path = shape.path(device, shape.home)
+                    if path is None or len(path) != 1:
+                        self.clause(negation(self.on(p, device)))
+                        continue
+                    hop = path[0]
+                begin = self.solver.integer(f"up{p}_{device}")
+                occupied = 0 if hop is None else shape.occupied(hop, combine.bytes)
                 route = Route(device, hop, self.on(p, device), {(): occupied})
-                sent = Sending(p, device, shape.home, self.on(p, device), begin, None, [route], partial=True)
-                self.sendings[p, -2 - device, shape.home] = sent
+                self.sendings[p, -2 - device, shape.home] = Sending(
+                    p, device, shape.home, self.on(p, device), begin, None, [route], partial=True
+                )
                 self.clause(f"(>= {begin} 0)")
                 for moment in self.shard_ends(p, device):
                     self.after_moment((), begin, moment)
-                arrivals = [Moment((self.on(p, device),), begin, occupied + hop.latency + shape.timer.syncs[shape.home])]
+                latency = 0 if hop is None else hop.latency
+                arrivals = [Moment((self.on(p, device),), begin, occupied + latency + shape.timer.syncs[shape.home])]
             arrived[device] = arrivals
             if combine.barrier or device == shape.home:
                 for moment in arrivals:

@@ -106,7 +106,7 @@ class Events:
                 if sent is not None and combine.bytes:
                     size = timer.grain(combine.bytes)
                     result.append(Held(p, [("true", size)], (sent.present,), sent.start, [Use((), encoding.combine_ends(p), -1)]))
-        for sent in list(encoding.sendings.values()):
+        for sent in [*encoding.sendings.values(), *encoding.delayed.values()]:
             if sent.phase == p and sent.target == device and not sent.partial:
                 result.append(self._copy(sent))
         return result
@@ -116,7 +116,7 @@ class Events:
         encoding, shape = self.encoding, self.shape
         p, device = sent.phase, sent.target
         makers = [route.maker for route in sent.routes]
-        found = encoding.sizes(p, makers, device)
+        found = encoding.sizes(p, makers, device, sent.key)
         every = [size for options in found.values() for _, size in options]
         grain = shape.timer.grain
         least = grain(min(every, default=0))
@@ -139,7 +139,7 @@ class Events:
                 copy.sizes.append((literal, size - low))
                 low = size
         for maker in makers:
-            self._reads(copy, p, maker, device)
+            self._reads(copy, p, maker, device, sent.key)
             for other in encoding.sendings.values():
                 if other.phase == p and other.target != device and device == shape.home and not other.partial:
                     for route in other.routes:
@@ -148,11 +148,11 @@ class Events:
         self._keep(copy, p, device)
         return copy
 
-    def _reads(self, held: Held, p: int, maker: int, device: int) -> None:
+    def _reads(self, held: Held, p: int, maker: int, device: int, key: int = -1) -> None:
         """The shards on `device` that read what was made on `maker`."""
         encoding, shape = self.encoding, self.shape
         for edge in shape.timer.outgoing[p]:
-            if maker != device and shape.timer.keys[edge] >= 0:
+            if maker != device and shape.timer.keys[edge] != key:
                 continue
             q = int(shape.problem.edges[edge].target)
             for guards in encoding.needed(edge).get((maker, device), []):
@@ -164,13 +164,18 @@ class Events:
                 for route in sent.routes:
                     if route.maker == device and route.hop is not None and route.hop.source == device:
                         held.uses.append(Use((sent.present, route.here), self._arrival(sent, device), -1))
+        for sent in self.encoding.delayed.values():
+            if sent.phase == p:
+                for route in sent.routes:
+                    if route.maker == device:
+                        held.uses.append(Use((sent.present, route.here), self._arrival(sent, device), -1))
 
     def _arrival(self, sent: Sending, maker: int) -> list[Moment]:
         result: list[Moment] = []
         for route in sent.routes:
             if route.maker == maker:
                 moment = sent.busy_moments(route)
-                latency = route.hop.latency if route.hop is not None else 0
+                latency = route.hop.latency if route.hop is not None else route.delay
                 result.append(Moment(moment.guards, moment.base, moment.ticks + latency))
         return result
 
@@ -190,6 +195,9 @@ class Events:
             return key[1], encoding.start(key[1], key[2]), encoding.on(key[1], key[2])
         if key[0] == COMBINE:
             return -1, f"c{key[1]}", "true"
+        if key[0] == SEND and key[4] >= 0:
+            late = encoding.delayed.get((key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3], key[4]))
+            return None if late is None else (-1, late.start, late.present)
         where = (key[1], -2 - key[2], self.shape.home) if key[0] == PARTIAL else (
             key[1], key[2] if self.shape.scattered[key[1]] else -1, key[3]
         )  # fmt: skip

@@ -24,6 +24,7 @@ class Buffer:
     begin: Key
     uses: list[tuple[Key, int]] = field(default_factory=list)
     kept: bool = False
+    scratch: bool = False
 
 
 def buffers(plan: Plan) -> list[Buffer]:
@@ -44,7 +45,7 @@ def buffers(plan: Plan) -> list[Buffer]:
                 made[item.phase, item.device] = output
             result.append(output)
             scratch = timer.grain(-(-task.scratch * (item.high - item.low) // task.units))
-            result.append(Buffer(item.device, scratch, key, [(key, 0)]))
+            result.append(Buffer(item.device, scratch, key, [(key, 0)], scratch=True))
         elif key[0] == COMBINE:
             output = Buffer(shape.home, timer.grain(task.out_bytes), key)
             made[item.phase, shape.home] = output
@@ -114,12 +115,12 @@ def _replaced(plan: Plan, starts: Mapping[Key, int], held: list[Buffer], end: ob
     """For in-place shards: the operand's buffer whose place the output takes."""
     result: dict[Key, int] = {}
     assert callable(end)
-    sizes = {buffer.begin: buffer.size for buffer in held if buffer.begin[0] == SHARD and plan.items[buffer.begin].phase >= 0}
+    sizes = {buffer.begin: buffer.size for buffer in held if not buffer.scratch}
     taken: set[int] = set()
     for key, item in plan.items.items():
         if key[0] != SHARD or not plan.shape.problem.phases[item.phase].inplace:
             continue
-        size = next((b.size for b in held if b.begin == key), sizes.get(key, 0))
+        size = sizes.get(key, 0)
         for index, buffer in enumerate(held):
             if index in taken or buffer.kept or buffer.device != item.device or buffer.size < size or not size:
                 continue

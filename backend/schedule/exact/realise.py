@@ -138,12 +138,12 @@ class Realiser:
             partial = Item((PARTIAL, p, piece.device), p, None, 0, begin, (place, 1), source=piece.device, device=shape.home)
             if sent is not None:
                 hop = sent.routes[0].hop
-                assert hop is not None
-                partial.ticks = shape.occupied(hop, combine.bytes)
-                partial.latency, partial.link = hop.latency, hop.link
                 partial.model = numbers.get(sent.start, begin)
-                partial.resource = None if hop.channel is None or not partial.ticks else ("channel", hop.channel)
-                partial.sent = sent
+                if hop is not None:
+                    partial.ticks = shape.occupied(hop, combine.bytes)
+                    partial.latency, partial.link = hop.latency, hop.link
+                    partial.resource = None if hop.channel is None or not partial.ticks else ("channel", hop.channel)
+                    partial.sent = sent
             partial.bytes, partial.partial = combine.bytes, True
             partial.low, partial.high = piece.first, piece.stop
             partial.after.append((shard, piece.ticks))
@@ -193,6 +193,9 @@ class Realiser:
                 item.origin = maker
                 if key >= 0:
                     item.latency = key
+                    late = self.encoding.delayed.get((p, maker if shape.scattered[p] else -1, device, key))
+                    if late is not None:
+                        item.model = max(model, numbers.get(late.start, model))
                     item.after.append((shard, items[shard].ticks))
                     items[identity] = item
                     continue
