@@ -1,0 +1,253 @@
+"""Conflicts: the fewest directives, data and capacities that contradict each other.  Scenarios S05, S07, S08, S15, S18, S21, S31."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rho.backend.schedule.exact.conflict import find_conflict
+from rho.backend.schedule.exact.orders import completions, order_conflict
+from rho.backend.schedule.problem import (
+    Adjacent,
+    Before,
+    Combine,
+    Conflict,
+    Deadline,
+    DeviceGroup,
+    Directive,
+    Edge,
+    IssueBefore,
+    Keep,
+    LimitMachines,
+    LimitMemory,
+    Line,
+    Link,
+    NoSplit,
+    Order,
+    PhaseIndex,
+    PhaseTask,
+    Place,
+    Problem,
+    Split,
+    Ticks,
+)
+
+MB = 1_000_000
+CPU, GPU = DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu")
+BOTH = {"cpu": Ticks(((1, 5),)), "gpu": Ticks(((1, 5),))}
+
+
+def line(number: int, text: str = "") -> Line:
+    return Line(number, text)
+
+
+def graph(names: str, arrows: str, *directives: Directive, devices: tuple[DeviceGroup, ...] = (CPU, GPU)) -> Problem:
+    """Phases by name, and arrows like `a>b`."""
+    ids = names.split()
+    edges = tuple(Edge(PhaseIndex(ids.index(a)), PhaseIndex(ids.index(b))) for a, b in (arrow.split(">") for arrow in arrows.split()))
+    return Problem(devices, (), tuple(PhaseTask(name, BOTH) for name in ids), edges, directives)
+
+
+def p(*indices: int) -> tuple[PhaseIndex, ...]:
+    return tuple(PhaseIndex(index) for index in indices)
+
+
+def order(*items: int | None) -> Order:
+    return Order(line(1), tuple(None if item is None else PhaseIndex(item) for item in items))
+
+
+def conflict(problem: Problem) -> Conflict:
+    found = find_conflict(problem)
+    assert found is not None
+    return found
+
+
+# x, y <- x+2, z, r <- (x+y)+z
+SUM = graph("x z y r", "x>y x>r y>r z>r")
+
+
+class TestOrders:
+    def test_one_completion(self) -> None:
+        """S07: `order x z …`."""
+        problem = replace(SUM, directives=(order(0, 1, None),))
+        assert completions(problem, 5) == [(0, 1, 2, 3)]
+        assert find_conflict(problem) is None
+
+    def test_several_completions(self) -> None:
+        """S07: `order x … z …`."""
+        assert len(completions(replace(SUM, directives=(order(0, None, 1, None),)), 5)) == 2
+
+    def test_nothing_after_what_is_needed(self) -> None:
+        """S08: `order x … z`: exactly two facts."""
+        last = order(0, None, 1)
+        found = conflict(replace(SUM, directives=(last,)))
+        assert (found.code, found.directives, found.facts) == ("SCH102", (last,), ("`r` needs `z`",))
+        assert completions(replace(SUM, directives=(last,))) == []
+
+    def test_a_block_before_what_it_needs(self) -> None:
+        """S05: z first, though z is made of y, which is made of x."""
+        first = order(2, None)
+        found = conflict(graph("x y z", "x>y y>z", first))
+        assert (found.code, found.directives, found.facts) == ("SCH102", (first,), ("`z` needs `y`",))
+
+    def test_a_circle_of_directives(self) -> None:
+        there, back = Before(line(3), p(0), p(1)), Before(line(5), p(1), p(0))
+        bystander = Before(line(4), p(2), p(0))
+        found = conflict(graph("a d e", "", there, bystander, back))
+        assert (found.code, found.facts) == ("SCH101", ())
+        assert set(found.directives) == {there, back}
+
+    def test_before_itself(self) -> None:
+        """S31."""
+        itself = Before(line(1), p(0), p(0))
+        assert (conflict(graph("a", "", itself)).code, conflict(graph("a", "", itself)).directives) == ("SCH101", (itself,))
+
+    def test_the_shortest_circle_is_told(self) -> None:
+        chain = tuple(Before(line(k), p(k), p(k + 1)) for k in range(4))
+        short = (IssueBefore(line(8), p(4), p(3)),)
+        found = conflict(graph("a b c d e", "", *chain, *short))
+        assert set(found.directives) == {chain[3], *short}
+
+    def test_far_data_is_one_fact(self) -> None:
+        back = Before(line(1), p(3), p(0))
+        found = conflict(graph("a b c d", "a>b b>c c>d", back))
+        assert (found.code, found.directives, found.facts) == ("SCH102", (back,), ("`d` needs `a`",))
+
+    def test_adjacent_with_something_between(self) -> None:
+        glue = Adjacent(line(1), PhaseIndex(0), PhaseIndex(2))
+        found = conflict(graph("a b c", "a>b b>c", glue))
+        assert (found.code, found.directives, set(found.facts)) == ("SCH102", (glue,), {"`b` needs `a`", "`c` needs `b`"})
+
+    def test_two_want_to_be_next(self) -> None:
+        one, two = Adjacent(line(1), *p(0, 1)), Adjacent(line(2), *p(0, 2))
+        found = conflict(graph("a b c", "", one, two))
+        assert (found.code, set(found.directives)) == ("SCH101", {one, two})
+
+    def test_effects_keep_their_order(self) -> None:
+        swapped = Before(line(1), p(1), p(0))
+        problem = graph("print1 print2", "", swapped)
+        problem = replace(problem, phases=tuple(replace(phase, effect=True, home=True) for phase in problem.phases))
+        found = conflict(problem)
+        assert (found.code, found.directives, len(found.facts)) == ("SCH102", (swapped,), 1)
+
+    @pytest.mark.parametrize("count", [3, 30])
+    def test_possible_orders_are_no_conflict(self, count: int) -> None:
+        names = " ".join(f"p{k}" for k in range(count))
+        assert order_conflict(graph(names, "", *(Before(line(k), p(k), p(k + 1)) for k in range(count - 1)))) is None
+
+
+class TestPlaces:
+    def test_effects_off_home(self) -> None:
+        """S31."""
+        place = Place(line(1), p(0), "gpu0")
+        problem = graph("print", "", place)
+        found = conflict(replace(problem, phases=(replace(problem.phases[0], home=True, effect=True),)))
+        assert (found.code, found.directives) == ("SCH105", (place,))
+
+    def test_no_kernel_there(self) -> None:
+        place = Place(line(1), p(0), "gpu")
+        problem = graph("a", "", place)
+        found = conflict(replace(problem, phases=(replace(problem.phases[0], ticks={"cpu": Ticks(((1, 1),))}),)))
+        assert (found.code, found.directives) == ("SCH104", (place,))
+
+    def test_no_kernel_anywhere(self) -> None:
+        problem = graph("a", "")
+        found = conflict(replace(problem, phases=(replace(problem.phases[0], ticks={"tpu": Ticks(((1, 1),))}),)))
+        assert (found.code, found.directives) == ("SCH104", ())
+
+    def test_two_places(self) -> None:
+        here, there = Place(line(1), p(0, 1), "cpu0"), Place(line(2), p(1), "gpu0")
+        found = conflict(graph("a b", "", here, there))
+        assert (found.code, found.directives) == ("SCH101", (here, there))
+
+    def test_split_and_whole(self) -> None:
+        split, whole = Split(line(1), PhaseIndex(0), (3, 1), ("cpu0", "gpu0")), NoSplit(line(2), PhaseIndex(0))
+        problem = graph("a", "", split, whole)
+        found = conflict(replace(problem, phases=(replace(problem.phases[0], rows=8),)))
+        assert (found.code, found.directives) == ("SCH101", (split, whole))
+
+    def test_no_way_to_keep_it_there(self) -> None:
+        keep, place = Keep(line(1), PhaseIndex(0), "far"), Place(line(2), p(0), "cpu0")
+        problem = graph("a", "", keep, place, devices=(CPU, GPU, DeviceGroup("far", "cpu")))
+        found = conflict(replace(problem, links=(Link("l", "cpu0", "gpu0"),)))
+        assert set(found.directives) == {keep, place}
+
+
+class TestMemory:
+    def sharded(self, a: int, b: int, *directives: Directive) -> Problem:
+        devices = (DeviceGroup("a", "a", memory=a * MB, home=True), DeviceGroup("b", "b", memory=b * MB))
+        phase = PhaseTask("m", {"a": Ticks(((1, 1),)), "b": Ticks(((1, 2),))}, rows=200, out_bytes=200 * MB)
+        return Problem(devices, (), (phase,), (), directives)
+
+    def test_ten_megabytes_short(self) -> None:
+        """S15."""
+        found = conflict(self.sharded(90, 100))
+        assert (found.code, found.directives) == ("SCH103", ())
+        assert found.facts == ("`m` needs 200 MB with its operands", "memory is 90 MB on a + 100 MB on b", "short 10 MB")
+        assert found.hint is not None
+
+    def test_enough(self) -> None:
+        assert find_conflict(self.sharded(120, 150)) is None
+
+    def test_limits_count_and_only_those_that_matter(self) -> None:
+        tight, loose = LimitMemory(line(1), "a", 90 * MB), LimitMemory(line(2), "b", 140 * MB)
+        assert find_conflict(self.sharded(120, 150, tight, loose)) is None
+        tighter = LimitMemory(line(3), "b", 100 * MB)
+        found = conflict(self.sharded(120, 150, tight, tighter))
+        assert (found.code, found.directives, found.facts[-1]) == ("SCH103", (tight, tighter), "short 10 MB")
+
+    @pytest.mark.parametrize(("cap", "short"), [(250, None), (199, "short 1 MB")])
+    def test_a_chain_by_liveness(self, cap: int, short: str | None) -> None:
+        """S21."""
+        size = 100 * MB
+        phases = tuple(PhaseTask(name, BOTH, out_bytes=size) for name in "abc")
+        place = Place(line(1), p(0, 1, 2), "gpu0")
+        problem = Problem((CPU, replace(GPU, memory=cap * MB)), (), phases, (Edge(*p(0, 1)), Edge(*p(1, 2))), (place,))
+        found = find_conflict(problem)
+        assert (None if found is None else (found.code, found.directives, found.facts[-1])) == (
+            None if short is None else ("SCH103", (place,), short)
+        )
+
+    def test_several_phases_together(self) -> None:
+        """No phase is too large by itself: the solver says how much every order needs."""
+        phases = tuple(PhaseTask(name, BOTH, out_bytes=100 * MB) for name in "abcd")
+        place = Place(line(1), p(0, 1, 2, 3), "gpu0")
+        needless = Before(line(2), p(0), p(2))
+        problem = Problem((CPU, replace(GPU, memory=250 * MB)), (), phases, (Edge(*p(0, 2)), Edge(*p(1, 3))), (needless, place))
+        found = conflict(problem)
+        assert (found.code, found.directives) == ("SCH103", (place,))
+        assert found.facts == ("every order needs 300 MB on `gpu0`", "it has 250 MB", "short 50 MB")
+
+
+class TestLimits:
+    def combined(self, *directives: Directive) -> Problem:
+        phase = PhaseTask("sum", {"m": Ticks(((1, 10),))}, rows=6400, combine=Combine(10))
+        return Problem((DeviceGroup("m", "m", 100, home=True),), (), (phase,), (), directives)
+
+    def test_forty_machines_in_2000_ticks(self) -> None:
+        assert find_conflict(self.combined(LimitMachines(line(1), 40), Deadline(line(2), 2000))) is None
+
+    def test_forty_machines_in_1999_ticks(self) -> None:
+        """S18."""
+        machines, deadline = LimitMachines(line(1), 40), Deadline(line(2), 1999)
+        found = conflict(self.combined(machines, deadline))
+        assert (found.code, found.directives) == ("SCH106", (machines, deadline))
+        assert found.facts == ("no schedule is shorter than 2000 ticks on so few machines",)
+
+    def test_the_deadline_alone(self) -> None:
+        machines, deadline = LimitMachines(line(1), 90), Deadline(line(2), 1500)
+        found = conflict(self.combined(machines, deadline))
+        assert (found.code, found.directives) == ("SCH106", (deadline,))
+        assert "1600" in found.facts[0]
+
+    def test_places_ask_for_more_machines(self) -> None:
+        one, here, there = LimitMachines(line(1), 1), Place(line(2), p(0), "cpu0"), Place(line(3), p(1), "gpu0")
+        found = conflict(graph("a b", "a>b", one, here, there))
+        assert (found.code, found.directives) == ("SCH106", (one, here, there))
+
+    def test_a_deadline_that_only_the_search_refutes(self) -> None:
+        """Three equal phases on two devices: no bound by load or path says 10."""
+        deadline = Deadline(line(1), 9)
+        found = conflict(graph("a b c", "", deadline))
+        assert (found.code, found.directives) == ("SCH106", (deadline,))
