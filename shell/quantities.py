@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..lang.render import range_json
+from ..typechecker.check import GENERIC
 from ..typechecker.quantities.written import written
 from .session import Checked
 
-GENERIC = "generic: checked at each use"
 GENERIC_COST = "generic: costs at each use"
 
 
@@ -49,6 +49,12 @@ def names_json(checked: Checked) -> list[dict[str, Any]]:
         }
         for quantity in checked.result.quantities()
     ]
+
+
+def signatures_json(checked: Checked) -> list[dict[str, Any]]:
+    """Each function with its file and its signatures, those of functions without an annotation worked out (with `where`)."""
+    file = checked.source.name
+    return [{"name": name, "file": file, "signatures": lines} for name, lines in functions_json(checked).items()]
 
 
 def functions_json(checked: Checked) -> dict[str, list[str]]:

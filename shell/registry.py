@@ -98,10 +98,10 @@ VERBS: tuple[Verb, ...] = (
         1, None,
     ),
     Verb(
-        "type", "EXPR|FILE [options]", "types, and how often elements are read",
+        "type", "EXPR|FILE [NAME…] [options]", "types, and how often elements are read",
         (
             ("rho type '2 3⍴⍳6'", ""), ("rho type 'mean ← {(+⌿⍵)÷≢⍵}'", "a function for arrays of any length"),
-            ("rho type examples/kmeans.rho", "every name of a program"),
+            ("rho type examples/kmeans.rho", "every name of a program"), ("rho type stdlib/stats.rho mean", "one of them"),
             ("rho type '{+/⍵}⍤1 ⊢ 3 4⍴1' --cost", "with what it costs"),
         ),
         (Option(("--cost",), Takes.NOTHING, "", "also memory, operations and bytes moved"), JSON, FORMAT_RESULT),

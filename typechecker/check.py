@@ -10,6 +10,7 @@ from ..lang.diagnostics import Diagnostic
 from ..lang.source import Source
 from .core import Core
 from .display import show_type
+from .elaborate.context import leaves
 from .elaborate.functions import FUNCTIONS, FunctionValue, OperatorValue, is_function
 from .elaborate.programs import Elaborated, elaborate
 from .elaborate.scopes import Module
@@ -19,6 +20,8 @@ from .operands import Operand, TupleOperand, Value
 if TYPE_CHECKING:
     from .elaborate.sampling import Instance
     from .quantities.describe import NamedQuantity
+
+GENERIC = "generic: checked at each use"
 
 LoadModule = Callable[[str, str | None], Source | None]
 """(library name or path, importing file) → the module's source, None if there is none."""
@@ -61,6 +64,18 @@ class CheckResult:
                 made = instances(self.elaborated.context, entry)
                 found[name] = tuple([(show_instance(name, one.arguments, one.results, one.facts), one) for one in made])
         return found
+
+    def described(self, name: str) -> tuple[str, ...]:
+        """What an editor shows on a top-level name: type and reads of a value; each way to apply a function, with what it
+        needs of the sizes as `where`.  Nothing for an unknown name."""
+        entry = self.elaborated.names.get(name)
+        if entry is None:
+            return ()
+        if isinstance(entry, FUNCTIONS):
+            return self._signatures_of(name, entry) or (f"{name} : {GENERIC}",)
+        values = {x.value for x in leaves(entry)} if isinstance(entry, (Operand, TupleOperand)) else set()
+        found = tuple([quantity.line() for quantity in self.quantities() if quantity.name == name and quantity.value in values])
+        return found or (f"{name} : {self.types.get(name, '?')}",)
 
     def _signatures_of(self, name: str, function: FunctionValue) -> tuple[str, ...]:
         from .elaborate.sampling import instances

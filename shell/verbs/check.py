@@ -111,7 +111,9 @@ def _report(
     match "json" if arguments.has("--json") else arguments.value("--format") or "text":
         case "json":
             names = [entry for checked in programs for entry in quantities.names_json(checked)]
-            console.print(to_json({**diagnostics_json(diagnostics, sources, files, milliseconds), "names": names}))
+            functions = [entry for checked in programs for entry in quantities.signatures_json(checked)]
+            found = diagnostics_json(diagnostics, sources, files, milliseconds)
+            console.print(to_json({**found, "names": names, "functions": functions}))
         case "sarif":
             console.print(to_json(to_sarif(diagnostics, sources, __version__)))
         case "github":

@@ -1,15 +1,19 @@
 """`rho type EXPR` or `rho type FILE`: the type of the last value; of every name how often its elements are read.
 
+`rho type FILE NAME…` is about these names alone: a value's type and reads; a function's signature, which of one that is
+not annotated is worked out with what it needs of the sizes as `where`.
+
 With `--cost` also what evaluating it takes, and what each definition takes in the sizes of its arguments.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...lang.source import Source
 from .. import messages, quantities
-from ..arguments import Arguments
+from ..arguments import Arguments, UsageError, nearest
 from ..console import Console
 from ..exits import Exit
 from ..results import print_json, wants_json
@@ -32,6 +36,9 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
             print_json(console, {"type": None, "diagnostics": [diagnostic_json(d, checked.sources) for d in checked.diagnostics]})
         return Exit.REJECTED
+    wanted = _names(arguments)
+    if wanted:
+        return _show_names(checked, wanted, console, json=wants_json(arguments))
     return _show_json(checked, arguments, console) if wants_json(arguments) else _show(checked, arguments, console)
 
 
@@ -68,9 +75,31 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
     return Exit.OK
 
 
+def _names(arguments: Arguments) -> tuple[str, ...]:
+    """The names asked about after a file."""
+    first, *rest = arguments.positional
+    return tuple(rest) if first.endswith(".rho") else ()
+
+
+def _show_names(checked: Checked, wanted: Sequence[str], console: Console, *, json: bool) -> Exit:
+    assert checked.result is not None
+    found = {name: checked.result.described(name) for name in wanted}
+    missing = [name for name, lines in found.items() if not lines]
+    if missing:
+        guess = nearest(missing[0], [*checked.result.types])
+        raise UsageError(f"`{checked.source.name}` has no name `{missing[0]}`", f"did you mean `{guess}`?" if guess else "")
+    if json:
+        print_json(console, {"names": {name: list(lines) for name, lines in found.items()}, "diagnostics": []})
+    else:
+        for lines in found.values():
+            for line in lines:
+                console.print(line)
+    return Exit.OK
+
+
 def _source(arguments: Arguments, console: Console) -> Source:
     """The file, the standard input, or the words of the command line."""
     words = arguments.positional
-    if len(words) == 1 and words[0].endswith(".rho"):
+    if words[0].endswith(".rho"):
         return read_source(words[0])
     return Source(EVAL, console.read_input() if list(words) == ["-"] else " ".join(words))

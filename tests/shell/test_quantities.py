@@ -46,3 +46,31 @@ def test_type_as_json(rho: Rho) -> None:
     shown = rho("type", "--json", "x ← 1.5 2\nmean ← {(+⌿⍵)÷≢⍵}\nmean x").json()
     assert [(entry["name"], entry["reads"]) for entry in shown["names"]] == [("x", "1")]
     assert shown["functions"]["mean"][0] == "mean : 1 f64[n] → f64"
+
+
+PROGRAM = "input x : f64[n]\nf ← {⌈/⍵}\ng ← {⍺+⍵}\nt ← (x ⋄ 1)\no ← {⍺⍺ ⍵}\n+/x\n"
+
+
+def test_a_name_alone_is_described_with_what_it_needs(rho: Rho, tmp_path: Path) -> None:
+    (tmp_path / "a.rho").write_text(PROGRAM, encoding="utf-8")
+    ran = rho("type", str(tmp_path / "a.rho"), "f", "x", "t", "o")
+    assert ran.out.splitlines() == [
+        "f : 1 f64[n] → f64 where 1 ≤ n", "f : 1 f64[n m] → f64[n] where 1 ≤ m", "x : 1 f64[n]", "t : (f64[n] ⋄ i64)",
+        "o : operator",
+    ]  # fmt: skip
+    assert rho("type", str(tmp_path / "a.rho"), "ff").code == 2
+    names = rho("type", str(tmp_path / "a.rho"), "g", "--json").json()["names"]
+    assert names["g"][0] == "g : 1 f64[n] → 1 f64[n] → f64[n]"
+
+
+def test_check_json_has_inferred_signatures(rho: Rho, tmp_path: Path) -> None:
+    (tmp_path / "a.rho").write_text(PROGRAM, encoding="utf-8")
+    functions = rho("check", str(tmp_path / "a.rho"), "--json").json()["functions"]
+    assert [entry["name"] for entry in functions] == ["f", "g"]
+    assert functions[0]["signatures"][0].endswith("where 1 ≤ n")
+
+
+def test_what_a_template_needs_is_discharged_at_each_use(rho: Rho, tmp_path: Path) -> None:
+    (tmp_path / "a.rho").write_text("input x : f64[n]\nf ← {⌈/⍵}\nf x\nf 1,x\n", encoding="utf-8")
+    found = rho("check", str(tmp_path / "a.rho"), "--json").json()["diagnostics"]
+    assert [(entry["code"], entry["goal"]) for entry in found] == [("W201", "1 ≤ n")]
