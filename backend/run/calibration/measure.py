@@ -30,7 +30,7 @@ from ...schedule.profiles.profile import Profile
 from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
 from . import bodies, overheads, programs
-from .clock import Clock, Series, run_rounds
+from .clock import Clock, Series, low, run_rounds
 from .solve import Measured, residuals, tables
 from .tier import tier_name, warm_kernels
 
@@ -90,7 +90,7 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
         library = _library(clock, effort, facts.cores, start + seconds // 3) if effort.with_programs else {}
         measured = _structured(backend, clock, effort, until)
         found = overheads.measure(clock, facts.cores)
-        made = {**tables(measured), **library, "kernel.i64": overheads.kernels(backend, clock)}
+        made = {**tables(measured), **library, "kernel.i64": overheads.kernels(backend, clock), **overheads.turns(facts.cores)}
         checks = _checks(backend, clock, effort)
         tier = tier_name()
     bodies.forget_data()
@@ -216,7 +216,7 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
         for prepared, times in small:
             times.append(prepared.run())
     for prepared, times in small:
-        put(prepared, int(median(times[1:])))
+        put(prepared, low(times[1:]))
     del small
     for program, kind in large:
         last = 0
@@ -239,7 +239,7 @@ _TURNS: Final = 1 << 13
 
 
 def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int) -> int:
-    """The median of the medians of a few rounds; `clock` only says when it is enough."""
+    """The lower quartile of the medians of a few rounds; `clock` only says when it is enough."""
     prepared.run()
     found = []
     for place in range(effort.rounds):
@@ -249,7 +249,7 @@ def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, unt
         while clock.now() - start < 2 * effort.budget_ns:
             times.append(prepared.run())
         found.append(int(median(times)))
-    return int(median(found))
+    return low(found)
 
 
 def _checks(backend: CpuBackend, clock: Clock, effort: Effort) -> list[tuple[bodies.Probe, int]]:

@@ -26,12 +26,13 @@ from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan
 from .bodies import chain, reduction
-from .clock import Clock
+from .clock import Clock, low
 
 REPEATS: Final = 15
 POINTS: Final = 1 << 14
-TRIPS: Final = 400
+TRIPS: Final = 200
 _PROGRAM: Final = f"input x : f64[n]\noutput y ← {{1⌽⍵}}⍣{TRIPS} ⊢ x\n"
+_TURNS: Final = f"input x : f64[n]\noutput y ← {{0.5+⍵×0.5}}⍣{TRIPS} ⊢ x\n"
 _STEPS: Final = "input x : f64[n]\na ← +/x×x\nb ← ⌈/x-a\nc ← +/b×x\noutput y ← ⌊/x+c\n"
 
 
@@ -52,6 +53,20 @@ def kernels(backend: CpuBackend, clock: Clock) -> Table:
     sizes = sorted(found)
     times = [int(median(found[size])) for size in sizes]
     return Table(tuple(sizes), tuple(max(times[: place + 1]) for place in range(len(times))))
+
+
+def turns(threads: int) -> dict[str, Table]:
+    """One application in a turn of a loop that is one kernel, by the bytes it would touch; empty where loops are not kernels."""
+    found: dict[int, int] = {}
+    for points in (1 << 10, 1 << 14, 1 << 18):
+        times = []
+        for _ in range(4):
+            seen = _run(_TURNS, {"x": np.linspace(0, 1, points)}, threads)
+            if any(isinstance(phase, Structured) for phase, _ in seen):
+                return {}
+            times.append(next(ns for phase, ns in seen if isinstance(phase, Loop)))
+        found[points * 3 * Kind.F64.bytes] = max(1, low(times[1:]) // (2 * TRIPS))
+    return {"turn.f64": Table(tuple(found), tuple(found.values()))}
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 `phase_ticks` is what planners ask; `phase_grains` the same unrounded, `step_ns` what one execution of a step takes with the
 executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop is trip × body with a launch an
-iteration, a map or fold its body once a cell, a branch its longer arm.
+iteration (where loops run as one kernel: its operands once, and its applications every turn), a map or fold its body once
+a cell, a branch its longer arm.
 
 Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the table `kernel` says of a
 structured phase (tables of library phases then include it).  Every execution costs `launch_ns`.  Both are part of a
@@ -42,7 +43,7 @@ from ..problem import DeviceGroup, Ticks
 from .library import library_grains
 from .profile import Calibration, DeviceProfile, Profile
 from .rates import NoTable, Rates
-from .structured import Number, Types, structured_grains
+from .structured import Number, Types, loop_grains, structured_grains
 from .tables import GRAIN, Grains
 
 HALVINGS: Final = 12
@@ -114,6 +115,8 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case LibraryPhase():
             return library_grains(phase, types, rates, number, where)
         case Loop():
+            if (merged := loop_grains(phase, types, rates, number)) is not None:
+                return merged
             once, each = _block(phase.body, types, rates, number)
             if phase.until is not None:
                 first, again = _block(phase.until, types, rates, number)

@@ -9,6 +9,7 @@ it is the operations that `graph.registry` counts.  Beside tables of whole phase
   * `body.add.f64`: one more application inside a fused body, on data that are in cache (bytes touched, as above);
   * `body.reduce.add.full.f64`: reducing what a body computes, by the bytes of what is reduced;
   * `kernel.i64`: making the kernel of a structured phase, by the nodes and reads of its body (`host_dispatch_ns` without);
+  * `turn.f64`: one application in a turn of an element-wise loop that runs as one kernel;
   * `strided`: reading an operand across the order of the others; `pad`: a read that may leave its operand, by its bytes.
 
 Layouts of a reduction: `full` (no cells left), `row` (what is reduced lies side by side, rows of 1024), `short` (rows of 8),
@@ -37,7 +38,7 @@ LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatte
                           "format", "sequential", "fill")  # fmt: skip
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
-    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", "body", "kernel",
+    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", "body", "kernel", "turn",
     *(f"circular_{k}" for k in range(13)), *(f"circular_m{k}" for k in range(1, 13)),
 })  # fmt: skip
 _VARIANTS: Final = frozenset({*FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows"}) - {"body"}

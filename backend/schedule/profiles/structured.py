@@ -23,7 +23,8 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ....typechecker.types import ArrayType
-from ...graph.phases import Affine, ApplyNode, AxisKind, AxisNode, ConstantNode, Node, Read, ReadNode, Structured, ValueId
+from ...graph.costs import class_of
+from ...graph.phases import Affine, ApplyNode, AxisKind, AxisNode, ConstantNode, Loop, Node, Read, ReadNode, Structured, ValueId
 from .keys import reduce_stems, scalar_stems
 from .rates import Rates, scaled
 from .tables import Grains
@@ -297,6 +298,31 @@ def _padding(phase: Structured, types: Types, rates: Rates, number: Number, spac
             kind = types[read.value].element.kind
             total += rates.grains(("pad", "copy", "write", "add"), kind, space.along(on) * kind.bytes)
     return Grains(total)
+
+
+def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number) -> Grains | None:
+    """A loop whose body is element-wise and runs as one kernel: its state is read and written once.  None: another loop."""
+    turn = rates.table(("turn",), Kind.F64)
+    steps = [phase for phase in loop.body.phases if isinstance(phase, Structured)]
+    if turn is None or loop.until is not None or loop.keep or len(steps) != len(loop.body.phases) or not steps:
+        return None
+    if any(r.projection.stages for phase in steps for r in phase.reads):
+        return None
+    if any(r.reduction for phase in steps for r in phase.results):
+        return None
+    total, each = 0, 0
+    for phase in steps:
+        space = _space(phase, number, None)
+        for place, node in enumerate(phase.body):
+            if isinstance(node, ApplyNode):
+                size = space.along(space.nodes[place]) * _per_point(phase.body, node)
+                costly = class_of(node.function) in ("transcendental", "divide")
+                each += _application(phase, node, rates, space.along(space.nodes[place]), "body.") if costly else turn.at(size)
+    for value in loop.results:
+        kind = types[value].element.kind
+        size = prod(map(number, types[value].shape)) * kind.bytes
+        total += rates.grains(("read", "copy", "add"), kind, size) + rates.grains(("write", "copy", "add"), kind, size)
+    return Grains(total + number(loop.trip) * each)
 
 
 def _declared(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
