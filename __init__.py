@@ -37,30 +37,31 @@ _PLACES = {
 
 def compile(text: str, session: Session | None = None) -> Function:
     """A Rho function, as text, made into a Python function of arrays.  Rejected: it is none, or does not parse."""
-    from .shell.embedding.functions import compile_text
-
-    return compile_text(text, session)
+    made: Function = _module("shell.embedding.functions").compile_text(text, session)
+    return made
 
 
 def load(path: str | os.PathLike[str], session: Session | None = None) -> Program:
     """The script of a file, checked.  Rejected: it has errors; RunFailed: the file cannot be read."""
-    from .shell.embedding.programs import load_program
-
-    return load_program(path, session)
+    made: Program = _module("shell.embedding.programs").load_program(path, session)
+    return made
 
 
 def check(text: str, session: Session | None = None) -> Checked:
     """What checking a program's text finds: `.accepted`, `.diagnostics`, `.types`.  Runs nothing and raises nothing."""
-    from .lang.source import Source
-    from .shell.session import Session
-
-    return (session or Session()).check(Source("<rho.check>", text))
+    source = _module("lang.source").Source("<rho.check>", text)
+    found: Checked = (session or _module("shell.session").Session()).check(source)
+    return found
 
 
 def __getattr__(name: str) -> Any:
     place = _PLACES.get(name)
     if place is None:
         raise AttributeError(f"module 'rho' has no attribute {name!r}")
+    return getattr(_module(place), name)
+
+
+def _module(place: str) -> Any:
     from importlib import import_module
 
-    return getattr(import_module(f".{place}", __name__), name)
+    return import_module(f".{place}", __name__)
