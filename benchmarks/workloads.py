@@ -48,7 +48,8 @@ def _vectors(n: int, dtype: Any, rng: Any) -> Arrays:
 
 def _options(n: int, dtype: Any, rng: Any) -> Arrays:
     return {
-        "s": rng.uniform(10, 50, n).astype(dtype), "k": rng.uniform(10, 50, n).astype(dtype), "t": rng.uniform(1, 2, n).astype(dtype),
+        "s": rng.uniform(10, 50, n).astype(dtype), "k": rng.uniform(10, 50, n).astype(dtype),
+        "t": rng.uniform(1, 2, n).astype(dtype),
     }  # fmt: skip
 
 
@@ -165,7 +166,8 @@ WORKLOADS = [
              lambda a: np.sort(a["x"])),
     Workload("W13 stable grade", "input x : T[n]\noutput r ← i64 ⍋x", (1_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: np.argsort(a["x"], kind="stable")),
-    Workload("W14 n-body", "input p : T[n 3]\ninput m : T[n]\nd ← -p (-⍤1⍤1 2) p\nr2 ← 0.01++/d*2\noutput r ← +⌿⍤2 ⊢ d×m (÷⍤1) r2×√r2", (1000,),
+    Workload("W14 n-body", "input p : T[n 3]\ninput m : T[n]\nd ← -p (-⍤1⍤1 2) p\nr2 ← 0.01++/d*2\n"
+             "output r ← +⌿⍤2 ⊢ d×m (÷⍤1) r2×√r2", (1000,),
              lambda n, d, g: {"p": g.random((n, 3)).astype(d), "m": g.random(n).astype(d)}, _bodies),
     Workload("W15 k-means assignment", "input x : T[n f]\ninput c : T[k f] where k ≥ 1\n"
              "output r ← i64 {⊃⍋⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2", (100_000,),
@@ -236,7 +238,8 @@ def main() -> None:
                     ours = rho()
                 good = agree(ours, work.by_hand(given), kind, work)
                 found = measure({"numpy": lambda: work.by_hand(given), "rho": rho}, rounds if size > 2000 else 40)  # noqa: B023
-                row = f"| {work.name} | {kind} | {size} | {found['numpy']:.4g} | {found['rho']:.4g} | {found['rho'] / found['numpy']:.2f} |"
+                theirs, own = found["numpy"], found["rho"]
+                row = f"| {work.name} | {kind} | {size} | {theirs:.4g} | {own:.4g} | {own / theirs:.2f} |"
                 lines.append(row + ("" if good else " DIFFERS"))
                 print(lines[-1], flush=True)
     if options.write:

@@ -12,6 +12,7 @@ from .emission import Emission
 from .ir import Form, Kernel
 from .maps import write_map
 from .sums import write_across, write_along
+from .writer import Writer
 
 NAME = "kernel"
 
@@ -28,8 +29,12 @@ def llvm_text(kernel: Kernel) -> str:
         case Form.ACROSS:
             write_across(emission)
     emission.w.do("ret i64 0")
-    body = "\n".join(emission.lines())
-    declarations = "\n".join(emission.w.declarations)
+    return function_text(emission.w, emission.lines())
+
+
+def function_text(writer: Writer, lines: list[str]) -> str:
+    """The module of a finished function body."""
+    body, declarations = "\n".join(lines), "\n".join(writer.declarations)
     metadata = "\n!0 = !{i32 1}\n" if "!nontemporal" in body else "\n"
     return (
         f"define i64 @{NAME}(ptr noalias %words) #0 {{\n{body}\n}}\n{declarations}\n"

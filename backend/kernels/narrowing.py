@@ -1,7 +1,7 @@
 """Whole-number arithmetic of known small range in narrow lanes: eight times as many to a vector.
 
-Sums of truth values, digits and bytes are i64 in the language; where every value on the way is known to fit u8 or i32, it is computed
-there, exactly, and widened only where something wide uses it.
+Sums of truth values, digits and bytes are i64 in the language; where every value on the way is known to fit u8 or i32, it is
+computed there, exactly, and widened only where something wide uses it.
 
 Neighbours: `build` (makes bodies), `nest`, `ir`.
 """
@@ -55,7 +55,7 @@ def _ranges(body: Body) -> dict[int, Range]:
                 a in found for a in args
             ):
                 made = _combined(function, [found[arg] for arg in args])
-                if -(1 << 40) < made[0] and made[1] < 1 << 40:
+                if made[0] > -(1 << 40) and made[1] < 1 << 40:
                     found[place] = made
     return found
 

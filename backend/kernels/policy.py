@@ -18,7 +18,7 @@ from typing import Final
 
 from .build import Body
 from .ir import Kernel
-from .store import is_ready, is_stored
+from .store import Code, is_ready, is_stored
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
@@ -43,8 +43,8 @@ def mode() -> Mode:
     return {"always": Mode.ALWAYS, "warm": Mode.WARM}.get(value, Mode.AUTO)
 
 
-_saved: dict[Kernel, float] = {}
-_asked: set[Kernel] = set()
+_saved: dict[Kernel | Code, float] = {}
+_asked: set[Kernel | Code] = set()
 
 
 def saving(body: Body, points: int) -> float:
@@ -58,6 +58,17 @@ def is_worthwhile_to_repeat(kernel: Kernel, body: Body, points: int, turns: int)
         return True
     each = 2_000 + 800 * body.operations + saving(body, points)
     total = _saved[kernel] = _saved.get(kernel, 0.0) + turns * each
+    return total >= COMPILE_NANOSECONDS
+
+
+def is_worth(code: Code, nanoseconds: float) -> bool:
+    """Should a run that code of another sort shortens by so much use it?"""
+    if is_ready(code) or mode() is Mode.ALWAYS:
+        return True
+    total = _saved[code] = _saved.get(code, 0.0) + nanoseconds
+    if total < COMPILE_NANOSECONDS and total >= LOAD_NANOSECONDS and code not in _asked:
+        _asked.add(code)
+        return is_stored(code)
     return total >= COMPILE_NANOSECONDS
 
 

@@ -16,8 +16,8 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .ir import Apply, Literal
-from .mathematics import definition
 from .math_text import defined
+from .mathematics import definition
 from .writer import Writer
 
 STORED: Final = {

@@ -174,7 +174,7 @@ class _Writing:
     def operand(self, read: Read, offsets: Offsets, depth: int) -> int:
         if not read.projection.stages:
             return self.value(read.value, offsets, depth + 1)
-        if any(offsets) and self.shapes(read.value) or read.value in self.inside or read.value in self.loop.body.params:
+        if (any(offsets) and self.shapes(read.value)) or read.value in self.inside or read.value in self.loop.body.params:
             raise _NotOne
         return self.read(read, None, (0,) * len(offsets))
 

@@ -16,6 +16,7 @@ import stat
 import threading
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol
 
 from . import llvm_leaf
 from .ir import Kernel
@@ -27,11 +28,19 @@ _MOST_BYTES = 4 << 20
 _MOST_FILES = 4096
 _DIGEST_BYTES = 32
 
-_addresses: dict[Kernel, int | None] = {}
+
+class Code(Protocol):
+    """What has a text: kernels of other sorts than phases."""
+
+    def text(self) -> str: ...
+    def __hash__(self) -> int: ...
+
+
+_addresses: dict[Kernel | Code, int | None] = {}
 _lock = threading.Lock()
 
 
-def address_of(kernel: Kernel) -> int | None:
+def address_of(kernel: Kernel | Code) -> int | None:
     """Where the kernel's code is, compiled now if need be; None if this machine cannot have it."""
     found = _addresses.get(kernel, 0)
     if found != 0:
@@ -42,21 +51,25 @@ def address_of(kernel: Kernel) -> int | None:
         return _addresses[kernel]
 
 
-def is_ready(kernel: Kernel) -> bool:
+def is_ready(kernel: Kernel | Code) -> bool:
     """Is the code in the process?"""
     return kernel in _addresses
 
 
-def is_stored(kernel: Kernel) -> bool:
+def is_stored(kernel: Kernel | Code) -> bool:
     """Is there a file that should hold the code?"""
     place = folder()
-    return place is not None and (place / _name(llvm_text(kernel))).exists()
+    return place is not None and (place / _name(_text(kernel))).exists()
 
 
-def _made(kernel: Kernel) -> int | None:
+def _text(kernel: Kernel | Code) -> str:
+    return llvm_text(kernel) if isinstance(kernel, Kernel) else kernel.text()
+
+
+def _made(kernel: Kernel | Code) -> int | None:
     if llvm_leaf.binding() is None:
         return None
-    text = llvm_text(kernel)
+    text = _text(kernel)
     place, name = folder(), _name(text)
     code = None if place is None else _read(place, name)
     if code is not None:

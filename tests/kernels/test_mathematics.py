@@ -24,8 +24,9 @@ FUNCTIONS = {
     "tanh": ("circular", 7, mpmath.tanh, 2.0, (-20.0, 20.0)),
     "erf": ("erf", 0, mpmath.erf, 2.0, (-6.0, 6.0)),
 }
-SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, -1e-310, 1e300, -1e300, 1e-200, 710.0, -746.0, 1e6, 1000001.0,
-           1e22, 0.625, 0.6249999999, 6.0, 5.9999999, 1.0, -1.0, 2.2250738585072014e-308, math.pi / 2, math.pi]  # fmt: skip
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 5e-324, -5e-324, 1e-310, -1e-310, 1e300, -1e300, 1e-200, 710.0, -746.0, 1e6,
+           1000001.0, 1e22, 0.625, 0.6249999999, 6.0, 5.9999999, 1.0, -1.0, 2.2250738585072014e-308, math.pi / 2,
+           math.pi]  # fmt: skip
 
 
 def single(name: str, kind: Kind, count: int) -> Structured:

@@ -33,7 +33,7 @@ class CpuBackend:
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         from .library import IMPLEMENTATIONS, Context
 
-        context = Context(types.types, types.sizes, types.guards)
+        context = Context(types.types, types.sizes, types.guards, self.threads)
         implementation, operands = IMPLEMENTATIONS[phase.op], phase.args
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:

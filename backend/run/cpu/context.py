@@ -28,6 +28,7 @@ class Context:
     types: Mapping[ValueId, ArrayType]
     sizes: dict[SizeVariable, int]
     guards: tuple[CoreGuard, ...] = ()
+    threads: int = 1
 
     def size(self, size: Size) -> int:
         """The number of a size whose variables are bound."""

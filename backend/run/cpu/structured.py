@@ -10,13 +10,15 @@ Neighbours: `views`, `body` (compile a phase), `mapping`, `reducing` (run it); `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
+from ...graph import traverse
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
+from ...kernels import policy
 from .body import compile_body
 from .compiled import compile_kernel
 from .kinds import DTYPES, FILLS, NumArray
@@ -32,7 +34,24 @@ Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 def compile_structured(
     phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int
 ) -> Kernel:
-    """The kernel of a phase for known sizes."""
+    """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run."""
+    key = (id(phase), threads, policy.mode())
+    found = _kept.get(key)
+    if found is not None and found[0] is phase:
+        return found[1]
+    kernel = _compiled(phase, kinds, number, threads)
+    if all(size.constant is not None for size in traverse.sizes(phase)):
+        while len(_kept) >= _MOST_KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[key] = (phase, kernel)
+    return kernel
+
+
+_MOST_KEPT: Final = 1024
+_kept: dict[tuple[int, int, policy.Mode], tuple[Structured, Kernel]] = {}
+
+
+def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int) -> Kernel:
     space = tuple(number(axis.size) for axis in phase.axes)
     reduces = any(a.kind is AxisKind.REDUCE for a in phase.axes)
     parallel = space[:-1] if reduces else space

@@ -63,6 +63,13 @@ class Call:
     def operand_kind(self, operand: int) -> Kind:
         return self.context.kind(self.phase.args[operand])
 
+    @property
+    def threads(self) -> int:
+        """The team of the device."""
+        found = getattr(self.context, "threads", 1)
+        assert isinstance(found, int)
+        return found
+
     def axis(self) -> int:
         value = self.phase.attributes["axis"]
         assert isinstance(value, int)

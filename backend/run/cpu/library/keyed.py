@@ -19,6 +19,7 @@ from .....typechecker.elements import Kind
 from .....typechecker.scalars import FUNCTIONS
 from ..kinds import DTYPES, NumArray
 from ..scalars import implementation
+from ..scattering import reduce_by_key
 from .frames import Arrays, Call, Implementation, whole
 from .keys import stable_order
 from .selecting import check_indices
@@ -37,9 +38,14 @@ def key_reduce(call: Call, arrays: Arrays) -> Arrays:
     if not count:
         return call.unbatched(np.empty(result_shape, arg.dtype))
     indices = indices.reshape(len(indices), -1).astype(np.int64, copy=False)
+    width = math.prod(cell)
+    if width == 1 and not call.rank:
+        values = np.broadcast_to(arg, (1, *arg.shape[1:])).reshape(-1)
+        made = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
+        if made is not None:
+            return call.unbatched(made.reshape(result_shape))
     check_indices(indices, bins, checked=call.flag("checked"))
     keys = (np.arange(count)[:, np.newaxis] * bins + indices).reshape(-1)
-    width = math.prod(cell)
     items = np.broadcast_to(arg, (count, *arg.shape[1:])).reshape(len(keys), width)
     if not width:
         return call.unbatched(np.empty(result_shape, arg.dtype))

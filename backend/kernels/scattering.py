@@ -1,0 +1,59 @@
+"""Keyed reduction as LLVM text: each item joins the entry of a table that its key names, in order.
+
+A key that names no entry ends it (the result is 1).  Functions that are exact in any order use several tables in turn, so
+that a run of equal keys does not wait for itself; the others use one, and run in the order of the items.
+
+Words: the number of items; the address of the keys (i64) and their stride in bytes; of the items the same; the address of the
+tables; the bytes of one table; the entries of one.
+
+Neighbours: `store` (compiles it), `backend.run.cpu.scattering` (calls it).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...typechecker.elements import Kind
+from .llvm_text import function_text
+from .scalar_text import STORED, Vectors
+from .writer import Writer
+
+WORDS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """`tables`: how many are used in turn, a power of two."""
+
+    function: str
+    kind: Kind
+    tables: int
+
+    def text(self) -> str:
+        w = Writer()
+        v = Vectors(w, 1)
+        w.label("start")
+        words = []
+        for place in range(WORDS):
+            address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
+            words.append(w.let(f"load {'ptr' if place in (1, 3, 5) else 'i64'}, ptr {address}, align 8"))
+        count, keys, key_stride, items, item_stride, tables, pitch, entries = words
+        outside = w.new_label()
+        whole = w.word("and", count, -self.tables)
+        starts = [w.at(tables, w.word("mul", pitch, table)) for table in range(self.tables)]
+        for first, stop, step in (("0", whole, self.tables), (whole, count, 1)):
+            loop = w.begin(first, stop, step)
+            for table in range(step):
+                at = w.word("add", loop.index, table)
+                key = w.let(f"load i64, ptr {w.at(keys, w.word('mul', at, key_stride))}, align 1")
+                inside = w.new_label()
+                w.branch(w.test("ult", key, entries), inside, outside)
+                w.label(inside)
+                item = v.load(self.kind, w.at(items, w.word("mul", at, item_stride)))
+                entry = w.let(f"getelementptr {STORED[self.kind]}, ptr {starts[table]}, i64 {key}")
+                v.store(self.kind, v.combine(self.function, self.kind, v.load(self.kind, entry), item), entry)
+            w.end(loop)
+        w.do("ret i64 0")
+        w.label(outside)
+        w.do("ret i64 1")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])

@@ -1,0 +1,52 @@
+"""Keyed reductions through the compiled loop have NumPy's bits, on every kind, with empty bins and runs of equal keys."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho.backend.kernels import policy
+from rho.backend.run.cpu import scattering
+from rho.backend.run.cpu.library.keyed import _reduced
+from rho.backend.run.failures import CheckFailed
+from rho.tests.kernels.phases import data, same_bits
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+
+
+def test_keys_out_of_range(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    for bad in (3, -1, 1 << 62, -(1 << 63)):
+        for place in (0, 6):
+            keys = np.zeros(7, np.int64)
+            keys[place] = bad
+            assert scattering.reduce_by_key("add", Kind.I64, keys, np.ones(7, np.int64), 3, 2) is None
+
+
+@pytest.mark.parametrize("kind", [Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64])
+@pytest.mark.parametrize("function", ["add", "mul", "min", "max", "and", "or"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if (kind is Kind.BOOL) != (function in ("and", "or")):
+        pytest.skip("no such function")
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(scattering, "PARALLEL", 1)
+    rng = np.random.default_rng(5)
+    for count, bins in ((1, 1), (7, 3), (1000, 10), (1001, 40)):
+        keys = rng.integers(0, bins, count)
+        keys[: count // 2] = keys[0]
+        if function in ("min", "max"):
+            keys[:bins] = np.arange(bins)[: len(keys[:bins])]
+        for items in (data(kind, count, count), np.broadcast_to(data(kind, 1, 3), (count,)), data(kind, 2 * count, 9)[::2]):
+            with np.errstate(all="ignore"):
+                try:
+                    want = _reduced(function, kind, keys, items[:, np.newaxis], bins)[:, 0]
+                except CheckFailed:
+                    continue
+                got = scattering.reduce_by_key(function, kind, keys, items, bins, threads)
+            assert got is not None
+            if function in ("min", "max"):
+                assert np.array_equal(got, want, equal_nan=kind.is_float)
+            else:
+                assert same_bits(got, want), (count, bins)
