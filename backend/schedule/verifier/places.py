@@ -182,8 +182,11 @@ def covered(parts: list[tuple[int, int]], low: int, high: int) -> bool:
 
 
 def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
+    """No queue of either has anything between them."""
     low, high = _opening(facts, first), _opening(facts, then)
-    between = [p for p in facts.shards if p not in (first, then) and low < _opening(facts, p) < high]
+    queues = {shard.device for phase in (first, then) for shard in facts.shards[phase]}
+    starts = {(s.phase, s.start) for s in facts.schedule.shards if s.device in queues and s.phase not in (first, then)}
+    between = sorted({phase for phase, start in starts if low < start < high})
     if low > high or between:
         names = ", ".join(f"`{facts.id(p)}`" for p in between[:3]) or "nothing"
         yield Violation(Code.V8, f"`{facts.id(first)}` and `{facts.id(then)}` are not next to each other: {names} between")
