@@ -23,6 +23,7 @@ from .heuristics.annealing import SEED
 from .heuristics.candidates import MOST_SHARDS, acceptable
 from .large import improve
 from .levels import FOREVER
+from .loads import energy
 from .modes import Modes, candidate_modes
 from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
 from .splitting import Split, split
@@ -61,7 +62,7 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     if not found.met:
         found.raise_bound(bounds.best().ticks, "bound")
     if not found.met and len(problem.phases) <= MOST_ENERGY:
-        found.raise_bound(bounds.energy(found.bound).ticks, "bound")
+        found.raise_bound(energy(bounds, found.bound).ticks, "bound")
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
             improve(costs, bounds, found, compared, budget)
