@@ -25,7 +25,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...schedule.profiles.host import HostFacts, host_profile
-from ...schedule.profiles.keys import LAYOUTS
+from ...schedule.profiles.keys import CONSTANTS, LAYOUTS
 from ...schedule.profiles.profile import Profile
 from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
@@ -128,6 +128,9 @@ def _tasks(kind: Kind) -> list[Task]:
             tag = ("convert", source.value)
             found.append(Task(("once", *tag), kind, _bind(bodies.once, "convert", source, target=kind), False))
             found.append(Task(("twice", *tag), kind, _bind(bodies.twice, "convert", source, target=kind), False))
+    for function, which in CONSTANTS.items():
+        if kind in (Kind.I64, Kind.I32) and kind in FUNCTIONS[function].kinds:
+            found.append(Task(("constant", function), kind, _constant(function, kind, which), False))
     for layout in LAYOUTS:
         for function in _REDUCED.get(kind, ("add", "max") if not kind.is_complex else ("add",)):
             make = _reduction(function, kind, layout, fused=False)
@@ -161,6 +164,10 @@ def _function(name: str, kind: Kind, parameter: int) -> list[Task]:
 
 def _bind(make: Callable[..., bodies.Probe], name: str, kind: Kind, parameter: int = 0, target: Kind | None = None) -> Make:
     return lambda points: make(name, kind, points, parameter, target)
+
+
+def _constant(function: str, kind: Kind, place: int) -> Make:
+    return lambda points: bodies.with_constant(function, kind, points, place)
 
 
 def _reduction(function: str, kind: Kind, layout: str, *, fused: bool) -> Make:

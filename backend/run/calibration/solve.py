@@ -48,6 +48,8 @@ def tables(times: Times) -> dict[str, Table]:
         match name:
             case ("twice", "convert", source):
                 _twice(parts, f"convert.{source}.{kind.value}", measured, Kind(source), kind, Kind(source).bytes + kind.bytes)
+            case ("constant", function):
+                _twice(parts, f"{function}.constant.{kind.value}", measured, kind, kind, _touched(function, kind, 0))
             case ("twice", function, parameter):
                 result = result_kind(function, kind, int(parameter))
                 touched = _touched(function, kind, int(parameter))

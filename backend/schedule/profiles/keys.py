@@ -9,6 +9,7 @@ it is the operations that `graph.registry` counts.  Beside tables of whole phase
   * `body.add.f64`: one more application inside a fused body, on data that are in cache (bytes touched, as above);
   * `body.reduce.add.full.f64`: reducing what a body computes, by the bytes of what is reduced;
   * `kernel.i64`: making the kernel of a structured phase, by the nodes and reads of its body (`host_dispatch_ns` without);
+  * `body.residue.constant.i64`: the same with a constant divisor, which compiled kernels multiply by;
   * `turn.f64`: one application in a turn of an element-wise loop that runs as one kernel;
   * `strided`: reading an operand across the order of the others; `pad`: a read that may leave its operand, by its bytes.
 
@@ -41,7 +42,7 @@ _HEADS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", "body", "kernel", "turn",
     *(f"circular_{k}" for k in range(13)), *(f"circular_m{k}" for k in range(1, 13)),
 })  # fmt: skip
-_VARIANTS: Final = frozenset({*FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows"}) - {"body"}
+_VARIANTS: Final = frozenset({*FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "constant"}) - {"body"}
 
 _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
     Kind.BOOL: (Kind.U8, Kind.I32, Kind.I64, Kind.F64),
@@ -93,6 +94,10 @@ def scalar_stems(function: str, source: Kind, parameter: int = 0) -> tuple[str, 
     if group != "transcendental":
         stems.append("add")
     return tuple(dict.fromkeys(stems))
+
+
+CONSTANTS: Final = {"residue": 0, "ipow": 1}
+"""Functions that are quicker with a constant operand, and which operand that is."""
 
 
 def reduce_stems(function: str, layout: str) -> Iterator[str]:

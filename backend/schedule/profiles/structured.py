@@ -25,7 +25,7 @@ from ....typechecker.sizes import Size
 from ....typechecker.types import ArrayType
 from ...graph.costs import class_of
 from ...graph.phases import Affine, ApplyNode, AxisKind, AxisNode, ConstantNode, Loop, Node, Read, ReadNode, Structured, ValueId
-from .keys import reduce_stems, scalar_stems
+from .keys import CONSTANTS, reduce_stems, scalar_stems
 from .rates import Rates, scaled
 from .tables import Grains
 
@@ -257,6 +257,8 @@ def _application(phase: Structured, node: ApplyNode, rates: Rates, points: int, 
         function = _POWERS.get(power.value, function)
     stems = scalar_stems(function, _compute(phase.body, node), node.parameter)
     kind, size = _table_kind(phase.body, node), points * _per_point(phase.body, node)
+    if function in CONSTANTS and isinstance(phase.body[node.args[CONSTANTS[function]]], ConstantNode):
+        stems = (f"{function}.constant", *stems)
     if prefix:
         table = rates.table([prefix + stem for stem in stems], kind)
         if table is not None:
