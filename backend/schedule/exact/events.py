@@ -334,8 +334,8 @@ class Events:
         for buffer in held:
             if buffer.device != device or model[buffer.begin] > now:
                 continue
-            ends = [(name, model[name] + self._length(plan, name, extra), extra) for name, extra in buffer.uses]
-            if not buffer.kept and max(end for _, end, _ in ends) <= now:
+            ends = [model[name] + plan.items[name].ticks + (plan.items[name].latency if extra < 0 else extra) for name, extra in buffer.uses]
+            if not buffer.kept and max(ends) <= now:
                 continue
             involved.add(buffer.begin[1])
             involved |= {int(shape.problem.edges[edge].target) for edge in shape.timer.outgoing[buffer.begin[1]]}
@@ -345,8 +345,10 @@ class Events:
             if buffer.begin != key:
                 choices.append(f"(>= (- {mine[1]} {tick}) 1)")
             if not buffer.kept:
-                over = [(self.of_item(name), self._length(plan, name, extra)) for name, _, extra in ends]
-                if all(item is not None for item, _ in over):
+                over = [(self.of_item(name), self._length(plan, name, extra)) for name, extra in buffer.uses]
+                if any(item is None for item, _ in over):
+                    return False
+                if over:
                     parts = [f"(>= (- {tick} {item[1]}) {length})" for item, length in over if item is not None]
                     choices.append(parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})")
         modes = [encoding.mode_literals[p][plan.chosen[p]] for p in sorted(involved)]

@@ -119,7 +119,7 @@ class Search:
         stated |= self._state_flaws(plan, model)
         too_much = peak(plan, model, held)
         if too_much is not None:
-            stated |= self._relieve(plan, model, too_much, held)
+            stated = stated or self._relieve(plan, model, too_much, held)
         elif not stated and self.realiser.place(plan, model):
             schedule = plan.schedule()
             if schedule.makespan <= makespan and accept(schedule):

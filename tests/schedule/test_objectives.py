@@ -1,0 +1,179 @@
+"""Objectives other than latency, in their order.  Scenarios S09, S17 to S19, S22."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from rho.backend.schedule.exact.reprove import reprove
+from rho.backend.schedule.objectives import energy, executions, load, plan_objectives, unrolled, value, values
+from rho.backend.schedule.problem import (
+    Before,
+    Combine,
+    Deadline,
+    DeviceGroup,
+    Edge,
+    LimitMachines,
+    Line,
+    Link,
+    Objective,
+    PhaseIndex,
+    PhaseTask,
+    Place,
+    Problem,
+    Status,
+    Ticks,
+)
+from rho.backend.schedule.verifier import verify_schedule
+
+HERE = Line(1, "")
+
+
+def combined(*objectives: Objective) -> Problem:
+    phase = PhaseTask("sum", {"m": Ticks(((1, 10),))}, rows=6400, combine=Combine(10))
+    return Problem((DeviceGroup("m", "m", 100, home=True),), (), (phase,), (), (), objectives)
+
+
+def watts(*, off: bool = False, deadline: int | None = None) -> Problem:
+    """S19: 8 s at 10 W here, 1 s at 100 W there; a tick is a second."""
+    return Problem(
+        (
+            DeviceGroup("cpu0", "cpu", home=True, idle_mw=4_000, active_mw=10_000),
+            DeviceGroup("gpu0", "gpu", idle_mw=12_000, active_mw=100_000),
+        ), (),
+        (PhaseTask("work", {"cpu": Ticks(((1, 8),)), "gpu": Ticks(((1, 1),))}),), (),
+        () if deadline is None else (Deadline(HERE, deadline),), (Objective.ENERGY,), tick_ns=10**9, power_off_unused=off,
+    )  # fmt: skip
+
+
+def batches(*objectives: Objective) -> Problem:
+    """S22: ten executions of p then q, 10 ticks each, on two equal devices 2 ticks apart."""
+    ten = {"d": Ticks(((1, 10),))}
+    return Problem(
+        (DeviceGroup("d", "d", 2, home=True),), (Link("l", "d", "d", latency=2),),
+        (PhaseTask("p", ten, out_bytes=1), PhaseTask("q", ten)), (Edge(PhaseIndex(0), PhaseIndex(1)),),
+        objectives=objectives, batches=10,
+    )  # fmt: skip
+
+
+class TestMachines:
+    def test_free_and_limited(self) -> None:
+        """S17."""
+        free = plan_objectives(combined(Objective.LATENCY))
+        assert (free.status, free.values) == (Status.OPTIMAL, (1600,))
+        forty = plan_objectives(replace(combined(Objective.LATENCY), directives=(LimitMachines(HERE, 40),)))
+        assert (forty.status, forty.values) == (Status.OPTIMAL, (2000,))
+
+    def test_forty_by_the_deadline(self) -> None:
+        """S18."""
+        problem = replace(combined(Objective.MACHINES, Objective.LATENCY), directives=(Deadline(HERE, 2000),))
+        answer = plan_objectives(problem)
+        assert (answer.status, answer.lower_bound, answer.values) == (Status.OPTIMAL, 40, (40, 2000))
+
+    def test_forty_cannot_be_sooner(self) -> None:
+        """S18."""
+        late = plan_objectives(
+            replace(combined(Objective.MACHINES), directives=(Deadline(HERE, 1999), LimitMachines(HERE, 40)))
+        )
+        assert late.status is Status.IMPOSSIBLE
+        assert late.conflict is not None and late.conflict.code == "SCH106"
+
+    def test_latency_first_keeps_the_latency(self) -> None:
+        answer = plan_objectives(combined(Objective.LATENCY, Objective.MACHINES))
+        assert answer.values[0] == 1600
+        assert answer.values[1] <= 80
+
+
+class TestEnergy:
+    @pytest.mark.parametrize(
+        ("off", "deadline", "joules", "device"),
+        [(False, None, 104, 1), (True, None, 80, 0), (True, 5, 104, 1), (False, 8, 104, 1)],
+    )
+    def test_cpu_or_gpu(self, off: bool, deadline: int | None, joules: int, device: int) -> None:
+        """S19."""
+        problem = watts(off=off, deadline=deadline)
+        answer = plan_objectives(problem)
+        assert (answer.status, answer.values, answer.lower_bound) == (Status.OPTIMAL, (joules * 1000,), joules * 1000)
+        assert answer.schedule is not None and [shard.device for shard in answer.schedule.shards] == [device]
+        assert reprove(problem, answer)
+
+    def test_what_the_other_would_cost(self) -> None:
+        problem = replace(watts(), directives=(Place(HERE, (PhaseIndex(0),), "cpu0"),))
+        assert plan_objectives(problem).values == (176_000,)
+
+    def test_links_cost_by_the_byte(self) -> None:
+        base = watts()
+        home = PhaseTask("input", {"cpu": Ticks(((1, 0),))}, out_bytes=1000, home=True)
+        problem = replace(
+            base, phases=(home, *base.phases), edges=(Edge(PhaseIndex(0), PhaseIndex(1)),), tick_ns=1,
+            links=(Link("l", "cpu0", "gpu0", nj_per_byte=3),),  # type: ignore[arg-type]
+            directives=(Place(HERE, (PhaseIndex(1),), "gpu0"),),
+        )  # fmt: skip
+        answer = plan_objectives(problem)
+        assert answer.schedule is not None
+        assert energy(problem, answer.schedule) == 3_000 * 1000 + 104_000
+
+
+class TestThroughput:
+    def test_data_parallel_before_pipeline(self) -> None:
+        """S22."""
+        problem = batches(Objective.THROUGHPUT, Objective.SYNCS, Objective.LATENCY)
+        answer = plan_objectives(problem)
+        assert (answer.status, answer.values) == (Status.OPTIMAL, (10, 0, 100))
+        assert answer.schedule is not None and answer.schedule.transfers == ()
+        whole = unrolled(problem)
+        assert verify_schedule(whole, answer.schedule) == ()
+        assert (len(whole.phases), executions(whole), load(whole, answer.schedule)) == (20, 10, 100)
+
+    def test_fewer_syncs_without_being_asked(self) -> None:
+        answer = plan_objectives(batches(Objective.THROUGHPUT))
+        assert answer.values == (10,)
+        assert answer.schedule is not None and (answer.schedule.makespan, answer.schedule.transfers) == (100, ())
+
+    def test_pipeline(self) -> None:
+        places = (Place(HERE, (PhaseIndex(0),), "d[0]"), Place(HERE, (PhaseIndex(1),), "d[1]"))
+        answer = plan_objectives(replace(batches(Objective.THROUGHPUT, Objective.LATENCY), directives=places))
+        assert answer.values == (10, 112)
+
+    def test_directives_are_for_each_execution(self) -> None:
+        first, second = PhaseIndex(0), PhaseIndex(1)
+        problem = replace(batches(Objective.THROUGHPUT), directives=(Before(HERE, (first,), (second,)), Deadline(HERE, 500)))
+        assert len(unrolled(problem).directives) == 11
+        assert unrolled(unrolled(problem)) == unrolled(problem)
+
+
+class TestSyncs:
+    def reduction(self, *objectives: Objective) -> Problem:
+        """S09: two maps on the GPU of what the CPU has, and their sum on the CPU."""
+        cpu, gpu, at_once = {"cpu": Ticks(((1, 5),))}, {"gpu": Ticks(((1, 5),))}, {"cpu": Ticks(((1, 0),))}
+        phases = (
+            PhaseTask("x", at_once, home=True), PhaseTask("z", at_once, home=True),
+            PhaseTask("y1", gpu), PhaseTask("y2", gpu), PhaseTask("sum", cpu),
+        )  # fmt: skip
+        edges = tuple(Edge(PhaseIndex(a), PhaseIndex(b)) for a, b in ((0, 2), (1, 3), (2, 4), (3, 4)))
+        return Problem(
+            (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu")), (Link("l", "cpu0", "gpu0", latency=10),),
+            phases, edges, objectives=objectives,
+        )  # fmt: skip
+
+    def test_two_are_needed(self) -> None:
+        answer = plan_objectives(self.reduction(Objective.SYNCS))
+        assert (answer.status, answer.values, answer.lower_bound) == (Status.OPTIMAL, (2,), 2)
+
+    def test_after_latency(self) -> None:
+        answer = plan_objectives(self.reduction(Objective.LATENCY, Objective.SYNCS))
+        assert (answer.status, answer.values) == (Status.OPTIMAL, (35, 2))
+
+    def test_values_follow_the_objectives(self) -> None:
+        problem = self.reduction(Objective.LATENCY, Objective.MACHINES, Objective.SYNCS)
+        answer = plan_objectives(problem)
+        assert answer.schedule is not None
+        assert values(problem, answer.schedule) == answer.values == (35, 2, 2)
+        assert value(problem, answer.schedule, Objective.THROUGHPUT) == 10
+
+
+def test_the_same_every_time() -> None:
+    problem = batches(Objective.THROUGHPUT, Objective.SYNCS)
+    first = plan_objectives(problem)
+    assert all(plan_objectives(problem) == first for _ in range(4))
