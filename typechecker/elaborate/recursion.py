@@ -15,6 +15,9 @@ _BINDING = (tree.BindFunction, tree.BindOperator)
 
 def refuse_recursion(ctx: Context, name: str, value: tree.Function | tree.Operator, target: Span) -> bool:
     """Report a dfn inside `value` that mentions `name`; True if there was one."""
+    written = ctx.builder.text(value.span)
+    if written and name not in ctx.memory.statements.words(written):
+        return False
     mention = _mention(name, value)
     if mention is None:
         return False
