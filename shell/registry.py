@@ -17,6 +17,10 @@ OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of st
 COMMON = (DEBUG, HELP)
 
 FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
+FORMAT_PLAN = Option(
+    ("--format",), Takes.VALUE, "FORMAT", "text, json, gantt, svg, html, dot or trace (opens in Perfetto)",
+    ("text", "json", "gantt", "svg", "html", "dot", "trace"),
+)  # fmt: skip
 FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
 
 INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH")
@@ -113,16 +117,19 @@ VERBS: tuple[Verb, ...] = (
             ("rho plan examples/kmeans.rho", ""), ("rho plan kmeans.rho --format json -o plan.json", ""),
             ("rho plan --instance graph.json --json", "an abstract task graph (docs/instances.md)"),
             ("rho plan --instance rand0000.stg --devices 4", "on four equal processors"),
+            ("rho plan kmeans.rho --devices workstation --format html -o plan.html", "a picture of it on declared devices"),
+            ("rho plan --check plan.json", "is a stored plan right?"),
         ),
         (
-            OUT, FORMAT_RESULT, JSON, STRICT, *LIMITS,
+            OUT, FORMAT_PLAN, JSON, STRICT, *LIMITS,
             Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT"),
             Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON"),
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
             OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
+            Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal"),
+            Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one"),
         ),
         0, 1,
-        ("--diff", "--check"),
     ),
     Verb(
         "fmt", "PATH… [options]", "canonical layout, names to glyphs",

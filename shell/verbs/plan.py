@@ -1,4 +1,4 @@
-"""`rho plan FILE`: the schedule of a script for its data's sizes, as text or JSON (`plan/1`).  Computes nothing."""
+"""`rho plan FILE`: the schedule of a script for its data's sizes, as text, JSON (`plan/1`) or a picture.  Computes nothing."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
+from ..plan_output import picture, picture_asked
 from ..requests import check_names, permissions_of, request_of
 from ..results import wants_json, write_whole
-from ..scheduling import Use, scheduling_of
-from ..session import PlanDetail, Session, Strictness
+from ..scheduling import Scheduling, Use, read_plan, scheduling_of
+from ..session import Loaded, PlanDetail, Session, Strictness
 from ..sources import Undecodable, read_source
 
 
@@ -23,11 +24,18 @@ def run(arguments: Arguments, console: Console) -> Exit:
         from . import plan_instance
 
         return plan_instance.run(arguments, console)
+    if arguments.has("--check"):
+        from . import plan_check
+
+        return plan_check.run(arguments, console)
     if not arguments.positional:
         raise UsageError("rho plan: needs a FILE, or --instance FILE", "for example: rho plan examples/kmeans.rho")
     if arguments.has("--contention"):
         raise UsageError("rho plan: --contention is for --instance FILE", "a profile's link groups say it for programs")
+    drawn = picture_asked(arguments)
     scheduling = scheduling_of(arguments, Use.LOOK)
+    if scheduling is None and (drawn is not None or arguments.has("--diff")):
+        scheduling = Scheduling(Use.LOOK)  # pictures and comparisons need ticks
     request = request_of(arguments)
     path = arguments.positional[0]
     try:
@@ -47,21 +55,13 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except RhoError as error:
         messages.show(console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
-    from ...backend.schedule.explain import plan_text
-    from ...backend.schedule.plan_json import encode_plan
     from ...backend.schedule.problem import Status
 
-    if scheduling is not None:
-        from ...backend.schedule.explain_queues import queues_text
-
-        # a plan that is saved is for `run --plan`
-        text = encode_plan(loaded.plan) if wants_json(arguments) or arguments.has("-o") else queues_text(loaded.plan)
-    elif wants_json(arguments):
-        text = encode_plan(loaded.plan)
-    else:
-        from ..costs import cost_of_program
-
-        text = "\n".join([plan_text(loaded.plan), *cost_of_program(checked.core).lines(loaded.bound.sizes)])
+    try:
+        text = _text(arguments, loaded, scheduling)
+    except RhoError as error:
+        messages.show(console, error.diagnostics, checked.sources)
+        return messages.exit_of(error)
     proved = loaded.plan.prediction is None or loaded.plan.prediction.status is not Status.GAP
     if arguments.has("--require-optimal") and not proved:
         span = Span(path, 0, 0)
@@ -76,3 +76,29 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except OSError as error:
         raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
     return Exit.OK
+
+
+def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
+    """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
+    from ...backend.schedule.plan_json import encode_plan
+
+    plan = loaded.plan
+    older, drawn = arguments.value("--diff"), picture_asked(arguments)
+    if older is not None:
+        from ...backend.schedule.diff import diff_text
+
+        return diff_text(read_plan(older), plan)
+    if drawn is not None:
+        from ...backend.schedule.pictures.of_plan import chart_of_plan
+
+        return picture(chart_of_plan(plan, os.path.basename(loaded.checked.source.name)), drawn)
+    if wants_json(arguments) or (scheduling is not None and arguments.has("-o") and arguments.value("--format") is None):
+        return encode_plan(plan)
+    if scheduling is not None:
+        from ...backend.schedule.explain_queues import queues_text
+
+        return queues_text(plan)
+    from ...backend.schedule.explain import plan_text
+    from ..costs import cost_of_program
+
+    return "\n".join([plan_text(plan), *cost_of_program(loaded.core).lines(loaded.bound.sizes)])

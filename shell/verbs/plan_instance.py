@@ -21,6 +21,7 @@ from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
+from ..plan_output import picture, picture_asked
 from ..results import to_json, wants_json, write_whole
 
 _MOST_BYTES = 256 << 20
@@ -45,7 +46,13 @@ def run(arguments: Arguments, console: Console) -> Exit:
         messages.show(console, error.diagnostics, {})
         return Exit.USAGE
     solved = solve(problem, budget)
-    _write(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
+    drawn = picture_asked(arguments)
+    if drawn is not None and solved.answer.schedule is not None:
+        from ...backend.schedule.pictures.of_answer import chart_of_answer
+
+        _write(arguments, console, picture(chart_of_answer(problem, solved.answer, Path(file).name), drawn).rstrip("\n"))
+    else:
+        _write(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
     return _outcome(solved, arguments, console)
 
 

@@ -139,8 +139,8 @@ def test_memory_is_replayed_from_the_steps(chart: Chart) -> None:
 
 
 def test_the_title_and_notes_say_how_good_it_is(chart: Chart) -> None:
-    assert chart.title == "a.rho: 70 us predicted"
-    assert chart.notes == ("lower bound 65 us · gap (bound)", "baselines: HEFT 70 us", "n = 100")
+    assert chart.title == "a.rho: 70 µs predicted"
+    assert chart.notes == ("lower bound 65 µs · gap (bound)", "baselines: HEFT 70 µs", "n = 100")
 
 
 def test_svg_is_well_formed_and_draws_every_bar(chart: Chart) -> None:
@@ -161,7 +161,7 @@ def test_dot_has_clusters_bytes_and_quoted_names(chart: Chart) -> None:
     text = graph_dot(chart)
     assert 'label="gpu0";' in text
     assert '"0" -> "1" [label="800 B (800 B moved)", style=bold' in text
-    assert r'"1" [label="y ← \"add\"\n10 us"]' in text
+    assert r'"1" [label="y ← \"add\"\n10 µs"]' in text
 
 
 def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None:
@@ -177,7 +177,7 @@ def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None
 def test_the_page_is_self_contained_and_compares_with_a_run() -> None:
     page = plan_page(chart_of_plan(plan(), "a.rho", {PhaseId(1): 20_000}))
     assert "<script" not in page and "src=" not in page and 'href="http' not in page
-    assert '<td class="number">20 us</td><td class="number">2.00</td>' in page
+    assert '<td class="number">20 µs</td><td class="number">2.00</td>' in page
 
 
 def test_the_terminal_chart_has_a_letter_a_phase(chart: Chart) -> None:

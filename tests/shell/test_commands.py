@@ -183,7 +183,7 @@ def test_time_is_bounded(rho: Rho, project: Path) -> None:
     assert "E709" in ran.err
 
 
-@pytest.mark.parametrize("option", ["--devices", "--simulate", "--plan=x.json", "--cluster"])
+@pytest.mark.parametrize("option", ["--cluster", "--plot"])
 def test_options_of_the_scheduler_are_refused(rho: Rho, project: Path, option: str) -> None:
     ran = rho("run", "src/mean.rho", option)
     assert ran.code == 2 and "scheduler" in ran.err

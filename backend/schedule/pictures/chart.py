@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
+from ..explain_queues import time_text as nanoseconds_text
+
 MOST_LANES: Final = 120
 
 
@@ -175,9 +177,5 @@ def memory_over_time(changes: Mapping[str, Sequence[tuple[int, int]]], limits: M
 
 
 def time_text(ticks: int, tick_ns: int) -> str:
-    """`1.25 ms`."""
-    nanoseconds = ticks * tick_ns
-    for unit, size in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
-        if nanoseconds >= size:
-            return f"{nanoseconds / size:.3g} {unit}" if nanoseconds < 1000 * size else f"{nanoseconds / size:.0f} {unit}"
-    return f"{nanoseconds} ns"
+    """Ticks as a time: `1.25 ms`."""
+    return nanoseconds_text(ticks * tick_ns)

@@ -177,6 +177,14 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
         return [f"V1: {problem}"]
 
 
+def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
+    """Can the plan's bound, and its being optimal, be derived again?"""
+    from ..exact.reprove import reprove
+
+    program, _ = with_directives(problem_of(bound, profile), core, _objectives(plan))
+    return reprove(program.problem, answer_of(plan, program))
+
+
 def _objectives(plan: Plan) -> tuple[Objective, ...]:
     known = {objective.value: objective for objective in Objective}
     said = () if plan.prediction is None else plan.prediction.objectives

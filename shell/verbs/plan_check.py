@@ -1,0 +1,110 @@
+"""`rho plan --check PLAN [FILE]`: a stored plan verified independently of what made it; `--prove` proves its optimality again.
+
+The script is FILE, or the one the plan names; the profile is `--devices`, or the shipped one or this machine's with the
+plan's fingerprint.  Exit codes: 0 the plan holds, 4 it does not, is no plan, or is out of date.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...lang.diagnostics import Diagnostic, Refused, RhoError
+from ...lang.source import Span
+from .. import messages
+from ..arguments import Arguments, UsageError
+from ..console import Console
+from ..exits import Exit
+from ..requests import check_names, permissions_of, request_of
+from ..results import to_json, wants_json
+from ..session import Session
+from ..sources import Undecodable, read_source
+
+if TYPE_CHECKING:
+    from ...backend.schedule.plan import Plan
+    from ...backend.schedule.profiles import Profile
+    from ..session import Loaded
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    from ..scheduling import read_plan
+
+    path = arguments.value("--check") or ""
+    try:
+        plan = read_plan(path)
+        loaded = _program(arguments, console, plan, path)
+        if loaded is None:
+            return Exit.REJECTED
+        notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
+    except Undecodable as error:
+        messages.show(console, error.diagnostics, {error.source.name: error.source})
+        return Exit.REJECTED
+    except RhoError as error:
+        messages.show(console, error.diagnostics, {})
+        return messages.exit_of(error)
+    if wants_json(arguments):
+        console.print(to_json({"plan": path, "holds": True, "checked": notes}))
+    else:
+        console.print(f"`{path}` holds: " + "; ".join(notes))
+    return Exit.OK
+
+
+def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded | None:
+    """The script of the plan, its sizes bound."""
+    named = arguments.positional[0] if arguments.positional else next((p.span[0] for p in plan.phases if p.span[0]), "")
+    if not named or (not arguments.positional and not os.path.isfile(named)):
+        raise UsageError(f"the script of `{path}` is not here", f"name it: rho plan --check {path} FILE")
+    source = read_source(named)
+    request = request_of(arguments)
+    session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)))
+    checked = session.check(source)
+    if checked.core is None:
+        messages.show(console, checked.diagnostics, checked.sources)
+        return None
+    check_names(checked.core, request)
+    return session.load(checked, request)
+
+
+def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
+    """The profile that the plan was made with, if it is known here."""
+    from ...backend.schedule.profiles import fingerprint, shipped_names
+    from ..profiles import named, this_machine
+
+    asked = arguments.value("--devices")
+    if asked is not None:
+        return named(asked)
+    if not plan.profile:
+        return None
+    for profile in (this_machine(), *map(named, shipped_names())):
+        if fingerprint(profile) == plan.profile:
+            return profile
+    return None
+
+
+def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
+    """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
+    from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
+    from ..scheduling import require_right
+
+    require_current(plan, loaded.core, loaded.bound, profile, path)
+    notes = ["program and sizes are those of the script"]
+    if len(plan.devices) == 1 and plan.prediction is None:
+        notes.append("one device runs every phase in order")
+        return notes
+    require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
+    notes.append(
+        "every phase runs once, its operands are where it runs, queues have no circle, memory suffices (V1 to V6, V8, V9)"
+    )
+    if profile is None:
+        notes.append("ticks and the lower bound were not compared: name the profile with --devices")
+    elif plan.prediction is not None:
+        notes.append(
+            f"ticks are those of the profile; the lower bound {plan.prediction.lower_bound} is not above the makespan (V10)"
+        )
+    if prove:
+        if profile is None or plan.prediction is None:
+            raise Refused([Diagnostic("SCH302", "a proof needs the plan's profile", Span(path, 0, 0), notes=("add --devices",))])
+        if not reproved(plan, loaded.bound, loaded.core, profile):
+            raise Refused([Diagnostic("SCH302", "the plan claims more than could be proved again", Span(path, 0, 0))])
+        notes.append(f"proved again: nothing is better than {plan.prediction.lower_bound} ticks")
+    return notes
