@@ -12,12 +12,14 @@ from .problem import Schedule
 
 @dataclass(slots=True)
 class Found:
-    """`bound` holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`."""
+    """`bound` holds by `method` ("none" as long as it is 0) with `detail` as in `Proof`; `aborted`: the clock cut the
+    search short, so another run might find another plan."""
 
     schedule: Schedule | None = None
     bound: int = 0
     method: str = "none"
     detail: dict[str, int] | None = None
+    aborted: bool = False
 
     def offer(self, schedule: Schedule | None) -> None:
         """Keep the shorter schedule; of equals the earlier."""

@@ -140,6 +140,7 @@ def exact(costs: Costs, found: Found, modes: Modes, budget: Budget) -> None:
             if mode not in choices[p]:
                 choices[p].append(mode)
     outcome = refine(timer.problem, choices, found.schedule, found.bound, steps)
+    found.aborted |= outcome.aborted
     if outcome.schedule is not None and acceptable(timer.limits, outcome.schedule):
         found.offer(outcome.schedule)
     if modes.complete and outcome.lower_bound > found.bound:
@@ -150,7 +151,7 @@ def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:
     assert found.schedule is not None
     ticks = found.schedule.makespan
     bound = min(found.bound, ticks)
-    status = Status.OPTIMAL if bound == ticks else Status.GAP
+    status = Status.OPTIMAL if bound == ticks else Status.ABORTED if found.aborted else Status.GAP
     method = found.method if status is Status.OPTIMAL or found.method != "certificate" else "bound"
     return Answer(status, found.schedule, bound, (ticks,), Proof(method, bound, found.detail or {}), table)
 
@@ -159,7 +160,7 @@ def _nothing(problem: Problem, found: Found, table: tuple[Baseline, ...], confli
     """No plan: impossible with the reason, or not found."""
     if conflict is None:
         conflict = _conflict(problem)
-    status = Status.IMPOSSIBLE if conflict is not None else Status.GAP
+    status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED if found.aborted else Status.GAP
     return Answer(status, None, found.bound, (), Proof("none", found.bound), table, conflict)
 
 

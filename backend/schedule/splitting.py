@@ -243,14 +243,13 @@ class _Star:
         if not timer.linked or not (moved or back):
             return "free"
         ways = [
-            channel
+            {_channel(timer, timer.home, device, moved), _channel(timer, device, timer.home, back)} - {None}
             for index in remote
             for device in self.workers[index][:2]
-            for channel in (_channel(timer, timer.home, device, moved), _channel(timer, device, timer.home, back))
-            if channel is not None
         ]
-        if len(set(ways)) == len(ways):
-            return "free"
+        channels = [channel for way in ways for channel in way]
+        if len(set(channels)) == len(channels):
+            return "free"  # a device's own inputs are there before its output leaves
         speeds = {
             timer.problem.links[path[0].link].bytes_per_tick
             for index in remote
@@ -259,7 +258,7 @@ class _Star:
         even = len(set(self.heads)) == 1 and not any(
             timer.problem.edges[edge].whole or timer.delays[edge] is not None for edge in timer.incoming[self.phase]
         )
-        if len(set(ways)) == 1 and not back and len(speeds) == 1 and even:
+        if len(set(channels)) == 1 and not back and len(speeds) == 1 and even:
             return "shared"
         return None
 
