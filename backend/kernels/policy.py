@@ -1,8 +1,8 @@
 """When a kernel is worth compiling.
 
 Small spaces stay on NumPy.  For others the time that a kernel would have saved so far is added up, and the kernel is compiled
-when that reaches what compiling costs (less where its code is on disk): so no run loses more than it could have gained.  The
-choice changes no bit of a result.
+when that reaches what compiling costs; before that it is loaded, or made beside the run by a thread, when there is something to
+gain.  So no run loses more than it could have gained.  The choice changes no bit of a result.
 
 `RHO_KERNELS`: `off` (never), `always` (every phase that kernels can do, whatever its size), `warm` (as if every kernel had been
 used for long: what calibrations measure), else by these rules.
@@ -13,12 +13,13 @@ Neighbours: `build`, `store`, `backend.run.cpu.compiled`.
 from __future__ import annotations
 
 import os
+import threading
 from enum import Enum
 from typing import Final
 
 from .build import Body
 from .ir import Kernel
-from .store import Code, is_ready, is_stored
+from .store import Code, address_of, is_ready, is_stored
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
@@ -54,32 +55,29 @@ def saving(body: Body, points: int) -> float:
 
 def is_worthwhile_to_repeat(kernel: Kernel, body: Body, points: int, turns: int) -> bool:
     """The same of a loop, whose body costs NumPy a few calls a turn."""
-    if is_ready(kernel) or mode() is Mode.WARM:
-        return True
-    each = 2_000 + 800 * body.operations + saving(body, points)
-    total = _saved[kernel] = _saved.get(kernel, 0.0) + turns * each
-    return total >= COMPILE_NANOSECONDS
+    return is_worth(kernel, turns * (2_000 + 800 * body.operations + saving(body, points)))
 
 
-def is_worth(code: Code, nanoseconds: float) -> bool:
-    """Should a run that code of another sort shortens by so much use it?"""
+def is_worth(code: Kernel | Code, nanoseconds: float) -> bool:
+    """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
     if is_ready(code) or mode() is Mode.ALWAYS:
         return True
     total = _saved[code] = _saved.get(code, 0.0) + nanoseconds
-    if total < COMPILE_NANOSECONDS and total >= LOAD_NANOSECONDS and code not in _asked:
+    if total >= COMPILE_NANOSECONDS:
+        return True
+    if total >= LOAD_NANOSECONDS and code not in _asked:
         _asked.add(code)
-        return is_stored(code)
-    return total >= COMPILE_NANOSECONDS
+        if is_stored(code):
+            return True
+        threading.Thread(target=address_of, args=(code,)).start()
+    return False
+
+
+def work(body: Body, points: int) -> float:
+    """Nanoseconds that a kernel takes on one thread, roughly."""
+    return points * (0.25 + 0.1 * body.operations + 4.0 * body.transcendental)
 
 
 def is_worthwhile(kernel: Kernel, body: Body, points: int) -> bool:
     """Should this run of a phase use its kernel?"""
-    if is_ready(kernel) or mode() is Mode.WARM:
-        return True
-    total = _saved[kernel] = _saved.get(kernel, 0.0) + saving(body, points)
-    if total >= COMPILE_NANOSECONDS:
-        return True
-    if total >= LOAD_NANOSECONDS and kernel not in _asked:
-        _asked.add(kernel)
-        return is_stored(kernel)
-    return False
+    return is_worth(kernel, saving(body, points))

@@ -1,7 +1,8 @@
 """Element-wise fusion: a producer whose elements are each read at most once, by one phase, becomes part of that phase's body.
 
 The reader may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute
-than to read: conversions of one read, and bodies that read nothing (`⍳n`, fills).  A producer is kept where that would
+than to read: conversions of one read, bodies that read nothing (`⍳n`, fills), and a little arithmetic on operands smaller than
+its result (`x∘.-y`).  A producer is kept where that would
 change a result or a failure: under a fill (outside the box the *fill* is read), when it may fail and the reader might skip
 elements, when it is a root, or when the body would outgrow `MOST_NODES` or read more than `MOST_SOURCES` values.
 
@@ -151,8 +152,32 @@ def is_cheap(phase: Structured) -> bool:
         return False
     if not phase.reads:
         return len(phase.body) <= _CHEAP_GENERATOR_NODES
+    if _spreads(phase):
+        return True
     return len(phase.reads) == 1 and all(
         isinstance(n, ReadNode) or (isinstance(n, ApplyNode) and n.function in _CHEAP_FUNCTIONS) for n in phase.body
+    )
+
+
+_SPREAD_FUNCTIONS = _CHEAP_FUNCTIONS | {"add", "sub", "mul", "min", "max", "lt", "le", "eq", "ge", "gt", "ne", "and", "or"}
+_SPREAD_NODES = 8
+
+
+def _spreads(phase: Structured) -> bool:
+    """Little arithmetic on operands that are all smaller than the result (an outer product): reading the result back would
+    cost more than making it again from what stays in cache."""
+    space = len(phase.axes)
+    if len(phase.body) > _SPREAD_NODES or len(phase.reads) > 2 or space < 2:
+        return False
+    for read in phase.reads:
+        stages = read.projection.stages
+        if len(stages) != 1 or not isinstance(stages[0], Affine) or stages[0].fills:
+            return False
+        if len({term.axis for index in stages[0].indices for term in index.terms}) >= space:
+            return False
+    return all(
+        isinstance(n, ReadNode | ConstantNode) or (isinstance(n, ApplyNode) and n.function in _SPREAD_FUNCTIONS)
+        for n in phase.body
     )
 
 

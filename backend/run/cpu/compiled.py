@@ -41,8 +41,8 @@ from .views import View
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
-PARALLEL: Final = 1 << 16
-"""Spaces of at least this many points use the team."""
+PARALLEL: Final = 150_000
+"""Nanoseconds of work from which a phase uses the team: waking a thread takes a tenth of it."""
 STREAMED: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
 CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
@@ -168,7 +168,7 @@ class CompiledRun:
     def cuts(self, nest: Nest) -> tuple[list[tuple[int, int, int]], int]:
         """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces]."""
         whole = [(0, 0, nest.sizes[0])]
-        if self.threads <= 1 or self.points < PARALLEL:
+        if self.threads <= 1 or policy.work(self.body, self.points) < PARALLEL:
             return whole, 1
         wanted = 4 * self.threads
         parallel = len(nest.sizes) - (1 if self.reduces else 0)

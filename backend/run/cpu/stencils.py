@@ -87,7 +87,7 @@ class Stencil:
         address = address_of(kernel)
         if address is None:
             return None
-        threads = self.threads if points >= PARALLEL else 1
+        threads = self.threads if policy.work(body, points) >= PARALLEL else 1
         return run.run(CALL(address), kernel, outside, state, turns, threads)
 
 
