@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from hypothesis import given, settings
@@ -115,7 +116,7 @@ def shown(result: CheckResult) -> tuple[object, ...]:
     return result.diagnostics, result.types, result.last, quantities, result.signatures(), ops, guards
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=int(os.environ.get("RHO_HISTORIES", "250")), deadline=None)
 @given(histories(), st.booleans())
 def test_every_version_is_as_checked_alone(versions: list[str], strict: bool) -> None:
     checker = Checker(load, strict=strict)
