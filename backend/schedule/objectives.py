@@ -25,6 +25,7 @@ from .budget import DEFAULT, Budget
 from .costs import Costs
 from .fences import synchronise
 from .heuristics.candidates import acceptable
+from .merging import fewer_syncs
 from .modes import candidate_modes
 from .planner import MOST_DEVICES, MOST_EXACT, plan_problem
 from .problem import (
@@ -260,7 +261,11 @@ def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective
         return state.answer.lower_bound, state.answer.proof.method
     if objective is Objective.MACHINES:
         return _fewest_machines(state, kept)
-    return _by_solver(state, objective, kept)
+    found = _by_solver(state, objective, kept)
+    if objective is Objective.SYNCS:
+        most = min((most for other, most in kept if other is Objective.LATENCY), default=None)
+        _offer(state, fewer_syncs(state.problem, state.schedule, most), objective, kept)
+    return found
 
 
 def _offer(state: _State, schedule: Schedule | None, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> None:
