@@ -56,7 +56,7 @@ def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
     except KeyError as missing:
         raise NotOfThisProblem(f"{missing.args[0]} is not in the problem") from None
     return Schedule(
-        tuple(sorted(shards, key=lambda s: (s.start, s.phase, s.first))),
+        tuple(sorted(shards, key=lambda s: (s.start, s.phase, s.device))),
         tuple(sorted(combines, key=lambda c: (c.start, c.phase))),
         tuple(sorted(transfers, key=lambda t: (t.start, t.phase, t.source, t.target))),
     )
