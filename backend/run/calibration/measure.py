@@ -34,10 +34,18 @@ from .clock import Clock, Series, low, run_rounds
 from .solve import Measured, residuals, tables
 from .tier import tier_name, warm_kernels
 
-SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, (1 << 16) - 8, 1 << 16, 1 << 18, (1 << 19) - 8, 1 << 19, 1 << 21,
-                (1 << 22) - (1 << 13), 1 << 23)  # fmt: skip
-"""Points."""
-SMALL_SIZES: Final = (1 << 10, 1 << 13, (1 << 16) - 8, 1 << 16, (1 << 19) - 8, 1 << 19)
+_CORE_SIZES: Final = (1 << 10, 1 << 13, (1 << 13) + 8, 1 << 16, 1 << 18, 1 << 19, 1 << 21, (1 << 22) - (1 << 13), 1 << 23)
+_SMALL_SIZES: Final = (1 << 10, 1 << 13, 1 << 16, 1 << 19)
+_TEAM: Final = {True: 1 << 16, False: 1 << 19}
+"""Points from which compiled kernels, or NumPy's boxes, use the whole team."""
+
+
+def sizes_for(tier: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Points at which core series are measured, and at which others are."""
+    before = _TEAM[tier != "numpy"] - 8
+    return tuple(sorted({*_CORE_SIZES, before})), tuple(sorted({*_SMALL_SIZES, before}))
+
+
 KINDS: Final = (Kind.F64, Kind.I64, Kind.F32, Kind.BOOL, Kind.I32, Kind.C128)
 _REDUCED: Final = {Kind.BOOL: ("add", "and", "or")}
 _CIRCULAR: Final = (0, 1, 2, 3, 4, 5, 6, 7, -1, -2, -3, -5, -6, -7)
@@ -50,7 +58,8 @@ _CONVERSIONS: Final = ((Kind.I64, Kind.F64), (Kind.BOOL, Kind.F64), (Kind.BOOL, 
 @dataclass(frozen=True, slots=True)
 class Effort:
     """`rounds` through everything; a call of core series may take `core_ns`, of others `other_ns`; each series gets
-    `budget_ns` a round.  After `seconds` there are no second rounds (and soon nothing more), of library phases after a third."""
+    `budget_ns` a round.  No sizes: those of the kernels in use.  After `seconds` there are no second rounds (and soon nothing
+    more), of library phases after two fifths."""
 
     rounds: int = 3
     core_ns: int = 40_000_000
@@ -58,8 +67,8 @@ class Effort:
     budget_ns: int = 300_000
     seconds: int = 24
     kinds: tuple[Kind, ...] = KINDS
-    sizes: tuple[int, ...] = SIZES
-    small_sizes: tuple[int, ...] = SMALL_SIZES
+    sizes: tuple[int, ...] = ()
+    small_sizes: tuple[int, ...] = ()
     with_programs: bool = True
 
 
@@ -83,14 +92,17 @@ class Task:
 def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, today: date | None = None) -> Profile:
     """This machine's profile with measured tables."""
     effort = effort or Effort()
+    if not effort.sizes:
+        sizes, small = sizes_for(tier_name())
+        effort = replace(effort, sizes=sizes, small_sizes=small)
     backend = CpuBackend(facts.cores)
     start, seconds = clock.now(), effort.seconds * 10**9
     until = start + seconds
     with warm_kernels(), backend.quiet():
-        library = _library(clock, effort, facts.cores, start + seconds // 3) if effort.with_programs else {}
+        library = _library(clock, effort, facts.cores, start + seconds * 2 // 5) if effort.with_programs else {}
         measured = _structured(backend, clock, effort, until)
         found = overheads.measure(clock, facts.cores)
-        made = {**tables(measured), **library, "kernel.i64": overheads.kernels(backend, clock), **overheads.turns(facts.cores)}
+        made = {**tables(measured), **library, **overheads.kernels(facts.cores), **overheads.turns(facts.cores)}
         checks = _checks(backend, clock, effort)
         tier = tier_name()
     bodies.forget_data()

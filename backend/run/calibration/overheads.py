@@ -8,6 +8,7 @@ Neighbours: `measure` (puts them in the profile).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final
@@ -25,34 +26,29 @@ from ...schedule.profiles.tables import Table
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan
-from .bodies import chain, reduction
 from .clock import Clock, low
 
 REPEATS: Final = 15
-POINTS: Final = 1 << 14
 TRIPS: Final = 200
 _PROGRAM: Final = f"input x : f64[n]\noutput y ← {{1⌽⍵}}⍣{TRIPS} ⊢ x\n"
 _TURNS: Final = f"input x : f64[n]\noutput y ← {{0.5+⍵×0.5}}⍣{TRIPS} ⊢ x\n"
 _STEPS: Final = "input x : f64[n]\na ← +/x×x\nb ← ⌈/x-a\nc ← +/b×x\noutput y ← ⌊/x+c\n"
 
 
-def kernels(backend: CpuBackend, clock: Clock) -> Table:
-    """Making the kernel of a structured phase and calling it for the first time, by the nodes and reads of its body.
-
-    Maps and sums take turns, so that nothing is warmer than it is in use."""
+def kernels(threads: int) -> dict[str, Table]:
+    """The first execution of a structured step, by the nodes and reads of its body: maps and sums of a few elements in programs
+    that take turns, so that nothing is warmer than it is in use."""
     found: dict[int, list[int]] = {}
-    probes = [chain(Kind.F64, POINTS, [("add", "mul")[place % 2] for place in range(length)]) for length in (1, 3, 9, 27)]
-    probes += [reduction("add", Kind.F64, layout, POINTS, fused=True) for layout in ("full", "row")]
+    texts = [f"input x : f64[n]\nb ← {'(0.5+' * length}x{')×x' * length}\noutput y ← b÷+/b\n" for length in (1, 4, 13)]
+    ready = [_prepared(text, {"x": np.arange(64.0)}, threads) for text in texts]
     for _ in range(REPEATS):
-        for made in probes:
-            start = clock.now()
-            call = made.kernel(backend)
-            making = clock.now() - start
-            first, again = clock.time(call), clock.time(call)
-            found.setdefault(len(made.phase.body) + len(made.phase.reads), []).append(max(1, making + first - again))
+        for run in ready:
+            for phase, ns in run():
+                if isinstance(phase, Structured):
+                    found.setdefault(len(phase.body) + len(phase.reads), []).append(ns)
     sizes = sorted(found)
-    times = [int(median(found[size])) for size in sizes]
-    return Table(tuple(sizes), tuple(max(times[: place + 1]) for place in range(len(times))))
+    times = [low(found[size]) for size in sizes]
+    return {"kernel.i64": Table(tuple(sizes), tuple(max(times[: place + 1]) for place in range(len(times))))}
 
 
 def turns(threads: int) -> dict[str, Table]:
@@ -60,8 +56,9 @@ def turns(threads: int) -> dict[str, Table]:
     found: dict[int, int] = {}
     for points in (1 << 10, 1 << 14, 1 << 18):
         times = []
+        run = _prepared(_TURNS, {"x": np.linspace(0, 1, points)}, threads)
         for _ in range(4):
-            seen = _run(_TURNS, {"x": np.linspace(0, 1, points)}, threads)
+            seen = run()
             if any(isinstance(phase, Structured) for phase, _ in seen):
                 return {}
             times.append(next(ns for phase, ns in seen if isinstance(phase, Loop)))
@@ -81,21 +78,27 @@ def measure(clock: Clock, threads: int) -> Overheads:
     return Overheads(_launch(threads), _first_steps(threads), _handover(clock), _allocation(clock))
 
 
-def _run(text: str, values: dict[str, Any], threads: int) -> list[tuple[Phase, int]]:
+def _prepared(text: str, values: dict[str, Any], threads: int) -> Callable[[], list[tuple[Phase, int]]]:
+    """A program that can be run again and again, each time with its steps and their nanoseconds."""
     checked = check(Source("<calibration>", text))
     assert checked.core is not None, checked.diagnostics
     bound = bind(optimise(lower(checked.core)), bind_sizes(checked.core, {k: v.shape for k, v in values.items()}, {}))
     plan = plan_one_device(bound, Device(HOME, "cpu", threads), detail=Detail.STEPS)
-    found: list[tuple[Phase, int]] = []
-    execute_plan(plan, bound, values, {HOME: CpuBackend(threads)}, lambda phase, ns: found.append((phase, ns)))
-    return found
+
+    def run() -> list[tuple[Phase, int]]:
+        found: list[tuple[Phase, int]] = []
+        execute_plan(plan, bound, values, {HOME: CpuBackend(threads)}, lambda phase, ns: found.append((phase, ns)))
+        return found
+
+    return run
 
 
 def _launch(threads: int) -> int:
     """Of a loop of one small library step: what an iteration takes beside it."""
     found = []
+    run = _prepared(_PROGRAM, {"x": np.arange(8.0)}, threads)
     for _ in range(REPEATS // 3):
-        seen = _run(_PROGRAM, {"x": np.arange(8.0)}, threads)
+        seen = run()
         whole = sum(ns for phase, ns in seen if isinstance(phase, Loop))
         inner = sum(ns for phase, ns in seen if isinstance(phase, LibraryPhase))
         found.append(max(1, (whole - inner) // TRIPS))
@@ -104,9 +107,8 @@ def _launch(threads: int) -> int:
 
 def _first_steps(threads: int) -> int:
     """A small structured step the first time, with its kernel made."""
-    first: list[int] = []
-    for _ in range(REPEATS):
-        first += [ns for phase, ns in _run(_STEPS, {"x": np.arange(64.0)}, threads) if isinstance(phase, Structured)]
+    run = _prepared(_STEPS, {"x": np.arange(64.0)}, threads)
+    first = [ns for _ in range(REPEATS) for phase, ns in run() if isinstance(phase, Structured)]
     return max(1, int(median(first)))
 
 

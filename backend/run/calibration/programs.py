@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import isqrt
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from ....lang.source import Source
 from ....typechecker.check import check
+from ....typechecker.core import Core
 from ....typechecker.elements import Kind
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph
@@ -54,6 +56,11 @@ _JOINED: Final = (1 << 5, 1 << 12, 1 << 16, 1 << 19, (1 << 21) - (1 << 13), 1 <<
 _SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 
 PROGRAMS: Final = (
+    Program("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, FLOATS, _MATRIX),
+    Program("A+.×B", {"A": "K[n 16]", "B": "K[16 16]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
+    Program("A+.×B", {"A": "K[16 16]", "B": "K[16 n]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
+    Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 16, 1 << 19, 1 << 22)),
+    Program("x+.×A", {"A": "K[s s]", "x": "K[s]"}, sizes=(1 << 12, 1 << 19)),
     Program("+\\x", {"x": "K[n]"}, (*FLOATS, Kind.I64)),
     Program("⌈\\x", {"x": "K[n]"}),
     Program("+⍀A", {"A": "K[s s]"}, BOTH),
@@ -78,11 +85,6 @@ PROGRAMS: Final = (
     Program("÷/x", {"x": "K[n]"}),
     Program("256+⌸(k ⋄ x)", {"k": "idx<256>[n]", "x": "K[n]"}, BOTH),
     Program("⍕x", {"x": "K[n]"}, BOTH, (1 << 8, 1 << 13)),
-    Program("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, FLOATS, _MATRIX),
-    Program("A+.×B", {"A": "K[n 16]", "B": "K[16 16]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
-    Program("A+.×B", {"A": "K[16 16]", "B": "K[16 n]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
-    Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 16, 1 << 19, 1 << 22)),
-    Program("x+.×A", {"A": "K[s s]", "x": "K[s]"}, sizes=(1 << 12, 1 << 19)),
     Program("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:4]),
     Program("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:4]),
     Program("⎕cholesky A", {"A": "spd[s s]"}, sizes=_MATRIX[:4]),
@@ -136,11 +138,10 @@ def prepare(program: Program, kind: Kind, size: int, threads: int) -> Prepared |
     types = {name: text.replace("K", kind.value) for name, text in program.inputs.items()}
     sides = {"n": size, "s": isqrt(size)}
     declared = "".join(f"input {name} : {text.replace('spd', kind.value)}\n" for name, text in types.items())
-    checked = check(Source("<calibration>", f"{declared}output result ← {program.expression}\n"))
-    assert checked.core is not None, (program.expression, checked.diagnostics)
+    core = _core(f"{declared}output result ← {program.expression}\n")
     values = {name: _value(text, sides, place) for place, (name, text) in enumerate(types.items())}
-    sizes = bind_sizes(checked.core, {name: value.shape for name, value in values.items()}, {})
-    bound = bind(optimise(lower(checked.core)), sizes)
+    sizes = bind_sizes(core, {name: value.shape for name, value in values.items()}, {})
+    bound = bind(optimise(lower(core)), sizes)
     found = [phase for phase in bound.graph.phases if isinstance(phase, LibraryPhase)]
     if not found:
         return None
@@ -149,6 +150,13 @@ def prepare(program: Program, kind: Kind, size: int, threads: int) -> Prepared |
     assert recorder.asked is not None
     plan = plan_one_device(bound, Device(HOME, "cpu", threads), detail=Detail.STEPS)
     return Prepared(*recorder.asked, bound, plan, values, CpuBackend(threads))
+
+
+@cache
+def _core(text: str) -> Core:
+    checked = check(Source("<calibration>", text))
+    assert checked.core is not None, (text, checked.diagnostics)
+    return checked.core
 
 
 def _value(text: str, sides: Mapping[str, int], seed: int) -> Any:

@@ -2,7 +2,8 @@
 
 Whoever asks finds out the facts (`shell.machine`); nothing here looks at the system but for the folder of calibrations.  A
 calibration is kept in the user's cache folder under the fingerprint of the facts that change its figures: the processor,
-the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`.
+the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`, or of
+`default-compiled` with compiled kernels.
 
 Neighbours: `backend.run.calibration` (measures), `shell.verbs.devices` (shows).
 """
@@ -24,6 +25,7 @@ from .tables import Table
 from .writing import canonical
 
 DEFAULT: Final = "default"
+COMPILED: Final = "default-compiled"
 NAME: Final = "cpu0"
 VERSION: Final = 1
 """Of what calibration measures: another version asks for another calibration."""
@@ -64,7 +66,7 @@ def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None
 
 
 def with_default_tables(bare: Profile) -> Profile:
-    known = load_profile(DEFAULT)
+    known = load_profile(COMPILED if str(bare.calibration.facts.get("kernels", "")).startswith("llvm") else DEFAULT)
     device = known.home
     own = replace(
         bare.home, ops=device.ops, launch_ns=device.launch_ns, host_dispatch_ns=device.host_dispatch_ns, sync_ns=device.sync_ns,

@@ -33,6 +33,8 @@ Number = Callable[[Size], int]
 Types = Mapping[ValueId, ArrayType]
 
 LONG_ROW: Final = 1024
+CACHED: Final = 1 << 19
+"""Bytes that lie in a processor's cache."""
 SHORT_ROW: Final = 8
 _POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
 
@@ -279,6 +281,9 @@ def _streams(phase: Structured, types: Types, rates: Rates, number: Number, spac
         if fresh:
             whole = space.points * kind.bytes
             total += scaled(rates.grains(("read", "copy", "add"), kind, whole), fresh, whole)
+        again = space.points * kind.bytes - size
+        if again > 0 and space.along(on) == space.points:  # windows: every element many times, from the cache
+            total += scaled(rates.grains(("read", "copy", "add"), kind, CACHED), again, CACHED)
         if inner is not None and step[inner] > 1 and inner in on:
             across = rates.table(("strided",), kind)
             if across is not None:
