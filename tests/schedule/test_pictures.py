@@ -140,7 +140,7 @@ def test_memory_is_replayed_from_the_steps(chart: Chart) -> None:
 
 def test_the_title_and_notes_say_how_good_it_is(chart: Chart) -> None:
     assert chart.title == "a.rho: 70 µs predicted"
-    assert chart.notes == ("lower bound 65 µs · gap (bound)", "baselines: HEFT 70 µs", "n = 100")
+    assert chart.notes == ("lower bound 65 µs · gap (bound)", "baselines: HEFT 70 µs", "n=100")
 
 
 def test_svg_is_well_formed_and_draws_every_bar(chart: Chart) -> None:

@@ -3,8 +3,8 @@
 Pure data in ticks and bytes.  `of_plan` makes one from a program's plan, `of_answer` from an abstract answer; drawing reads
 nothing else.  Lanes of devices come first, then those of links.
 
-Note [Critical path].  A chain of bars back from the one that ends last: each starts when the one before it ends, which is on its
-lane or feeds it.  Where several fit, the first in the order of lanes.
+Note [Critical path].  A chain of bars back from the one that ends last: before each comes what it waited for longest, the bar
+before it on its lane or one that feeds it.
 
 Note [Many lanes].  Lanes that have the same bars at the same ticks are drawn once, with their number; of the others at
 most `MOST_LANES` are kept and `hidden` counts the rest, so that a plan for thousands of devices still has a picture.
@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import pairwise
 from typing import Final
 
 from ..explain_queues import time_text as nanoseconds_text
@@ -68,15 +69,17 @@ class Arrow:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Bytes live on a device from each tick on, and its limit."""
+    """Bytes of values live on a device from each tick on, and its limit; `stated` is the peak that the plan promises, with
+    what steps need inside."""
 
     device: str
     limit: int | None
     points: tuple[tuple[int, int], ...]
+    stated: int = 0
 
     @property
     def peak(self) -> int:
-        return max((size for _, size in self.points), default=0)
+        return max(self.stated, max((size for _, size in self.points), default=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,19 +135,20 @@ def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:
     ended = sorted(((b.arrive, -place, b.key) for place, lane in enumerate(lanes) for b in lane.bars), reverse=True)
     if not ended:
         return tuple(lanes)
-    bars = {bar.key: (lane.name, bar) for lane in lanes for bar in lane.bars}
-    by_end: dict[tuple[str, int], str] = {}
+    bars = {bar.key: bar for lane in lanes for bar in lane.bars}
+    previous: dict[str, str] = {}
     for lane in lanes:
-        for bar in lane.bars:
-            if bar.end > bar.start:
-                by_end[lane.name, bar.end] = bar.key
+        in_order = sorted((b for b in lane.bars if b.end > b.start), key=lambda b: b.start)
+        previous.update({later.key: earlier.key for earlier, later in pairwise(in_order)})
     marked: set[str] = set()
     key: str | None = ended[0][2]
     while key is not None and key not in marked:
         marked.add(key)
-        name, bar = bars[key]
-        feeding = [k for k in bar.after if k in bars and bars[k][1].arrive == bar.start]
-        key = feeding[0] if feeding else by_end.get((name, bar.start))
+        bar = bars[key]
+        waited = [(bars[k].arrive, k) for k in bar.after if k in bars and bars[k].arrive <= bar.start and k not in marked]
+        if key in previous:
+            waited.append((bars[previous[key]].end, previous[key]))
+        key = max(waited)[1] if waited else None
     return tuple(replace(lane, bars=tuple(replace(b, critical=b.key in marked) for b in lane.bars)) for lane in lanes)
 
 
@@ -160,7 +164,9 @@ def merged(lanes: Sequence[Lane]) -> tuple[tuple[Lane, ...], int]:
     return tuple(all_lanes[:MOST_LANES]), sum(lane.equal for lane in all_lanes[MOST_LANES:])
 
 
-def memory_over_time(changes: Mapping[str, Sequence[tuple[int, int]]], limits: Mapping[str, int | None]) -> tuple[Memory, ...]:
+def memory_over_time(
+    changes: Mapping[str, Sequence[tuple[int, int]]], limits: Mapping[str, int | None], stated: Mapping[str, int] | None = None
+) -> tuple[Memory, ...]:
     """Series from (tick, change in bytes) by device; what is freed at a tick goes before what is made then."""
     found = []
     for device, events in changes.items():
@@ -172,7 +178,7 @@ def memory_over_time(changes: Mapping[str, Sequence[tuple[int, int]]], limits: M
                 points[-1] = (tick, live)
             else:
                 points.append((tick, live))
-        found.append(Memory(device, limits.get(device), tuple(points)))
+        found.append(Memory(device, limits.get(device), tuple(points), (stated or {}).get(device, 0)))
     return tuple(found)
 
 

@@ -32,7 +32,7 @@ def gantt_svg(chart: Chart) -> str:
     strips = {memory.device: memory for memory in chart.memory}
     places: dict[str, float] = {}
     body: list[str] = []
-    y = float(TOP + 14 * max(0, len(chart.notes) - 1))
+    y = float(TOP + 14 * max(0, len(chart.notes) - 1)) if chart.title else 8.0
     top = y
     for lane in chart.lanes:
         places[lane.name] = y
@@ -112,7 +112,14 @@ def _bar(chart: Chart, bar: Bar, y: float) -> str:
         text = escape(_short(bar.name, int(width / NARROWEST_LABEL)))
         label = f'<text class="label" x="{x + 3:.1f}" y="{y + 15:.0f}">{text}</text>'
     detail = escape(f"{bar.detail} [{bar.start}, {bar.end})")
-    return (
+    tail = ""
+    if bar.arrive > bar.end:  # on its way, the link free again
+        end = max(0.5, _x(chart, bar.arrive) - x)
+        tail = (
+            f'<rect class="tail" x="{x:.2f}" y="{y + LANE / 2 - 3:.0f}" width="{end:.2f}" height="3" fill="{colour(bar.name)}">'
+            f"<title>{detail}</title></rect>"
+        )
+    return tail + (
         f'<rect class="bar{" critical" if bar.critical else ""}" x="{x:.2f}" y="{y + inset:.0f}" width="{width:.2f}" '
         f'height="{LANE - 4 - 2 * inset}" fill="{colour(bar.name)}"><title>{detail}</title></rect>{label}'
     )

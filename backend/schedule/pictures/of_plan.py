@@ -82,7 +82,7 @@ class _Reader:
             )
             told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
             notes += [f"baselines: {', '.join(told)}"] if told else []
-        notes += [f"{name} = {number}" for name, number in plan.sizes[:8]]
+        notes += [" · ".join(f"{name}={number}" for name, number in plan.sizes)] if plan.sizes else []
         return Chart(
             title,
             tuple(notes),
@@ -177,7 +177,8 @@ class _Reader:
                         now = step.end
                     case _:
                         pass
-        return memory_over_time(changes, {device.id: device.memory for device in plan.devices})
+        limits = {device.id: device.memory for device in plan.devices}
+        return memory_over_time(changes, limits, dict(plan.main.peak))
 
     def alloc(self, changes: dict[str, list[tuple[int, int]]], sizes: dict[tuple[ValueId, str], int],
               born: set[tuple[ValueId, str]], value: ValueId, device: str, tick: int) -> None:  # fmt: skip

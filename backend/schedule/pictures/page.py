@@ -8,6 +8,7 @@ Neighbours: `gantt_svg`, `graph`, `chart`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from html import escape
 from typing import Final
 
@@ -21,6 +22,7 @@ MOST_ROWS: Final = 2000
 
 def plan_page(chart: Chart) -> str:
     """The page as HTML text."""
+    drawn = replace(chart, title="", notes=())
     return "\n".join([
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
@@ -34,7 +36,7 @@ def plan_page(chart: Chart) -> str:
         "<h2>When and where</h2>",
         "<p>A lane is a queue of a device or link. Dashed outlines are a critical path, the green line is the lower bound, "
         "dotted arrows are fences, blue is memory in use and red its limit. Hover for details.</p>",
-        f'<div class="scroll">{gantt_svg(chart)}</div>',
+        f'<div class="scroll">{gantt_svg(drawn)}</div>',
         "<h2>Memory</h2>",
         *_memory(chart),
         "<h2>Phases</h2>",
