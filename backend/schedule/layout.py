@@ -80,7 +80,7 @@ class Layout:
     def __init__(self, prepared: Prepared, decisions: Decisions) -> None:
         self._prepared = prepared
         self._modes = decisions.modes
-        self._insert = decisions.queueing is Queueing.INSERT
+        self._insert = decisions.queueing is Queueing.INSERT and not prepared.ordered
         self._sending = decisions.sending
         self._free: dict[int, int] = {}
         self._queues: dict[int, list[tuple[int, int]]] = {}
@@ -136,6 +136,8 @@ class Layout:
             earliest = max(earliest, self._ends[q])
         for q in prepared.limits.issued[phase]:
             earliest = max(earliest, self._firsts[q])
+        if prepared.limits.glued:
+            earliest = self._glue(phase, earliest)
         output = Output()
         first, opening, closing = 0, -1, earliest
         for device, rows in self._modes[phase]:
@@ -168,6 +170,19 @@ class Layout:
         self._demand(phase, output)
         if self._sending is Sending.EARLY:
             self._send_all(phase)
+
+    def _glue(self, phase: int, earliest: int) -> int:
+        """Nothing starts between two glued phases on the queues of either: what was placed there before starts before the
+        first of them, what comes later after the second."""
+        glued = self._prepared.limits.glued
+        if phase in glued:
+            queues = {device for p in (phase, glued[phase]) for device, _ in self._modes[p]}
+            return max([earliest, *(start for _, device, _, _, start, _ in self._shards if device in queues)])
+        for first, then in glued.items():
+            if self._outputs.get(then) is not None:
+                for device, _ in self._modes[first]:
+                    self._free[device] = max(self._firsts[then], self._free.get(device, 0))
+        return earliest
 
     def _shard(
         self, phase: int, task: PhaseTask, output: Output, device: int, first: int, stop: int, duration: int, earliest: int

@@ -77,6 +77,8 @@ class Prepared:
             | frozenset(self.limits.issued[p])
             for p in range(count)
         ]
+        self.ordered = any(self.limits.issued) or bool(self.limits.glued)
+        """Directives speak of the order of queues, so gaps are not filled."""
         self.wants_copies = bool(self.limits.wanted or self.limits.replicated)
         self.tails = [0] * count
         """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""

@@ -179,3 +179,10 @@ def test_an_occupation_of_no_ticks_excludes_nothing() -> None:
     problem = Problem((HOME, GPU), (link(),), phases, (edge(0, 1), edge(2, 3)))
     assert starts(problem, Decisions(on(0, 1, 0, 1), (0, 2, 1, 3)))["w"] == 12
     assert {t.start for t in lay_out(problem, Decisions(on(0, 1, 0, 1), (0, 2, 1, 3))).transfers} == {1, 6}  # type: ignore[union-attr]
+
+
+def test_nothing_starts_between_adjacent_phases_on_their_queues() -> None:
+    """x at home, z on the GPU once 10 bytes are there: w at home waits until z has started."""
+    phases = (task("x", out_bytes=10), task("z"), task("w"))
+    problem = Problem((HOME, GPU), (link(),), phases, (edge(0, 1),), (Adjacent(Line(1, ""), PhaseIndex(0), PhaseIndex(1)),))
+    assert starts(problem, Decisions(on(0, 1, 0), (0, 1, 2))) == {"x": 0, "z": 11, "w": 11}
