@@ -22,6 +22,7 @@ from .plan import (
     BranchStep,
     CellsStep,
     CombineStep,
+    DeviceId,
     FenceStep,
     FreeStep,
     LoopStep,
@@ -107,7 +108,7 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[object, int], plan: Plan) -> str:
+def _heading(queue: Queue, busy: Mapping[str, int], peaks: Mapping[DeviceId, int], plan: Plan) -> str:
     if queue.kind is QueueKind.COPY:
         return f"{queue.device} copies"
     makespan = plan.prediction.makespan if plan.prediction is not None else 0
