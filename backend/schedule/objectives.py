@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Final
 
 from .budget import DEFAULT, Budget
@@ -185,7 +186,7 @@ def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directiv
                 yield replace(directive, first=PhaseIndex(x + b * count), then=PhaseIndex(z + b * count))
             case Order(line, items):
                 named = [item for item in items if item is not None]
-                for x, z in zip(named, named[1:], strict=False):
+                for x, z in pairwise(named):
                     yield IssueBefore(line, moved((x,), b), moved((z,), b))
             case _:
                 if b == 0:
@@ -286,7 +287,9 @@ def _candidates(state: _State, objective: Objective, kept: Sequence[tuple[Object
         return
     fast = replace(state.budget, moves=min(state.budget.moves, 400), steps=0)
     for group in problem.devices:
-        everything = tuple(PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home and group.kind in phase.ticks)
+        everything = tuple(
+            PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home and group.kind in phase.ticks
+        )
         place = Place(GENERATED, everything, group.id)
         yield plan_problem(replace(problem, directives=(*problem.directives, place)), fast).schedule
 
@@ -357,14 +360,18 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
     if objective is Objective.SYNCS:
         return _fewest_syncs(state, goals, fixed, kept, modes.complete)
     wanted = limit(objective, 0)
-    reached = goals.minimise(wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.left)
+    reached = goals.minimise(
+        wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.left
+    )
     state.aborted |= reached.aborted
     _offer(state, reached.schedule, objective, kept)
     lower = -(-reached.lower // times) if objective is Objective.THROUGHPUT else reached.lower
     return (lower, "z3") if modes.complete else (bottom, "bound")
 
 
-def _fewest_syncs(state: _State, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool) -> tuple[int, str]:
+def _fewest_syncs(
+    state: _State, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool
+) -> tuple[int, str]:
     """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
     from .exact.goals import Goals, Limit, Measure
 

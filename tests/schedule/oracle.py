@@ -56,8 +56,15 @@ def steps_of(problem: Problem, modes: list[Mode]) -> dict[str, Step] | None:
             units = task.units
             size = -(-task.out_bytes * (first + count) // units) - -(-task.out_bytes * first // units)
             name = f"{p}@{device}"
-            steps[name] = Step(name, p, task.ticks[kinds[device]].at(count), ("device", device), device, size=size,
-                               scratch=-(-task.scratch * count // units))
+            steps[name] = Step(
+                name,
+                p,
+                task.ticks[kinds[device]].at(count),
+                ("device", device),
+                device,
+                size=size,
+                scratch=-(-task.scratch * count // units),
+            )
             mine[device] = (first, first + count)
             first += count
         rows.append(mine)
@@ -68,8 +75,10 @@ def steps_of(problem: Problem, modes: list[Mode]) -> dict[str, Step] | None:
         task = problem.phases[p]
         span = task.rows or task.out_bytes
         size = -(-task.out_bytes * high // span) - -(-task.out_bytes * low // span)
-        wanted[p, maker, device] = (min(low, wanted.get((p, maker, device), (low, high))[0]),
-                                    max(high, wanted.get((p, maker, device), (low, high))[1]))
+        wanted[p, maker, device] = (
+            min(low, wanted.get((p, maker, device), (low, high))[0]),
+            max(high, wanted.get((p, maker, device), (low, high))[1]),
+        )
         return size
 
     wanted: dict[tuple[int, int, int], tuple[int, int]] = {}
@@ -112,7 +121,9 @@ def steps_of(problem: Problem, modes: list[Mode]) -> dict[str, Step] | None:
                     return None
                 before = (f"{p}:{maker}>{home}", first.latency)
             name = f"{p}:{maker}>{device}"
-            steps[name] = Step(name, p, link.occupied(size), channel(problem, link, names, source), device, [before], link.latency, size)
+            steps[name] = Step(
+                name, p, link.occupied(size), channel(problem, link, names, source), device, [before], link.latency, size
+            )
             if not steps[name].ticks:
                 steps[name].queue = None
         for (p, maker, device), _ in wanted.items():
@@ -185,10 +196,15 @@ def _place(problem: Problem, steps: dict[str, Step], caps, best: list[int]) -> N
         for name, step in steps.items():
             if name in started or any(other not in started for other, _ in step.after):
                 continue
-            start = max([now, free.get(step.queue, 0) if step.queue else 0, problem.phases[step.phase].ready if "@" in name else 0]
-                        + [started[other] + steps[other].ticks + extra for other, extra in step.after])
-            ticks = sorted({start} | {t for t in (released(steps[o]) for o in started) if t is not None and t > start}
-                           | {started[o] + steps[o].ticks for o in started if started[o] + steps[o].ticks > start})
+            start = max(
+                [now, free.get(step.queue, 0) if step.queue else 0, problem.phases[step.phase].ready if "@" in name else 0]
+                + [started[other] + steps[other].ticks + extra for other, extra in step.after]
+            )
+            ticks = sorted(
+                {start}
+                | {t for t in (released(steps[o]) for o in started) if t is not None and t > start}
+                | {started[o] + steps[o].ticks for o in started if started[o] + steps[o].ticks > start}
+            )
             start = next((tick for tick in ticks if fits(step, tick)), -1)
             if start < 0 or start + rest[name] >= best[0]:
                 continue

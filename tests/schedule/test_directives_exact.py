@@ -1,4 +1,6 @@
-"""Conflicts: the fewest directives, data and capacities that contradict each other.  Scenarios S05, S07, S08, S15, S18, S21, S31."""
+"""Conflicts: the fewest directives, data and capacities that contradict each other.
+
+Scenarios S05, S07, S08, S15, S18, S21, S31."""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def line(number: int, text: str = "") -> Line:
 def graph(names: str, arrows: str, *directives: Directive, devices: tuple[DeviceGroup, ...] = (CPU, GPU)) -> Problem:
     """Phases by name, and arrows like `a>b`."""
     ids = names.split()
-    edges = tuple(Edge(PhaseIndex(ids.index(a)), PhaseIndex(ids.index(b))) for a, b in (arrow.split(">") for arrow in arrows.split()))
+    edges = tuple(
+        Edge(PhaseIndex(ids.index(a)), PhaseIndex(ids.index(b))) for a, b in (arrow.split(">") for arrow in arrows.split())
+    )
     return Problem(devices, (), tuple(PhaseTask(name, BOTH) for name in ids), edges, directives)
 
 

@@ -130,7 +130,9 @@ def test_ticks_scale(seed: int) -> None:
     problem, modes = small(seed, cuts=False, memory=False, delays=True)
 
     def scaled(task: PhaseTask) -> PhaseTask:
-        return replace(task, ticks={kind: Ticks(tuple((r, 7 * t) for r, t in table.points)) for kind, table in task.ticks.items()})
+        return replace(
+            task, ticks={kind: Ticks(tuple((r, 7 * t) for r, t in table.points)) for kind, table in task.ticks.items()}
+        )
 
     groups = tuple(replace(group, sync=7 * group.sync) for group in problem.devices)
     edges = tuple(replace(edge, ticks=7 * (edge.ticks or 0)) for edge in problem.edges)
@@ -185,7 +187,9 @@ def test_proofs_are_done_again() -> None:
 
 
 def test_impossible_is_proved_again() -> None:
-    problem = replace(chain(250_000_000), directives=(LimitMemory(Line(1, ""), "gpu", 199_000_000), Place(Line(2, ""), (PhaseIndex(0),), "gpu")))
+    problem = replace(
+        chain(250_000_000), directives=(LimitMemory(Line(1, ""), "gpu", 199_000_000), Place(Line(2, ""), (PhaseIndex(0),), "gpu"))
+    )
     answer = plan_problem(problem)
     assert answer.status is Status.IMPOSSIBLE
     assert answer.conflict is not None and answer.conflict.code == "SCH103"

@@ -73,9 +73,7 @@ class TestMachines:
 
     def test_forty_cannot_be_sooner(self) -> None:
         """S18."""
-        late = plan_objectives(
-            replace(combined(Objective.MACHINES), directives=(Deadline(HERE, 1999), LimitMachines(HERE, 40)))
-        )
+        late = plan_objectives(replace(combined(Objective.MACHINES), directives=(Deadline(HERE, 1999), LimitMachines(HERE, 40))))
         assert late.status is Status.IMPOSSIBLE
         assert late.conflict is not None and late.conflict.code == "SCH106"
 

@@ -87,7 +87,9 @@ def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify
     words = f"no schedule is shorter than {bound} ticks"
     if any(isinstance(d, LimitMachines) for d in kept):
         words += " on so few machines"
-    return Conflict("SCH106", (*kept, deadline), (words,), f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} too few")
+    return Conflict(
+        "SCH106", (*kept, deadline), (words,), f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} too few"
+    )
 
 
 # ----------------------------------------------------------------------------------------- solver
@@ -148,8 +150,14 @@ class _Deletion:
         if need is not None:
             have = limits[0].bytes if limits else problem.devices[capped[0]].memory or 0
             device = names[devices[0]] if limits else problem.devices[capped[0]].id
-            facts = [f"every order needs {bytes_text(need)} on `{device}`", f"it has {bytes_text(have)}", f"short {bytes_text(need - have)}"]
-        return Conflict("SCH103", tuple(directives), tuple(facts), "stream the largest phases in parts, or let another device have some")
+            facts = [
+                f"every order needs {bytes_text(need)} on `{device}`",
+                f"it has {bytes_text(have)}",
+                f"short {bytes_text(need - have)}",
+            ]
+        return Conflict(
+            "SCH103", tuple(directives), tuple(facts), "stream the largest phases in parts, or let another device have some"
+        )
 
     def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
         if self.problem.links:

@@ -73,7 +73,10 @@ class Cuts:
             if piece.device == target
         ]
         relays = target == shape.home and any(
-            path is not None and len(path) == 2 for d in range(len(shape.timer.kinds)) if d != maker for path in (shape.path(maker, d),)
+            path is not None and len(path) == 2
+            for d in range(len(shape.timer.kinds))
+            if d != maker
+            for path in (shape.path(maker, d),)
         )
         return head, 0 if relays else min(rests, default=0)
 

@@ -11,10 +11,8 @@ from dataclasses import dataclass, field
 
 from .encoding import Encoding, Moment, Sending
 from .peaks import Buffer
-from .realise import COMBINE, PARTIAL, SEND, SHARD, Plan
+from .realise import COMBINE, PARTIAL, SEND, SHARD, Key, Plan
 from .solver import negation
-
-Key = tuple[int, ...]
 
 
 @dataclass(slots=True)
@@ -101,8 +99,8 @@ class Events:
             self._sends(output, p, device)
             self._keep(output, p, device)
             result.append(output)
-            for other in shape.devices[p]:
-                sent = encoding.sendings.get((p, -2 - other, device))
+            for remote in shape.devices[p]:
+                sent = encoding.sendings.get((p, -2 - remote, device))
                 if sent is not None and combine.bytes:
                     size = timer.grain(combine.bytes)
                     result.append(Held(p, [("true", size)], (sent.present,), sent.start, [Use((), encoding.combine_ends(p), -1)]))
@@ -140,11 +138,11 @@ class Events:
                 low = size
         for maker in makers:
             self._reads(copy, p, maker, device, sent.key)
-            for other in encoding.sendings.values():
-                if other.phase == p and other.target != device and device == shape.home and not other.partial:
-                    for route in other.routes:
+            for onward in encoding.sendings.values():
+                if onward.phase == p and onward.target != device and device == shape.home and not onward.partial:
+                    for route in onward.routes:
                         if route.maker == maker and route.hop is not None and route.hop.source == device and maker != device:
-                            copy.uses.append(Use((other.present, route.here), self._arrival(other, maker), -1))
+                            copy.uses.append(Use((onward.present, route.here), self._arrival(onward, maker), -1))
         self._keep(copy, p, device)
         return copy
 
@@ -164,11 +162,11 @@ class Events:
                 for route in sent.routes:
                     if route.maker == device and route.hop is not None and route.hop.source == device:
                         held.uses.append(Use((sent.present, route.here), self._arrival(sent, device), -1))
-        for sent in self.encoding.delayed.values():
-            if sent.phase == p:
-                for route in sent.routes:
+        for late in self.encoding.delayed.values():
+            if late.phase == p:
+                for route in late.routes:
                     if route.maker == device:
-                        held.uses.append(Use((sent.present, route.here), self._arrival(sent, device), -1))
+                        held.uses.append(Use((late.present, route.here), self._arrival(late, device), -1))
 
     def _arrival(self, sent: Sending, maker: int) -> list[Moment]:
         result: list[Moment] = []
@@ -334,7 +332,10 @@ class Events:
         for buffer in held:
             if buffer.device != device or model[buffer.begin] > now:
                 continue
-            ends = [model[name] + plan.items[name].ticks + (plan.items[name].latency if extra < 0 else extra) for name, extra in buffer.uses]
+            ends = [
+                model[name] + plan.items[name].ticks + (plan.items[name].latency if extra < 0 else extra)
+                for name, extra in buffer.uses
+            ]
             if not buffer.kept and max(ends) <= now:
                 continue
             involved.add(buffer.begin[1])

@@ -97,7 +97,9 @@ class Goals:
             for limit in limits:
                 self._state(limit, makespan)
 
-        return self.search.probe(makespan, share, more, lambda schedule: all(limit.of(schedule) <= limit.most for limit in limits))
+        return self.search.probe(
+            makespan, share, more, lambda schedule: all(limit.of(schedule) <= limit.most for limit in limits)
+        )
 
     def _state(self, limit: Limit, makespan: int) -> None:
         encoding, solver = self.search.encoding, self.search.solver

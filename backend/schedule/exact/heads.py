@@ -32,7 +32,9 @@ class Heads:
         combine = shape.problem.phases[p].combine
         if combine is None:
             return max(ends)
-        arrivals = [end + (shape.partial_travel(p, piece.device) or 0) for end, piece in zip(ends, shape.pieces[p][k], strict=True)]
+        arrivals = [
+            end + (shape.partial_travel(p, piece.device) or 0) for end, piece in zip(ends, shape.pieces[p][k], strict=True)
+        ]
         if combine.barrier:
             return max(arrivals) + combine.ticks_per_shard * len(ends)
         now = 0
@@ -60,7 +62,7 @@ class Heads:
                 heads[i] = base
         for edge in timer.incoming[q]:
             p = int(shape.problem.edges[edge].source)
-            available = [dict((maker.device, end) for maker, end in self._available(p, k)) for k in range(len(shape.modes[p]))]
+            available = [{maker.device: end for maker, end in self._available(p, k)} for k in range(len(shape.modes[p]))]
             for mode in range(len(shape.modes[q])):
                 best: dict[int, int] = {}
                 for k, ends in enumerate(available):
@@ -136,9 +138,7 @@ class Heads:
         for p in range(self.shape.count):
             least = UNREACHED
             for k, pieces in enumerate(self.shape.pieces[p]):
-                ticks = max(
-                    (self.head[p][k][i] + piece.ticks + self.tail[p][k][i] for i, piece in enumerate(pieces)), default=0
-                )
+                ticks = max((self.head[p][k][i] + piece.ticks + self.tail[p][k][i] for i, piece in enumerate(pieces)), default=0)
                 least = min(least, ticks)
             if self.shape.pieces[p]:
                 longest = max(longest, least)

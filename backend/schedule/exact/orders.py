@@ -64,7 +64,10 @@ def order_conflict(problem: Problem) -> list[OrderFact] | None:
 
 def possible(count: int, facts: Iterable[OrderFact], data: Iterable[Arc]) -> bool:
     """Whether some order of all phases obeys the facts and the data."""
-    return _topological(count, [*data, *(arc for fact in facts for arc in fact.arcs)], [g for f in facts for g in f.glued]) is not None
+    return (
+        _topological(count, [*data, *(arc for fact in facts for arc in fact.arcs)], [g for f in facts for g in f.glued])
+        is not None
+    )
 
 
 def _topological(count: int, arcs: Sequence[Arc], glued: Sequence[Arc]) -> list[int] | None:

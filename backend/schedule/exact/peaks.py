@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from .realise import COMBINE, PARTIAL, SEND, SHARD, Plan
-
-Key = tuple[int, ...]
+from .realise import COMBINE, PARTIAL, SEND, SHARD, Key, Plan
 
 
 @dataclass(slots=True)
@@ -40,7 +38,9 @@ def buffers(plan: Plan) -> list[Buffer]:
             size = timer.grain(timer.made_bytes(item.phase, item.low, item.high))
             output = Buffer(item.device, size, key)
             if task.combine is not None:
-                output.uses.append(((COMBINE, item.phase), 0) if item.device == shape.home else ((PARTIAL, item.phase, item.device), -1))
+                output.uses.append(
+                    ((COMBINE, item.phase), 0) if item.device == shape.home else ((PARTIAL, item.phase, item.device), -1)
+                )
             else:
                 made[item.phase, item.device] = output
             result.append(output)
@@ -63,7 +63,11 @@ def buffers(plan: Plan) -> list[Buffer]:
     for edge, described in enumerate(shape.problem.edges):
         p, q = int(described.source), int(described.target)
         for need in shape.needs(edge, plan.chosen[p], plan.chosen[q]):
-            held = made[p, need.maker] if need.maker == need.device else copies.get((SEND, p, need.maker, need.device, timer.keys[edge]))
+            held = (
+                made[p, need.maker]
+                if need.maker == need.device
+                else copies.get((SEND, p, need.maker, need.device, timer.keys[edge]))
+            )
             if held is not None:
                 held.uses.append(((SHARD, q, need.device), 0))
     if timer.wants_copies:
@@ -80,8 +84,8 @@ def buffers(plan: Plan) -> list[Buffer]:
     return [buffer for buffer in result if buffer.size and timer.caps[buffer.device] is not None]
 
 
-def peak(plan: Plan, starts: Mapping[Key, int], held: list[Buffer]) -> tuple[int, Key, int] | None:
-    """(device, item, bytes): the first start at which a device has more than it may hold; None if all is well."""
+def peak(plan: Plan, starts: Mapping[Key, int], held: list[Buffer]) -> tuple[int, tuple[Key, ...]] | None:
+    """The first device and tick at which it has more than it may hold, by the steps that start then; None if all is well."""
     items = plan.items
 
     def end(key: Key, extra: int) -> int:
@@ -103,11 +107,11 @@ def peak(plan: Plan, starts: Mapping[Key, int], held: list[Buffer]) -> tuple[int
         assert cap is not None
         level = 0
         entries = sorted(changes[device])
-        for position, (tick, _, size, key) in enumerate(entries):
+        for position, (tick, _, size, _) in enumerate(entries):
             level += size
             last = position + 1 == len(entries) or entries[position + 1][0] > tick
-            if level > cap and size > 0 and last:
-                return device, key, level
+            if level > cap and last and size > 0:
+                return device, tuple(dict.fromkeys(k for at, _, more, k in entries if at == tick and more > 0))
     return None
 
 

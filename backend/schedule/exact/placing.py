@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..costs import Costs
-from ..problem import Conflict, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
+from ..problem import Conflict, DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
 from ..restrictions import allowed_devices, devices_named, restrictions
 from ..splitting import bytes_text, most
 from ..timing import Timer
@@ -20,24 +20,36 @@ def placing_conflict(problem: Problem) -> Conflict | None:
         asked = [d for d in problem.directives if isinstance(d, Place | Split | NoSplit) and p in _phases(d)]
         runs = _runs(problem, p)
         if not runs:
-            kinds = ", ".join(sorted(phase.ticks)) or "no class"
+            able = ", ".join(sorted(phase.ticks)) or "no class"
             present = ", ".join(sorted({group.kind for group in problem.devices}))
-            return Conflict("SCH104", (), (f"`{phase.id}` runs on {kinds}; the devices are {present}",), "add a device of such a class")
+            return Conflict(
+                "SCH104", (), (f"`{phase.id}` runs on {able}; the devices are {present}",), "add a device of such a class"
+            )
         for directive in asked:
             named = _asked_devices(problem, directive, p)
             if named is None:
                 continue
             if phase.home and int(problem.home) not in named:
                 home = problem.device_names()[problem.home]
-                return Conflict("SCH105", (directive,), (f"`{phase.id}` does input or output, which is done on `{home}`",), "place what it reads")
+                return Conflict(
+                    "SCH105",
+                    (directive,),
+                    (f"`{phase.id}` does input or output, which is done on `{home}`",),
+                    "place what it reads",
+                )
             if isinstance(directive, Split):
                 impossible = named - runs
             else:
                 impossible = named if not named & runs else frozenset()
             if impossible:
-                kinds = sorted({problem.group_of(d).kind for d in sorted(impossible)})  # type: ignore[arg-type]
+                kinds = sorted({problem.group_of(DeviceIndex(d)).kind for d in sorted(impossible)})
                 shown = " or ".join(kinds) or directive_device(directive)
-                return Conflict("SCH104", (directive,), (f"`{phase.id}` has no kernel for {shown}",), f"it runs on {', '.join(sorted(phase.ticks))}")
+                return Conflict(
+                    "SCH104",
+                    (directive,),
+                    (f"`{phase.id}` has no kernel for {shown}",),
+                    f"it runs on {', '.join(sorted(phase.ticks))}",
+                )
         contrary = _contrary(problem, p, asked)
         if contrary is not None:
             return contrary
@@ -122,7 +134,7 @@ def memory_conflict(problem: Problem) -> Conflict | None:
             if broken:
                 return _short(problem, timer, p, [broken[0][0]], broken[0][1], broken[0][1] - (timer.caps[broken[0][0]] or 0))
             continue
-        room = [most(rows, lambda r, d=d: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
+        room = [most(rows, lambda r, d=d, p=p: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
         if cut and sum(room) < rows:
             need = min(least_bytes(timer, p, d, rows) for d in devices)
             missing = -(-need * (rows - sum(room)) // rows)
@@ -171,14 +183,13 @@ def _short(problem: Problem, timer: Timer, p: int, devices: list[int], need: int
                 pass
     kept = [d for d in involved if memory_needed(problem, d, p)]
     caps = [f"{bytes_text(timer.caps[d] or 0)} on {names[d]}" for d in devices]
-    shown = " + ".join(caps) if len(caps) <= 8 else f"{bytes_text(sum(timer.caps[d] or 0 for d in devices))} on {len(caps)} devices"
+    shown = (
+        " + ".join(caps) if len(caps) <= 8 else f"{bytes_text(sum(timer.caps[d] or 0 for d in devices))} on {len(caps)} devices"
+    )
     others = [name for d, name in enumerate(names) if d not in devices and d in _runs(problem, p)]
     hint = "stream it in parts, or add a device" if not others else f"stream it in parts, or let `{others[0]}` have a share"
-    return Conflict(
-        "SCH103", tuple(kept),
-        (f"`{problem.phases[p].id}` needs {bytes_text(need)} with its operands", f"memory is {shown}", f"short {bytes_text(missing)}"),
-        hint,
-    )  # fmt: skip
+    need_words = f"`{problem.phases[p].id}` needs {bytes_text(need)} with its operands"
+    return Conflict("SCH103", tuple(kept), (need_words, f"memory is {shown}", f"short {bytes_text(missing)}"), hint)
 
 
 def memory_needed(problem: Problem, directive: Directive, p: int) -> bool:
@@ -198,5 +209,8 @@ def _fits(problem: Problem, p: int) -> bool:
     if any(timer.caps[d] is None for d in devices):
         return bool(devices)
     cut = bool(phase.rows) and p not in timer.limits.unsplit
-    room = [most(phase.units, lambda r, d=d: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0)) for d in devices]  # type: ignore[misc]
+    room = [
+        most(phase.units, lambda r, d=d: r == 0 or least_bytes(timer, p, d, r) <= (timer.caps[d] or 0))  # type: ignore[misc]
+        for d in devices
+    ]
     return (sum(room) if cut else max(room, default=0)) >= phase.units

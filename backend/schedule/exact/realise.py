@@ -1,30 +1,35 @@
 """A schedule from a model: the modes and the orders that it chose, with everything else exact and as early as these allow.
 
-The model's own ticks may be too optimistic where the encoding leaves something out; what was wrong comes back as a `Flaw`, for the
-search to state.  Neighbours: `encoding` (whose names are read here), `peaks` (memory of the result), `search`.
+The model's own ticks may be too optimistic where the encoding leaves something out; the search finds what from the plan.
+Neighbours: `encoding` (whose names are read here), `peaks` (memory of the result), `search`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
 
 from ..problem import CombineStep, DeviceIndex, PhaseIndex, Schedule, Shard, Transfer
 from .encoding import Encoding, Sending
 from .shape import Shape
+
+Key: TypeAlias = tuple[int, ...]
+"""Kind of step, phase, then what tells its steps apart: devices, an edge's own ticks."""
 
 
 @dataclass(slots=True)
 class Item:
     """One step of a queue.  `sent` names the possible transfer of the encoding that it is."""
 
-    key: tuple[int, ...]
+    key: Key
     phase: int
     resource: tuple[object, ...] | None
     ticks: int
     model: int
     rank: tuple[int, int]
-    after: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
+    after: list[tuple[Key, int]] = field(default_factory=list)
     start: int = 0
     source: int = -1
     device: int = -1
@@ -48,8 +53,8 @@ class Plan:
 
     shape: Shape
     chosen: list[int]
-    items: dict[tuple[int, ...], Item]
-    no_barrier: dict[int, list[tuple[tuple[int, ...], int]]]
+    items: dict[Key, Item]
+    no_barrier: dict[int, list[tuple[Key, int]]]
 
     def schedule(self) -> Schedule:
         shards: list[Shard] = []
@@ -95,8 +100,8 @@ class Realiser:
         shape = self.shape
         chosen = self.chosen(true)
         place = {p: i for i, p in enumerate(shape.order)}
-        items: dict[tuple[int, ...], Item] = {}
-        merging: dict[int, list[tuple[tuple[int, ...], int]]] = {}
+        items: dict[Key, Item] = {}
+        merging: dict[int, list[tuple[Key, int]]] = {}
         for p in shape.order:
             for piece in shape.pieces[p][chosen[p]]:
                 start = numbers.get(self.encoding.start(p, piece.device), 0)
@@ -114,8 +119,8 @@ class Realiser:
         return Plan(shape, chosen, items, merging)
 
     def _combine(
-        self, p: int, chosen: list[int], items: dict[tuple[int, ...], Item], numbers: Mapping[str, int], place: int,
-        merging: dict[int, list[tuple[tuple[int, ...], int]]],
+        self, p: int, chosen: list[int], items: dict[Key, Item], numbers: Mapping[str, int], place: int,
+        merging: dict[int, list[tuple[Key, int]]],
     ) -> None:  # fmt: skip
         shape = self.shape
         combine = shape.problem.phases[p].combine
@@ -126,7 +131,7 @@ class Realiser:
             key, p, ("device", shape.home), combine.ticks_per_shard * len(pieces), numbers.get(f"c{p}", 0), (place, 3),
             device=shape.home,
         )  # fmt: skip
-        arrivals: list[tuple[tuple[int, ...], int]] = []
+        arrivals: list[tuple[Key, int]] = []
         for piece in pieces:
             shard = (SHARD, p, piece.device)
             if piece.device == shape.home:
@@ -155,9 +160,7 @@ class Realiser:
             merging[p] = arrivals
         items[key] = step
 
-    def _transfers(
-        self, chosen: list[int], items: dict[tuple[int, ...], Item], numbers: Mapping[str, int], place: dict[int, int]
-    ) -> None:
+    def _transfers(self, chosen: list[int], items: dict[Key, Item], numbers: Mapping[str, int], place: dict[int, int]) -> None:
         shape, timer = self.shape, self.shape.timer
         for p in shape.order:
             demands: dict[tuple[int, int, int], tuple[int, int, list[int | None]]] = {}
@@ -176,20 +179,21 @@ class Realiser:
                         want(need.maker, need.device, timer.keys[edge], need.low, need.high, [described.bytes])
             wanted = timer.copies(p, [shape.modes[q][chosen[q]] for q in range(shape.count)]) if timer.wants_copies else ()
             for device in sorted(wanted):
-                for maker in shape.makers(p, chosen[p]):
-                    if maker.device != device:
-                        want(maker.device, device, -1 if timer.linked else 0, maker.low, maker.high, [None])
+                for made in shape.makers(p, chosen[p]):
+                    if made.device != device:
+                        want(made.device, device, -1 if timer.linked else 0, made.low, made.high, [None])
             for (maker, device, key), (low, high, sizes) in list(demands.items()):
                 path = shape.path(maker, device) if key < 0 else None
                 if path is not None and len(path) == 2:
                     want(maker, shape.home, key, low, high, sizes)
-            made = (COMBINE, p) if shape.combined[p] else None
             for (maker, device, key), (low, high, sizes) in demands.items():
-                shard = made or (SHARD, p, maker)
+                shard: Key = (COMBINE, p) if shape.combined[p] else (SHARD, p, maker)
                 size = max(timer.part_bytes(p, low, high, whole) for whole in sizes)
                 identity = (SEND, p, maker, device, key)
                 model = items[shard].model + items[shard].ticks
-                item = Item(identity, p, None, 0, model, (place[p], 4), source=maker, device=device, low=low, high=high, bytes=size)
+                item = Item(
+                    identity, p, None, 0, model, (place[p], 4), source=maker, device=device, low=low, high=high, bytes=size
+                )
                 item.origin = maker
                 if key >= 0:
                     item.latency = key
@@ -220,7 +224,7 @@ class Realiser:
                     (other, items[other].ticks + items[other].latency if ticks == -1 else ticks) for other, ticks in item.after
                 ]
 
-    def _waits(self, chosen: list[int], items: dict[tuple[int, ...], Item]) -> None:
+    def _waits(self, chosen: list[int], items: dict[Key, Item]) -> None:
         """What each shard waits for, and the orders of directives."""
         shape, timer = self.shape, self.shape.timer
         for edge, described in enumerate(shape.problem.edges):
@@ -228,7 +232,7 @@ class Realiser:
             for need in shape.needs(edge, chosen[p], chosen[q]):
                 shard = items[SHARD, q, need.device]
                 if need.maker == need.device:
-                    made = (COMBINE, p) if shape.combined[p] else (SHARD, p, need.maker)
+                    made: Key = (COMBINE, p) if shape.combined[p] else (SHARD, p, need.maker)
                     shard.after.append((made, items[made].ticks))
                     continue
                 transfer = items.get((SEND, p, need.maker, need.device, timer.keys[edge]))
@@ -266,7 +270,7 @@ class Realiser:
         ready = [phase.ready for phase in self.shape.problem.phases]
         queue = sorted(plan.items.values(), key=lambda item: (item.model, item.rank, item.key))
         before: dict[tuple[object, ...], Item] = {}
-        chain: dict[tuple[int, ...], Item] = {}
+        chain: dict[Key, Item] = {}
         for item in queue:
             if item.resource is not None:
                 if item.resource in before:
@@ -291,7 +295,7 @@ class Realiser:
                 return True
         return False
 
-    def place(self, plan: Plan, starts: Mapping[tuple[int, ...], int]) -> bool:
+    def place(self, plan: Plan, starts: Mapping[Key, int]) -> bool:
         """Put everything at these starts; False if something there is too early."""
         held: dict[tuple[object, ...], list[Item]] = {}
         for item in plan.items.values():
@@ -310,7 +314,7 @@ class Realiser:
                 return False
         for queue in held.values():
             queue.sort(key=lambda item: (item.start, item.end))
-            if any(then.start < first.end for first, then in zip(queue, queue[1:], strict=False)):
+            if any(then.start < first.end for first, then in pairwise(queue)):
                 return False
         return True
 

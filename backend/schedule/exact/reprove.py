@@ -1,4 +1,4 @@
-"""An answer's proof, done again: z3 refutes what would be better by one, or the certificate of a cut is checked as pseudo-Booleans.
+"""An answer's proof, done again: z3 refutes what would be better by one, or the certificate of a cut.
 
 Nothing of the stored proof is believed: the bound is derived again from the problem alone.  A bound that somebody else claims
 (a proposer, a hand-written file) is confirmed only in this way, so one above a feasible plan never is.
@@ -85,7 +85,7 @@ def _cut_refuted(problem: Problem, timer: Timer, costs: Costs, makespan: int, st
         if combine is not None:
             spare -= combine.ticks_per_shard * (number if combine.barrier else 1)
         counts = tuple(
-            most(phase.units, lambda r, d=d: r == 0 or ((timer.ticks(0, d, r) or 0) <= spare and _fits(timer, d, r)))  # type: ignore[misc]
+            most(phase.units, lambda r, d=d, t=spare: r == 0 or ((timer.ticks(0, d, r) or 0) <= t and _fits(timer, d, r)))  # type: ignore[misc]
             for d in devices
         )
         if spare < 0:

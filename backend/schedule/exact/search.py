@@ -16,10 +16,10 @@ from ..problem import Problem, Schedule
 from ..timing import Mode
 from .cuts import Cuts
 from .encoding import Encoding
-from .events import Events, Key
+from .events import Events
 from .heads import Heads
 from .peaks import Buffer, buffers, peak
-from .realise import Plan, Realiser
+from .realise import Key, Plan, Realiser
 from .shape import Shape
 from .solver import Solver, Steps, Verdict, available
 
@@ -126,9 +126,11 @@ class Search:
                 return schedule
         return None if stated else Verdict.UNKNOWN
 
-    def _relieve(self, plan: Plan, starts: Mapping[Key, int], too_much: tuple[int, Key, int], held: list[Buffer]) -> bool:
-        device, key, _ = too_much
-        return self.events.state(device, key) or self.events.forbid(plan, starts, device, key, held)
+    def _relieve(self, plan: Plan, starts: Mapping[Key, int], too_much: tuple[int, tuple[Key, ...]], held: list[Buffer]) -> bool:
+        device, keys = too_much
+        if any(self.events.state(device, key) for key in keys):
+            return True
+        return any(self.events.forbid(plan, starts, device, key, held) for key in keys)
 
     def _state_flaws(self, plan: Plan, model: Mapping[Key, int]) -> bool:
         """State what the model overlooked on channels; False if nothing new is found."""
@@ -155,7 +157,14 @@ class Search:
         return tuple(literal for literal in literals if literal != "true")
 
 
-def refine(problem: Problem, modes: Sequence[Sequence[Mode]], upper: Schedule | None, lower: int, budget: Steps, trace: Trace | None = None) -> Outcome:
+def refine(
+    problem: Problem,
+    modes: Sequence[Sequence[Mode]],
+    upper: Schedule | None,
+    lower: int,
+    budget: Steps,
+    trace: Trace | None = None,
+) -> Outcome:
     """The best schedule with the candidate modes, between the bounds `lower` and that of `upper`."""
     best, top = upper, None if upper is None else upper.makespan
     given = budget.left

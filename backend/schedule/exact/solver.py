@@ -1,8 +1,8 @@
 """The only module of the scheduler that imports z3, and only when a question is asked.
 
-Questions are SMT-LIB text (built a hundred times faster than z3's Python expressions), each `Solver` in a context of its own, with a
-fixed number of steps instead of a time limit: an answer does not depend on how busy the machine is.  The clock and Ctrl-C can
-only abort, never answer.  Neighbours: `encoding` writes the text, `search` and `conflict` ask.
+Questions are SMT-LIB text (built far faster than z3's Python expressions), each `Solver` in a context of its own, with a
+fixed number of steps instead of a time limit: an answer does not depend on how busy the machine is. The clock and Ctrl-C can
+only abort, never answer. Neighbours: `encoding` writes the text, `search` and `conflict` ask.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final
-
 
 MOST_STEPS: Final = 4_000_000_000
 """z3 counts in 32 bits."""
