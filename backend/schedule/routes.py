@@ -29,7 +29,7 @@ class Hop:
 class Routes:
     """Paths between devices: one hop, or two through home, or None."""
 
-    __slots__ = ("_group", "_home", "_instance", "_memo", "_names", "_problem")
+    __slots__ = ("_by_group", "_group", "_home", "_instance", "_links", "_memo", "_names", "_problem")
 
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
@@ -41,6 +41,9 @@ class Routes:
             self._instance += range(group.count)
         self._names = problem.device_names()
         self._memo: dict[tuple[int, int], tuple[Hop, ...] | None] = {}
+        groups = {group.id for group in problem.devices}
+        self._by_group = all(end in groups for link in problem.links for end in (link.source, link.target))
+        self._links: dict[tuple[int, int], tuple[int, bool] | None] = {}
 
     def path(self, source: int, target: int) -> tuple[Hop, ...] | None:
         """The hops from `source` to another device; None where there is no way."""
@@ -62,13 +65,25 @@ class Routes:
         return end == self._names[device] or end == self._problem.devices[self._group[device]].id
 
     def _direct(self, source: int, target: int) -> Hop | None:
-        links = self._problem.links
-        for index, link in enumerate(links):
+        key = (self._group[source], self._group[target]) if self._by_group else (source, target)
+        if key not in self._links:
+            self._links[key] = self._find(source, target)
+        found = self._links[key]
+        if found is None:
+            return None
+        index, forwards = found
+        link = self._problem.links[index]
+        near, far = (source, target) if forwards else (target, source)
+        return Hop(source, target, index, link.latency, self._channel(index, link, near, far, forwards=forwards))
+
+    def _find(self, source: int, target: int) -> tuple[int, bool] | None:
+        """The link, and whether the way is from its source to its target."""
+        for index, link in enumerate(self._problem.links):
             if self._ends(source, link.source) and self._ends(target, link.target):
-                return Hop(source, target, index, link.latency, self._channel(index, link, source, target, forwards=True))
-        for index, link in enumerate(links):
+                return index, True
+        for index, link in enumerate(self._problem.links):
             if link.duplex is not Duplex.SIMPLEX and self._ends(source, link.target) and self._ends(target, link.source):
-                return Hop(source, target, index, link.latency, self._channel(index, link, target, source, forwards=False))
+                return index, False
         return None
 
     def _channel(self, index: int, link: Link, near: int, far: int, *, forwards: bool) -> Channel | None:

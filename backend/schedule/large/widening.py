@@ -24,7 +24,7 @@ from .contract import contract
 from .cutting import cut_list
 
 PRICES: Final = (100, 10, 1)
-WIDTHS: Final = (1, 32, 256)
+WIDTHS: Final = (1, 256)
 MOST_WORK: Final = 400_000
 """Shards placed in annealing, in all."""
 LEAST_MOVES: Final = 10
