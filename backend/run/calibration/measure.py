@@ -265,7 +265,7 @@ def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, unt
         if place and clock.now() > until:
             break
         start, times = clock.now(), [prepared.run()]
-        while clock.now() - start < 2 * effort.budget_ns:
+        while len(times) < 2 or clock.now() - start < 2 * effort.budget_ns:
             times.append(prepared.run())
         found.append(int(median(times)))
     return low(found)

@@ -54,7 +54,7 @@ def kernels(threads: int) -> dict[str, Table]:
 def turns(threads: int) -> dict[str, Table]:
     """One application in a turn of a loop that is one kernel, by the bytes it would touch; empty where loops are not kernels."""
     found: dict[int, int] = {}
-    for points in (1 << 10, 1 << 14, 1 << 18):
+    for points in (1 << 14, 1 << 16, 1 << 18):
         times = []
         run = _prepared(_TURNS, {"x": np.linspace(0, 1, points)}, threads)
         for _ in range(4):

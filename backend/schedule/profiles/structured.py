@@ -292,8 +292,8 @@ def _streams(phase: Structured, types: Types, rates: Rates, number: Number, spac
         for result in phase.results:
             kind = types[result.value].element.kind
             fresh = rates.grains(("write", "copy", "add"), kind, space.points * kind.bytes)
-            again = rates.table(("read",), kind) if rates.reuses else None
-            total += fresh if again is None else min(fresh, again.at(space.points * kind.bytes))
+            reused = rates.table(("read",), kind) if rates.reuses else None
+            total += fresh if reused is None else min(fresh, reused.at(space.points * kind.bytes))
     return total
 
 
