@@ -1,15 +1,16 @@
 """Which ways of cutting a phase are worth trying: each device alone, and subsets of the classes of devices, water-filled.
 
-A mode is dropped when another uses some of its devices only and is no slower.  For phases that cannot be cut the list is
-complete (every device, or of equal devices as many as there are phases), so a search over it is a search over everything.
+A mode is dropped when another uses some of its devices only and is no slower.  For phases that cannot be cut, or in
+few ways, the list is complete (of equal devices as many as there are phases), so a search over it is one over everything.
 Neighbours: `splitting` has the arithmetic, `heuristics` and `exact` choose among these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, permutations
+from math import comb, perm
 from typing import Final
 
 from .costs import Costs
@@ -17,6 +18,8 @@ from .splitting import fill, least, most
 from .timing import Mode
 
 MOST_MODES: Final = 15
+MOST_CUTS: Final = 40
+"""Cuts of a phase up to which all of them are candidates, so that a search over them is complete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES) -> tuple[tu
         singles = [mode for mode in singles if mode[0][0] in {d for members in kept for d in members}][:64]
     if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2:
         return tuple(singles), whole
+    if whole and _cuts(len(costs.allowed[phase]), task.rows) <= MOST_CUTS and timer.limits.machines is None:
+        return tuple(_all_cuts(costs.allowed[phase], task.rows)), True
     found: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
     limit = timer.limits.machines
     for devices in _subsets(classes):
@@ -76,6 +81,19 @@ def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES) -> tuple[tu
         if mode is not None and len(mode) > 1:
             found[mode] = max(timer.ticks(phase, device, rows) or 0 for device, rows in mode)
     return _undominated(found)[:most_modes], False
+
+
+def _cuts(devices: int, rows: int) -> int:
+    """How many modes there are in all."""
+    return sum(perm(devices, k) * comb(rows - 1, k - 1) for k in range(1, min(devices, rows) + 1))
+
+
+def _all_cuts(devices: Sequence[int], rows: int) -> Iterator[Mode]:
+    """Every mode, those of fewer shards first."""
+    for k in range(1, min(len(devices), rows) + 1):
+        for chosen in permutations(devices, k):
+            for ends in combinations(range(1, rows), k - 1):
+                yield tuple((d, b - a) for d, a, b in zip(chosen, (0, *ends), (*ends, rows), strict=True))
 
 
 def _subsets(classes: list[list[int]]) -> list[list[int]]:
