@@ -137,11 +137,11 @@ class Session:
         check_memory(candidate, made, request.limits.memory)
         check_time(candidate, request.limits.seconds)
         loaded = Loaded(checked, core, request, files, bound, made)
-        if scheduling is None:
+        if scheduling is None and not core.schedules:
             return loaded
-        from .scheduling import load_scheduled
+        from .scheduling import Scheduling, Use, load_scheduled
 
-        return load_scheduled(loaded, scheduling)
+        return load_scheduled(loaded, scheduling or Scheduling(Use.RUN))
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed

@@ -17,6 +17,7 @@ import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 from ...lang.diagnostics import Diagnostic, RunFailed
@@ -171,6 +172,7 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
 
     def run() -> None:
         machine.current = phase
+        start = perf_counter_ns()
         kernel = compile_shard(phase, box, makes, machine, machine.backends[device])
         for made in kernel(take):
             if made.partial:
@@ -179,6 +181,8 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
             else:
                 holdings.count(made.value, made.box, cluster.bytes(made.value, made.box))
                 holdings.keep(made.value, made.box, made.array, shapes[made.value])
+        if machine.observe is not None:
+            machine.observe(phase, perf_counter_ns() - start)
 
     return run
 

@@ -10,6 +10,7 @@ Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -37,17 +38,18 @@ class Holdings:
     backend: Backend
     limit: int | None = None
     memory: Memory = field(default_factory=dict)
-    pieces: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
+    pieces: dict[ValueId, dict[Box, Any]] = field(default_factory=dict)
     partials: dict[ValueId, list[tuple[Box, Any]]] = field(default_factory=dict)
     held: int = 0
     most: int = 0
-    sizes: dict[tuple[ValueId, Box | None], int] = field(default_factory=dict)
+    sizes: dict[ValueId, dict[Box | None, int]] = field(default_factory=dict)
 
     def count(self, value: ValueId, box: Box | None, size: int) -> None:
         """Bytes are taken for a value or a piece of it."""
-        if (value, box) in self.sizes:
+        own = self.sizes.setdefault(value, {})
+        if box in own:
             return
-        self.sizes[value, box] = size
+        own[box] = size
         self.held += size
         self.most = max(self.most, self.held)
         if self.limit is not None and self.held > self.limit:
@@ -58,7 +60,7 @@ class Holdings:
         if box is None or is_whole(box, shape):
             self.memory[value] = array
         else:
-            self.pieces.setdefault(value, []).append((box, array))
+            self.pieces.setdefault(value, {})[box] = array
 
     def free(self, value: ValueId, box: Box | None) -> None:
         """Let go of a value (box None), or of one piece."""
@@ -66,28 +68,26 @@ class Holdings:
             self.memory.pop(value, None)
             self.pieces.pop(value, None)
             self.partials.pop(value, None)
-            for key in [key for key in self.sizes if key[0] == value]:
-                self.held -= self.sizes.pop(key)
+            self.held -= sum(self.sizes.pop(value, {}).values())
             return
-        self.held -= self.sizes.pop((value, box), 0)
-        for store in (self.pieces, self.partials):
-            if value in store:
-                store[value] = [piece for piece in store[value] if piece[0] != box]
-        if value in self.memory and not any(key[0] == value for key in self.sizes):
-            del self.memory[value]
-
-    def has_whole(self, value: ValueId) -> bool:
-        return value in self.memory
+        own = self.sizes.get(value, {})
+        self.held -= own.pop(box, 0)
+        if value in self.pieces:
+            self.pieces[value].pop(box, None)
+        if value in self.partials:
+            self.partials[value] = [piece for piece in self.partials[value] if piece[0] != box]
+        if not own:
+            self.memory.pop(value, None)
 
     def take(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
         """The part of a value in a box."""
         found = self.memory.get(value)
         if found is not None:
             return found if is_whole(box, shape) else self.backend.window(found, box)
-        held = self.pieces.get(value, ())
-        for own, array in held:
-            if own == box:
-                return array
+        held = self.pieces.get(value, {})
+        if box in held:
+            return held[box]
+        for own, array in held.items():
             if all(a <= b and c <= d for (a, d), (b, c) in zip(own, box, strict=True)):
                 return self.backend.window(array, within(box, own))
         return self.assemble(held, box, kind)
@@ -101,11 +101,11 @@ class Holdings:
             self.backend.paste(target, box, self.take(value, box, kind, shape))
         return target
 
-    def assemble(self, held: Any, box: Box, kind: Kind) -> Any:
+    def assemble(self, held: Mapping[Box, Any], box: Box, kind: Kind) -> Any:
         """A new array of a box, put together of the pieces that meet it."""
         target = self.backend.empty(kind, extents(box))
         missing = prod(extents(box))
-        for own, array in held:
+        for own, array in held.items():
             common = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(own, box, strict=True))
             if all(start < stop for start, stop in common):
                 self.backend.paste(target, within(common, box), self.backend.window(array, within(common, own)))

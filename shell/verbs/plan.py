@@ -94,7 +94,7 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
         return picture(chart_of_plan(plan, os.path.basename(loaded.checked.source.name)), drawn)
     if wants_json(arguments) or (scheduling is not None and arguments.has("-o") and arguments.value("--format") is None):
         return encode_plan(plan)
-    if scheduling is not None:
+    if loaded.plan.prediction is not None:
         from ...backend.schedule.explain_queues import queues_text
 
         return queues_text(plan)

@@ -98,6 +98,7 @@ class _Checker:
     bound: BoundGraph
     faults: list[Fault] = field(default_factory=list)
     phases: dict[PhaseId, Phase] = field(default_factory=dict)
+    combined: set[PhaseId] = field(default_factory=set)
     held: dict[tuple[DeviceId, ValueId], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
 
     def fault(self, code: str, message: str) -> None:
@@ -125,6 +126,7 @@ class _Checker:
                     raise _Broken("V1", f"phase #{step.phase} runs on {device}, which is no device of the plan")
             if isinstance(step, CombineStep):
                 combines[step.phase] += 1
+                self.combined.add(step.phase)
                 if device != plan.home:
                     self.fault("V1", f"phase #{step.phase} is combined on {device}, not at home")
             elif isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
@@ -225,12 +227,9 @@ class _Checker:
             return
         for value, part in zip(traverse.operands(phase), operand_boxes(phase, types, box), strict=True):
             self.need(device, value, part, known, f"phase #{phase.id} at {_shown(box)}")
-        partial = any(isinstance(s, CombineStep) and s.phase == step.phase for _, _, s in self.steps_of(step.phase))
+        partial = step.phase in self.combined
         for value, part in zip(traverse.results(phase), result_boxes(phase, types, box), strict=True):
             self.held[device, value].append(_Piece(box if partial else part, at, partial))
-
-    def steps_of(self, phase: PhaseId) -> Iterator[tuple[At, DeviceId, Step]]:
-        return (item for item in self.steps() if isinstance(item[2], CombineStep) and item[2].phase == phase)
 
     def combine(self, at: At, step: CombineStep, known: Mapping[int, int]) -> None:
         phase, home = self.phases[step.phase], self.plan.home

@@ -86,8 +86,10 @@ class _Writer:
     names: tuple[str, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
     whole: dict[int, bool] = field(default_factory=dict)
+    made: dict[tuple[int, int], Shard] = field(default_factory=dict)
     pieces: list[_Piece] = field(default_factory=list)
     on: dict[tuple[int, int], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+    same: dict[tuple[int, int, tuple[Box | None, ...]], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
 
     # ------------------------------------------------------------------------------ the plan
@@ -99,6 +101,7 @@ class _Writer:
         shards: dict[int, list[Shard]] = defaultdict(list)
         for shard in self.schedule.shards:
             shards[shard.phase].append(shard)
+            self.made[shard.phase, int(shard.device)] = shard
         self.whole = {phase: len(own) == 1 and problem.phases[phase].combine is None for phase, own in shards.items()}
         self.make_pieces()
         self.use_pieces()
@@ -179,6 +182,7 @@ class _Writer:
                 self.pieces.append(made)
                 if traverse.results(graph.phases[made.phase]):
                     self.on[made.device, made.phase].append(made)
+                    self.same[made.device, made.phase, boxes].append(made)
 
     def names_of(self, device: str) -> list[int]:
         """The devices that a name, a group or a class means."""
@@ -237,8 +241,7 @@ class _Writer:
         phase, task = self.program.phases[moved.phase], self.program.problem.phases[moved.phase]
         values = traverse.results(phase)
         if moved.partial:
-            shard = next(s for s in self.schedule.shards if s.phase == moved.phase and s.device == moved.source)
-            return self.shard_boxes(shard)
+            return self.shard_boxes(self.made[moved.phase, int(moved.source)])
         cut = self.program.cuts.of[moved.phase]
         if cut is not None and task.combine is None:
             if isinstance(phase, Input):
@@ -286,7 +289,9 @@ class _Writer:
                             piece.used, piece.end = True, max(piece.end, combine.end)
                 else:
                     moved = self.schedule.transfers[step.index]
-                    for piece in self.on[int(moved.source), moved.phase]:
+                    boxes = self.transfer_boxes(moved)
+                    passed_on = self.same.get((int(moved.source), moved.phase, boxes), [])
+                    for piece in passed_on or self.on[int(moved.source), moved.phase]:
                         if piece.partial == moved.partial and piece.start <= moved.start:
                             piece.sent, piece.end = True, max(piece.end, moved.arrive)
         makespan = self.schedule.makespan
