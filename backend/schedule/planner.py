@@ -145,6 +145,9 @@ def exact(costs: Costs, found: Found, modes: Modes, budget: Budget) -> None:
         found.offer(outcome.schedule)
     if modes.complete and outcome.lower_bound > found.bound:
         found.raise_bound(outcome.lower_bound, "z3")
+    elif not modes.complete:
+        # what holds of the cuts that were tried, though not of all: told beside the bound, never as one
+        found.detail = {**(found.detail or {}), "candidates": outcome.lower_bound}
 
 
 def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:

@@ -119,6 +119,10 @@ def restrictions(problem: Problem) -> Restrictions:
                 _order(result, items, count)
             case Speculate():
                 pass
+    for index, mode in result.fixed.items():
+        chosen = result.devices[index]
+        result.possible &= len(mode) == 1 or index not in result.unsplit
+        result.possible &= chosen is None or all(device in chosen for device, _ in mode)
     return result
 
 
