@@ -111,7 +111,7 @@ class Bounds:
         barrier = task.combine is not None and task.combine.barrier
         if phase in timer.limits.fixed:
             mode = timer.limits.fixed[phase]
-            ends = [offsets[self.costs.class_of[d]] + (timer.ticks(phase, d, rows) or 0) for d, rows in mode]
+            ends = [offsets.get(self.costs.class_of[d], 0) + (timer.ticks(phase, d, rows) or 0) for d, rows in mode]
             return max(ends) + (each * len(mode) if barrier else each)
         groups = [(c, self.costs.members[c][0], len(self.costs.members[c])) for c in offsets]
 

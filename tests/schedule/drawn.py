@@ -88,3 +88,24 @@ def decisions_for(r: Random, problem: Problem) -> Decisions:
         modes.append(tuple((devices[at], high - low) for at, (low, high) in enumerate(pairwise(bounds))))
     order = r.sample(range(len(problem.phases)), len(problem.phases))
     return Decisions(tuple(modes), tuple(order), r.choice(list(Queueing)), r.choice(list(Sending)))
+
+
+def directives_for(r: Random, problem: Problem) -> list[str]:
+    """Up to three directives, some of which may contradict each other or the data."""
+    ids = [phase.id for phase in problem.phases]
+    free = [phase.id for phase in problem.phases if not phase.home] or ids
+    cut = [phase.id for phase in problem.phases if phase.rows]
+    names = [group.id for group in problem.devices] + ["gpu", *problem.device_names()]
+    found: list[str] = []
+    for _ in range(r.randint(0, 3)):
+        x, y = sorted(r.sample(ids, 2)) if len(ids) > 1 else (ids[0], ids[0])
+        choices = [
+            f"place {r.choice(free)} on {r.choice(names)}", f"{x} before {y}", f"{x} issue_before {y}", f"nosplit {x}",
+            f"limit memory {r.choice(names)} {r.randint(20, 90)}", f"limit machines {r.randint(1, 4)}", f"replicate {x}",
+            f"keep {x} on {r.choice(names)}", f"adjacent {x} {y}", f"order {x} … {y} …", f"order … {x} … {y} …",
+        ]  # fmt: skip
+        if cut:
+            last = problem.device_names()[-1]
+            choices.append(f"split {r.choice(cut)} rows {r.randint(0, 3)}:{r.randint(1, 3)} over cpu0 {last}")
+        found.append(r.choice(choices))
+    return found

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
+from rho.backend.schedule.instances.directives import DirectivesRejected, resolve_texts
+from rho.backend.schedule.objectives import plan_objectives
 from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Answer,
@@ -35,7 +37,7 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.timing import Decisions, lay_out
 from rho.backend.schedule.verifier import Code, verify, verify_schedule
 
-from .drawn import decisions_for, problem_of
+from .drawn import decisions_for, directives_for, problem_of
 from .examples import PEFT, TOPCUOGLU
 
 SEEDS = st.integers(0, 1 << 40)
@@ -59,6 +61,24 @@ def test_everything_laid_out_is_accepted(seed: int) -> None:
 def test_every_plan_is_accepted(seed: int) -> None:
     problem = problem_of(Random(seed), most_phases=4)
     answer = plan_problem(problem, FAST)
+    if answer.schedule is not None:
+        assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
+
+
+@given(SEEDS)
+@settings(max_examples=60, deadline=None)
+def test_every_plan_under_directives_is_accepted(seed: int) -> None:
+    drawn = Random(seed)
+    problem = problem_of(drawn, most_phases=4)
+    powered = tuple(replace(g, idle_mw=drawn.randint(0, 5), active_mw=drawn.randint(5, 20)) for g in problem.devices)
+    problem = replace(problem, devices=powered, power_off_unused=drawn.random() < 0.5)
+    goals = drawn.choice([["latency"], ["latency", "syncs"], ["syncs"], ["energy"], ["machines", "latency"]])
+    try:
+        resolved = resolve_texts(problem, directives_for(drawn, problem), goals)
+    except DirectivesRejected:
+        return
+    problem = replace(problem, directives=resolved.directives, objectives=resolved.objectives)
+    answer = plan_objectives(problem, FAST)
     if answer.schedule is not None:
         assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
 

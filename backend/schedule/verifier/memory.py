@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import ceil
 
-from ..problem import Shard, Transfer
+from ..problem import Keep, Replicate, Shard, Transfer
 from .facts import Facts
+from .places import holds
 from .violation import Code, Violation
 
 
@@ -94,10 +95,17 @@ def _uses(facts: Facts, buffers: dict[tuple[int, int], list[tuple[int, int, _Buf
         for first, stop, buffer in buffers[moved.phase, moved.source]:
             if not moved.partial and ((first < moved.stop and stop > moved.first) or moved.first == moved.stop):
                 buffer.uses.append((moved.arrive, None))
-    for (phase, _), parts in buffers.items():
-        if phase in facts.wanted:
-            for _, _, buffer in parts:
-                buffer.uses.append((forever, None))
+    for directive in facts.problem.directives:
+        if isinstance(directive, Keep | Replicate):
+            phase = int(directive.phase)
+            everywhere = {int(shard.device) for shard in facts.schedule.shards}
+            named = facts.named(directive.device) if isinstance(directive, Keep) else everywhere
+            there = [device for device in sorted(named) if holds(facts, phase, device)]
+            for device in there[:1] if isinstance(directive, Keep) else there:
+                parts = buffers[phase, device]
+                last = {(first, stop): buffer for first, stop, buffer in sorted(parts, key=lambda part: part[2].start)}
+                for buffer in last.values():  # of equal copies one is enough
+                    buffer.uses.append((forever, None))
 
 
 def _in_place(facts: Facts, buffers: dict[tuple[int, int], list[tuple[int, int, _Buffer]]], forever: int) -> None:
