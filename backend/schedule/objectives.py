@@ -55,8 +55,9 @@ from .problem import (
 from .routes import Routes
 from .timing import Timer
 
-TIES: Final = 2_000_000
-"""Solver steps for breaking ties by fewer transfers."""
+TIES: Final = 500_000
+"""Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
+MOST_TIED: Final = 20
 GENERATED: Final = Line(0, "")
 
 
@@ -220,21 +221,22 @@ class _State:
 
 def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     """The best plan under the problem's objectives, in their order."""
-    objectives = problem.objectives or (Objective.LATENCY,)
+    if not problem.objectives:
+        problem = replace(problem, objectives=(Objective.LATENCY,))
+    objectives = problem.objectives
     if Objective.THROUGHPUT in objectives:
         problem = unrolled(problem)
     answer = plan_problem(problem, budget)
     if answer.schedule is None or answer.status in (Status.IMPOSSIBLE, Status.ABORTED):
         return answer
     state = _State(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
-    if objectives == (Objective.LATENCY,):
-        return replace(answer, values=(answer.schedule.makespan,))
     kept: list[tuple[Objective, int]] = []
     for place, objective in enumerate(objectives):
         lower, method = _improve(state, objective, kept)
         if place == 0:
             state.lower, state.method = lower, method
         kept.append((objective, exact_value(problem, state.schedule, objective)))
+    _settle(state, kept)
     found = values(problem, state.schedule)
     if state.aborted:
         return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=found)
@@ -247,6 +249,20 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
         answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=found,
         lower_bound=min(lower, found[0]), proof=proof,
     )  # fmt: skip
+
+
+def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:
+    """Of plans equally good, one with few syncs, and of those a short one."""
+    problem, budget = state.problem, state.budget
+    if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not state.schedule.transfers:
+        return
+    asked, aborted = state.budget, state.aborted
+    state.budget = replace(budget, steps=TIES if budget.steps is None else min(TIES, budget.steps))
+    for objective in (Objective.SYNCS, Objective.LATENCY):
+        if all(objective is not other for other, _ in kept):
+            _by_solver(state, objective, kept)
+            kept.append((objective, exact_value(problem, state.schedule, objective)))
+    state.budget, state.aborted = asked, aborted
 
 
 def exact_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:

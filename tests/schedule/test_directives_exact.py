@@ -5,11 +5,13 @@ Scenarios S05, S07, S08, S15, S18, S21, S31."""
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
 from rho.backend.schedule.exact.conflict import find_conflict
 from rho.backend.schedule.exact.orders import completions, order_conflict
+from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -32,8 +34,12 @@ from rho.backend.schedule.problem import (
     Place,
     Problem,
     Split,
+    Status,
     Ticks,
 )
+from rho.backend.schedule.verifier import verify_schedule
+
+from .problems import KINDS, atomic
 
 MB = 1_000_000
 CPU, GPU = DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu")
@@ -255,3 +261,33 @@ class TestLimits:
         deadline = Deadline(line(1), 9)
         found = conflict(graph("a b c", "", deadline))
         assert (found.code, found.directives) == ("SCH106", (deadline,))
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_annotated_is_never_better_than_free(seed: int) -> None:
+    """Random directives: the plan keeps to them (so says the verifier), is no shorter than the free optimum, or there is a
+    conflict of directives that were written."""
+    r = Random(seed)
+    count, devices = r.randint(3, 6), r.randint(2, 3)
+    free = atomic(seed, count, devices, memory=r.random() < 0.5)
+    kinds = KINDS[:devices]
+    directives: list[Directive] = []
+    for number in range(r.randint(1, 3)):
+        here = line(number + 1)
+        x, z = (PhaseIndex(index) for index in r.sample(range(count), 2))
+        options: list[Directive] = [
+            Before(here, (x,), (z,)), IssueBefore(here, (x,), (z,)), Place(here, (x, z), r.choice(kinds)),
+            Adjacent(here, x, z), Order(here, (x, None)), Order(here, (None, x, z, None)), Keep(here, x, r.choice(kinds)),
+            LimitMachines(here, r.randint(1, 2)), LimitMemory(here, r.choice(kinds), r.randint(60, 200)),
+            Deadline(here, r.randint(100, 500)),
+        ]  # fmt: skip
+        directives.append(r.choice(options))
+    annotated = replace(free, directives=tuple(directives))
+    answer = plan_problem(annotated)
+    if answer.schedule is None:
+        assert answer.conflict is not None and answer.status is Status.IMPOSSIBLE
+        assert answer.conflict.directives and set(answer.conflict.directives) <= set(directives)
+        return
+    assert verify_schedule(annotated, answer.schedule) == ()
+    assert answer.status is Status.OPTIMAL
+    assert answer.schedule.makespan >= plan_problem(free).lower_bound

@@ -97,7 +97,7 @@ def test_auckland(file: str, optimum: int) -> None:
     assert (found.proved, found.lower_bound) == (True, optimum)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 3])
 def test_sixteen_phases_on_four_classes(seed: int) -> None:
     problem = atomic(seed, 16, 4, memory=True, bus=seed % 2 == 1)
     assert solve(problem, singles(problem)).proved

@@ -114,18 +114,24 @@ class Encoding(Carrying):
             self.after_moment(both, self.start(q, device), moment)
 
     def glued(self, x: int, z: int) -> None:
-        """Every other phase is issued before x or after z."""
+        """On the devices of either, everything starts no later than x or no earlier than z (their first shards)."""
         for other in range(self.shape.count):
             if other in (x, z):
                 continue
-            literal = self.solver.boolean(f"g{x}_{z}_{other}")
-            for guard, p, q in ((literal, other, x), (negation(literal), z, other)):
-                for there, start in self.starts(q):
+            for device in self.shape.devices[other]:
+                start, there = self.start(other, device), self.on(other, device)
+                literal = self.solver.boolean(f"g{x}_{z}_{other}_{device}")
+                for queue in (self.on(x, device), self.on(z, device)):
+                    if queue == "false":
+                        continue
+                    both = (negation(queue), negation(there))
+                    for held, begin in self.starts(x):
+                        self.clause(*both, negation(literal), negation(held), f"(>= (- {begin} {start}) 0)")
                     choices = [
                         f"(>= (- {start} {begin}) 0)" if held == "true" else f"(and {held} (>= (- {start} {begin}) 0))"
-                        for held, begin in self.starts(p)
+                        for held, begin in self.starts(z)
                     ]
-                    self.clause(negation(guard), negation(there), *choices)
+                    self.clause(*both, literal, *choices)
 
     def copies(self) -> None:
         """`keep` and `replicate`: outputs are brought to devices that want them."""

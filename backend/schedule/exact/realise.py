@@ -249,20 +249,18 @@ class Realiser:
                 for shard in shards[q]:
                     shard.after.append((first.key, 0))
         for x, z in timer.limits.glued.items():
-            opening = {p: min((item.model, item.rank) for item in shards[p]) for p in range(shape.count)}
-            first = min(shards[x], key=lambda item: (item.model, item.rank))
+            opening = min(item.model for item in shards[x])
+            last = min(shards[z], key=lambda item: (item.model, item.rank))
+            queues = {item.device for item in (*shards[x], *shards[z])}
             for other in range(shape.count):
-                if other in (x, z):
-                    continue
-                if opening[other] < opening[x]:
-                    begin = min(shards[other], key=lambda item: (item.model, item.rank))
-                    for shard in shards[x]:
-                        shard.after.append((begin.key, 0))
-                else:
-                    begin = min(shards[z], key=lambda item: (item.model, item.rank))
-                    for shard in shards[other]:
-                        shard.after.append((begin.key, 0))
-            del first
+                for between in shards[other]:
+                    if other in (x, z) or between.device not in queues:
+                        continue
+                    if between.model <= opening:
+                        for shard in shards[x]:
+                            shard.after.append((between.key, 0))
+                    else:
+                        between.after.append((last.key, 0))
 
     def shift(self, plan: Plan) -> bool:
         """Everything as early as the order of the model's starts on each device and channel allows; False if that order has
