@@ -5,6 +5,7 @@ Neighbours: `store` (caches what this makes).
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -22,9 +23,17 @@ def is_installed() -> bool:
     return find_spec("llvmlite") is not None
 
 
-@cache
+_setting_up = threading.Lock()
+
+
 def binding() -> Any:
     """llvmlite's binding, set up for this machine; None where it is missing or does not work."""
+    with _setting_up:
+        return _binding()
+
+
+@cache
+def _binding() -> Any:
     try:
         import llvmlite.binding as llvm
     except (ImportError, OSError):

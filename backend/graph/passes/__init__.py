@@ -18,6 +18,7 @@ from .dead import drop_dead
 from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
+from .orders import spare_orders
 from .sharing import share_common
 from .siblings import join_siblings
 from .views import fold_views
@@ -44,6 +45,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
+    Pass("orders", "grades of which only a sort or the first place is wanted are marked", spare_orders),
 )
 PASS_NAMES: tuple[str, ...] = tuple(dict.fromkeys(step.name for step in PASSES))
 

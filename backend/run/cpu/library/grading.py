@@ -34,6 +34,12 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
 def grade(call: Call, arrays: Arrays) -> Arrays:
     """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
     descending = call.flag("descending")
+    if call.flag("unread"):
+        return (np.broadcast_to(np.int64(0), call.shape()),)
+    if call.flag("first") and arrays[0].dtype.kind != "c":
+        keys = order_columns(call.batched(arrays)[0], descending=descending)[0]
+        if keys.ndim == 2 and keys.shape[1]:
+            return call.unbatched(np.broadcast_to(_least_places(keys)[:, np.newaxis], keys.shape))
     if not call.rank:
         return (_graded(arrays[0], descending=descending),)
     arg = call.batched(arrays)[0]
@@ -51,6 +57,40 @@ def grade_by(call: Call, order: NumArray, arg: NumArray) -> NumArray:
     """By the first place of each character in `order`, absent ones last."""
     places = first_positions(order.reshape(-1).astype(np.int64), arg.astype(np.int64))
     return _graded(places, descending=call.flag("descending"))
+
+
+_SHORT: Final = 64
+"""Rows up to this long are compared side by side, item by item."""
+
+
+def _least_places(keys: NumArray) -> NumArray:
+    """The place of the first least item of each row."""
+    rows, length = keys.shape
+    if length > min(_SHORT, rows):
+        return np.asarray(np.argmin(keys, axis=1), np.int64)
+    columns = np.ascontiguousarray(keys.T)
+    best, places = columns[0].copy(), np.zeros(rows, np.int64)
+    for place in range(1, length):
+        less = columns[place] < best
+        np.copyto(best, columns[place], where=less)
+        np.copyto(places, place, where=less)
+    return places
+
+
+def sorted_items(value: NumArray, *, descending: bool) -> NumArray:
+    """The items of a vector in the order of its stable grade."""
+    if value.dtype.kind == "c":
+        return np.asarray(value[_graded(value, descending=descending)])
+    made = np.sort(value)
+    if value.dtype.kind == "f" and len(made):
+        if made[-1] != made[-1]:  # NaN: the grade knows its place
+            return np.asarray(value[_graded(value, descending=descending)])
+        made = made[::-1].copy() if descending else made
+        zeros = made == 0 if made[0] == 0 or made[-1] == 0 or (made[0] < 0) != (made[-1] < 0) else None
+        if zeros is not None and zeros.any():
+            made[zeros] = value[value == 0]  # 0.0 and -0.0 are equal, and stay in their order
+        return made
+    return made[::-1].copy() if descending else made
 
 
 GRADING: Final[dict[str, Implementation]] = {"grade": whole(grade), "grade_by": cell_by_cell(grade_by)}
