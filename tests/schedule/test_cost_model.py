@@ -150,6 +150,15 @@ def test_a_loop_is_trips_times_its_body() -> None:
     assert ns(graph, loop, machine(launch=3, dispatch=4, **PARTS)) == 7 * (reused + 3 + 3) + 4 + 4 + 3
 
 
+def test_a_loop_that_is_one_kernel_reads_and_writes_its_state_once() -> None:
+    graph = bound("input x : f64[n]\noutput z ← {0.5×⍵+⍵}⍣7⊢x\n", x=(50,))
+    found = ns(graph, next(phases(graph, Loop)), machine(**PARTS, turn__f64=line(2)))
+    assert found == 50 * 8 * (1 + 10) + 7 * 2 * (50 * 24 * 2)
+    of_complex = bound("input x : c128[n]\noutput z ← {0.5×⍵+⍵}⍣7⊢x\n", x=(50,))
+    loop = next(phases(of_complex, Loop))
+    assert ns(of_complex, loop, machine(**PARTS, turn__f64=line(2))) == ns(of_complex, loop, machine(**PARTS))
+
+
 def test_a_map_runs_its_body_once_a_cell() -> None:
     graph = bound("input A : f64[r c]\noutput z ← {(⍵[⍋⍵])+≢⍵}⍤1⊢A\n", A=(10, 5))
     for each in phases(graph, Map):

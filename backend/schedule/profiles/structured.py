@@ -317,6 +317,8 @@ def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number) -> Grain
         return None
     if any(r.reduction for phase in steps for r in phase.results):
         return None
+    if any(isinstance(node, ApplyNode | ReadNode) and node.kind.is_complex for phase in steps for node in phase.body):
+        return None  # kernels do not compute with complex numbers
     total, each = 0, 0
     for phase in steps:
         space = _space(phase, number, None)
