@@ -21,11 +21,12 @@ from rho.backend.schedule.plan import FenceStep, FreeStep, Plan, Queue, RunStep,
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Problem, Ticks
 from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
-from rho.backend.schedule.program.checking import check_plan, peaks_of
+from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
 from rho.backend.schedule.program.quick import split_evenly, with_modes
+from rho.backend.schedule.program.replay import peaks_of
 from rho.backend.schedule.program.schedule_of import answer_of
 from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.timing import Mode

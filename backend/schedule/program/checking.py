@@ -7,7 +7,8 @@ those of the design's verifier:
   say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
   bytes are those of their box; V8 what prints and saves does so at home, in the order of the program; V9 ticks add up.
 
-Neighbours: `plan` (the data), `schedule_of` (the same plan for the problem's verifier), `planning` (calls this).
+Neighbours: `plan` (the data), `replay` (memory by ticks), `schedule_of` (the same plan for the problem's verifier), `planning`
+(calls this).
 """
 
 from __future__ import annotations
@@ -21,9 +22,8 @@ from math import prod
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
-from ..one_device import Numbers, scratch_of
+from ..one_device import Numbers
 from ..plan import (
-    ALIGNMENT,
     Box,
     BranchStep,
     CellsStep,
@@ -40,6 +40,7 @@ from ..plan import (
     TransferStep,
     WaitStep,
 )
+from .replay import peaks_of
 from .sharding import covers, operand_boxes, result_boxes, shape_of, space_of, tiles, volume, whole
 
 At = tuple[int, int]
@@ -338,88 +339,6 @@ class _Checker:
                     makespan = max(makespan, step.arrive)
         if self.plan.prediction is not None and self.plan.prediction.makespan != makespan:
             self.fault("V9", f"the plan says {self.plan.prediction.makespan} ticks, its steps end at {makespan}")
-
-
-def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
-    """The most bytes on each device by the plan's ticks, scratch included, each buffer rounded up."""
-    phases = {phase.id: phase for phase in bound.graph.phases}
-    numbers = Numbers()
-    maker = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
-    combined = {s.phase for queue in plan.main.queues for s in queue.steps if isinstance(s, CombineStep)}
-    read: dict[tuple[DeviceId, ValueId], int] = defaultdict(int)
-    born: dict[tuple[DeviceId, PhaseId], list[tuple[Box | None, int, int]]] = defaultdict(list)  # box, start, bytes
-    gone: dict[tuple[DeviceId, ValueId, Box | None], int] = {}
-    changes: dict[DeviceId, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
-
-    def size_of(value: ValueId, box: Box | None) -> int:
-        type = bound.graph.types[value]
-        return (prod(map(numbers.cap, type.shape)) if box is None else volume(box)) * type.element.kind.bytes
-
-    for queue in plan.main.queues:
-        now = 0
-        for step in queue.steps:
-            match step:
-                case RunStep() | LoopStep() | BranchStep() | CellsStep():
-                    phase, now = phases[step.phase], step.end
-                    box = step.box if isinstance(step, RunStep) else None
-                    scratch = scratch_of(phase, bound.graph, numbers)
-                    space = None if box is None else space_of(phase, bound.graph.types)
-                    if box is not None and space is not None:
-                        scratch = -(-scratch * volume(box) // max(1, prod(space)))
-                    changes[queue.device] += [(step.start, _rounded(scratch)), (step.end, -_rounded(scratch))]
-                    values = traverse.results(phase)
-                    if phase.id in combined or not values:
-                        continue
-                    parts = (None,) * len(values) if box is None else result_boxes(phase, bound.graph.types, box)
-                    total = sum(size_of(value, part) for value, part in zip(values, parts, strict=True))
-                    born[queue.device, phase.id].append((_named(parts[0], values[0], bound), step.start, total))
-                case CombineStep():
-                    values = traverse.results(phases[step.phase])
-                    born[queue.device, step.phase].append((None, step.start, sum(size_of(v, None) for v in values)))
-                    now = step.end
-                case TransferStep():
-                    now = step.arrive
-                    if step.partial:
-                        continue
-                    key = step.source, step.value
-                    read[key] = max(read[key], step.arrive)
-                    phase = maker[step.value]
-                    values = traverse.results(phase)
-                    if step.value == values[0]:
-                        total = step.bytes * sum(size_of(v, None) for v in values) // max(1, size_of(step.value, None))
-                        born[step.target, phase.id].append((step.box, step.start, total))
-                case FreeStep():
-                    where = queue.device if step.device is None else step.device
-                    for value in step.values:
-                        gone[where, value, step.box] = now
-                case _:
-                    continue
-    end = max((tick for found in changes.values() for tick, _ in found), default=0)
-    for (device, id), pieces in born.items():
-        value = traverse.results(phases[id])[0]
-        for box, start, size in pieces:
-            freed = gone.get((device, value, box), gone.get((device, value, None)))
-            last = end if freed is None else max(freed, read.get((device, value), 0))
-            changes[device] += [(start, _rounded(size)), (max(last, start), -_rounded(size))]
-    return {device: _most(found) for device, found in changes.items()}
-
-
-def _most(changes: Sequence[tuple[int, int]]) -> int:
-    live = most = 0
-    for _, size in sorted(changes):
-        live += size
-        most = max(most, live)
-    return most
-
-
-def _rounded(size: int) -> int:
-    return -(-size // ALIGNMENT) * ALIGNMENT
-
-
-def _named(box: Box | None, value: ValueId, bound: BoundGraph) -> Box | None:
-    """The box as frees name it: None where it is all of the value."""
-    shape = shape_of(value, bound.graph.types)
-    return None if box is None or shape is None or box == whole(shape) else box
 
 
 def _fits(step: Running, phase: Phase) -> bool:

@@ -12,21 +12,22 @@ Neighbours: `problem_of` (what indices mean), `fences`, `checking` (judges the p
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from math import prod
 
 from ...graph import traverse
+from ...graph.costs import Types
 from ...graph.phases import Input, LibraryPhase, Output, Structured, ValueId
 from ..describe import describe
 from ..fences import StepKind, Synchronisation, synchronise
 from ..one_device import Numbers, step_of
 from ..plan import (
-    ALIGNMENT,
     Box,
     BranchStep,
-    Buffer,
     CellsStep,
     CombineStep,
     Device,
@@ -40,7 +41,6 @@ from ..plan import (
     Prediction,
     Queue,
     QueueKind,
-    Role,
     RunStep,
     Step,
     SubPlan,
@@ -49,6 +49,7 @@ from ..plan import (
 )
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
 from ..profiles import fingerprint
+from .buffers import Piece, buffers_of, peaks_of
 from .problem_of import ProgramProblem
 from .sharding import box_of, operand_boxes, result_boxes, space_of
 
@@ -61,24 +62,6 @@ def plan_of(program: ProgramProblem, answer: Answer, hash: str = "") -> Plan:
 
 
 @dataclass(slots=True)
-class _Piece:
-    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks."""
-
-    device: int
-    phase: int
-    boxes: tuple[Box | None, ...]
-    bytes: int
-    start: int
-    end: int
-    made: tuple[int, int]  # queue and position of the step that brings it about
-    last: tuple[int, int] | None = None  # of the last step that reads it
-    sent: bool = False
-    used: bool = False
-    kept: bool = False
-    partial: bool = False
-
-
-@dataclass(slots=True)
 class _Writer:
     program: ProgramProblem
     schedule: Schedule
@@ -87,9 +70,8 @@ class _Writer:
     numbers: Numbers = field(default_factory=Numbers)
     whole: dict[int, bool] = field(default_factory=dict)
     made: dict[tuple[int, int], Shard] = field(default_factory=dict)
-    pieces: list[_Piece] = field(default_factory=list)
-    on: dict[tuple[int, int], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
-    same: dict[tuple[int, int, tuple[Box | None, ...]], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+    pieces: list[Piece] = field(default_factory=list)
+    on: dict[tuple[int, int], list[Piece]] = field(default_factory=lambda: defaultdict(list))
     frees: dict[tuple[int, int], list[FreeStep]] = field(default_factory=lambda: defaultdict(list))
 
     # ------------------------------------------------------------------------------ the plan
@@ -107,7 +89,7 @@ class _Writer:
         self.use_pieces()
         self.free_pieces()
         devices = self.devices()
-        main = SubPlan(self.queues(), self.buffers(), self.peaks())
+        main = SubPlan(self.queues(), buffers_of(self.pieces, self.program, self.names), self.peaks())
         home = DeviceId(self.names[problem.home])
         first = {phase: DeviceId(self.names[own[0].device]) for phase, own in shards.items()}
         described = tuple(
@@ -166,15 +148,15 @@ class _Writer:
                         shard = self.schedule.shards[step.index]
                         partial = problem.phases[shard.phase].combine is not None
                         boxes = self.shard_boxes(shard)
-                        made = _Piece(int(shard.device), shard.phase, boxes, 0, shard.start, shard.end, at, partial=partial)
+                        made = Piece(int(shard.device), shard.phase, boxes, 0, shard.start, shard.end, at, partial=partial)
                     case StepKind.COMBINE:
                         combine = self.schedule.combines[step.index]
                         boxes = (None,) * len(traverse.results(graph.phases[combine.phase]))
-                        made = _Piece(int(problem.home), combine.phase, boxes, 0, combine.start, combine.end, at)
+                        made = Piece(int(problem.home), combine.phase, boxes, 0, combine.start, combine.end, at)
                     case StepKind.TRANSFER:
                         moved = self.schedule.transfers[step.index]
                         boxes = self.transfer_boxes(moved)
-                        made = _Piece(
+                        made = Piece(
                             int(moved.target), moved.phase, boxes, 0, moved.start, moved.arrive, at, partial=moved.partial
                         )
                 made.bytes = self.piece_bytes(made)
@@ -182,7 +164,6 @@ class _Writer:
                 self.pieces.append(made)
                 if traverse.results(graph.phases[made.phase]):
                     self.on[made.device, made.phase].append(made)
-                    self.same[made.device, made.phase, boxes].append(made)
 
     def names_of(self, device: str) -> list[int]:
         """The devices that a name, a group or a class means."""
@@ -196,7 +177,7 @@ class _Writer:
                 place += 1
         return found
 
-    def piece_bytes(self, piece: _Piece) -> int:
+    def piece_bytes(self, piece: Piece) -> int:
         if piece.partial:
             combine = self.program.problem.phases[piece.phase].combine
             return 0 if combine is None else combine.bytes
@@ -220,7 +201,7 @@ class _Writer:
         return tuple(self.or_whole(v, b) for v, b in zip(values, result_boxes(phase, self.types, box), strict=True))
 
     @property
-    def types(self):  # type: ignore[no-untyped-def]
+    def types(self) -> Types:
         return self.program.bound.graph.types
 
     def or_whole(self, value: ValueId, box: Box) -> Box | None:
@@ -270,6 +251,7 @@ class _Writer:
         sources: dict[int, list[int]] = defaultdict(list)
         for edge in problem.edges:
             sources[edge.target].append(edge.source)
+        sent: dict[tuple[int, int, bool], list[tuple[int, int]]] = defaultdict(list)
         place = {result: p for p, phase in enumerate(graph.phases) for result in traverse.results(phase)}
         for which, queue in enumerate(self.sync.queues):
             for position, step in enumerate(queue.steps):
@@ -289,11 +271,14 @@ class _Writer:
                             piece.used, piece.end = True, max(piece.end, combine.end)
                 else:
                     moved = self.schedule.transfers[step.index]
-                    boxes = self.transfer_boxes(moved)
-                    passed_on = self.same.get((int(moved.source), moved.phase, boxes), [])
-                    for piece in passed_on or self.on[int(moved.source), moved.phase]:
-                        if piece.partial == moved.partial and piece.start <= moved.start:
-                            piece.sent, piece.end = True, max(piece.end, moved.arrive)
+                    sent[int(moved.source), moved.phase, moved.partial].append((moved.start, moved.arrive))
+        for (device, phase, partial), moves in sent.items():
+            moves.sort()
+            latest = list(accumulate((arrive for _, arrive in reversed(moves)), max))[::-1]
+            for piece in self.on[device, phase]:
+                later = bisect_left(moves, (piece.start, 0))
+                if piece.partial == partial and later < len(moves):
+                    piece.sent, piece.end = True, max(piece.end, latest[later])
         makespan = self.schedule.makespan
         for piece in self.pieces:
             if piece.kept or not (piece.used or piece.sent):
@@ -311,7 +296,7 @@ class _Writer:
                 found[value].append(part)
         return found
 
-    def meets(self, piece: _Piece, needed: dict[ValueId, list[Box | None]], place: dict[ValueId, int]) -> bool:
+    def meets(self, piece: Piece, needed: dict[ValueId, list[Box | None]], place: dict[ValueId, int]) -> bool:
         values = traverse.results(self.program.phases[piece.phase])
         for value, own in zip(values, piece.boxes, strict=True):
             for box in needed.get(value, ()):
@@ -337,6 +322,10 @@ class _Writer:
                 self.frees[at].append(FreeStep(same, box, device))
 
     # ------------------------------------------------------------------------------ queues
+
+    def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
+        found = peaks_of(self.pieces, self.schedule, self.program)
+        return tuple((DeviceId(name), found.get(place, 0)) for place, name in enumerate(self.names))
 
     def queues(self) -> tuple[Queue, ...]:
         waits: dict[tuple[int, int], list[FenceId]] = defaultdict(list)
@@ -387,51 +376,3 @@ class _Writer:
             ticks, units = (moved.start, moved.busy, moved.arrive), (moved.first, moved.stop)
             found.append(TransferStep(value, source, target, size, box, moved.partial, link, *ticks, units))
         return found
-
-    # ------------------------------------------------------------------------------ memory
-
-    def peaks(self) -> tuple[tuple[DeviceId, int], ...]:
-        """The most bytes alive at once on each device, scratch of running shards included."""
-        changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
-        for piece in self.pieces:
-            size = -(-piece.bytes // ALIGNMENT) * ALIGNMENT
-            changes[piece.device] += [(piece.start, size), (piece.end, -size)]
-        for shard in self.schedule.shards:
-            task = self.program.problem.phases[shard.phase]
-            scratch = -(-task.scratch * (shard.stop - shard.first) // task.units)
-            size = -(-scratch // ALIGNMENT) * ALIGNMENT
-            changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
-        return tuple((DeviceId(name), _peak(changes[place])) for place, name in enumerate(self.names))
-
-    def buffers(self) -> tuple[Buffer, ...]:
-        """Addresses by first fit in order of birth; `first` and `last` are ticks."""
-        found: list[Buffer] = []
-        taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-        graph = self.program.bound.graph
-        for piece in sorted(self.pieces, key=lambda p: (p.start, p.phase, p.device, p.made)):
-            if piece.partial:
-                continue
-            role = Role.INPUT if isinstance(graph.phases[piece.phase], Input) else Role.VALUE
-            for value, box in zip(traverse.results(graph.phases[piece.phase]), piece.boxes, strict=True):
-                size = -(-self.bytes(value, box) // ALIGNMENT) * ALIGNMENT
-                live = sorted((a, b) for a, b, until in taken[piece.device] if until > piece.start)
-                offset = 0
-                for start, stop in live:
-                    if start - offset >= size:
-                        break
-                    offset = max(offset, stop)
-                taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
-                taken[piece.device].append((offset, offset + size, piece.end))
-                where = DeviceId(self.names[piece.device])
-                found.append(Buffer(value, where, role, self.bytes(value, box), offset, piece.start, piece.end))
-        return tuple(found)
-
-
-def _peak(changes: list[tuple[int, int]]) -> int:
-    live = most = 0
-    for _, size in sorted(changes):
-        live += size
-        most = max(most, live)
-    return most
-
-

@@ -4,8 +4,8 @@ A structured phase is cut along parallel axes, each shard then making its box of
 block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
 axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.
 
-Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole) nor a
-reduction with a function whose result depends on how it is bracketed.
+Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole), nor a gather
+that sorts, nor a reduction with a function whose result depends on how it is bracketed.
 
 Neighbours: `graph.projections.box_needed` (windows give halos, reshapes bounding boxes), `graph.registry` (signatures),
 `problem_of` (chooses the cut), `graph.restriction` (the phase of one shard), `checking`.
@@ -93,7 +93,7 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             found = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
             return tuple(cut for cut in found if cut is not None and cut.rows > 1)
         case LibraryPhase():
-            if phase.defines or phase.op in _DEPENDS_ON_PLACE:
+            if phase.defines or phase.op in _DEPENDS_ON_PLACE or "sorts" in phase.attributes:
                 return ()
             axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
             return tuple(Cut(axis, space[axis]) for axis in axes if space[axis] > 1)

@@ -1,0 +1,85 @@
+"""Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once.
+
+Neighbours: `plan_of` (finds the pieces and who reads them).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...graph import traverse
+from ...graph.phases import Input
+from ..one_device import Numbers
+from ..plan import ALIGNMENT, Box, Buffer, DeviceId, Role
+from ..problem import Schedule
+from .problem_of import ProgramProblem
+
+
+@dataclass(slots=True)
+class Piece:
+    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks."""
+
+    device: int
+    phase: int
+    boxes: tuple[Box | None, ...]
+    bytes: int
+    start: int
+    end: int
+    made: tuple[int, int]  # queue and position of the step that brings it about
+    last: tuple[int, int] | None = None  # of the last step that reads it
+    sent: bool = False
+    used: bool = False
+    kept: bool = False
+    partial: bool = False
+
+
+def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProblem) -> dict[int, int]:
+    """The most bytes alive at once on each device, scratch of running shards included."""
+    changes: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for piece in pieces:
+        changes[piece.device] += [(piece.start, _rounded(piece.bytes)), (piece.end, -_rounded(piece.bytes))]
+    for shard in schedule.shards:
+        task = program.problem.phases[shard.phase]
+        size = _rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
+        changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
+    return {device: _peak(found) for device, found in changes.items()}
+
+
+def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
+    """Addresses by first fit in order of birth; `first` and `last` are ticks."""
+    found: list[Buffer] = []
+    taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    numbers, types = Numbers(), program.bound.graph.types
+    for piece in sorted(pieces, key=lambda p: (p.start, p.phase, p.device, p.made)):
+        if piece.partial:
+            continue
+        phase = program.phases[piece.phase]
+        role = Role.INPUT if isinstance(phase, Input) else Role.VALUE
+        for value, box in zip(traverse.results(phase), piece.boxes, strict=True):
+            extents = map(numbers.cap, types[value].shape) if box is None else (stop - start for start, stop in box)
+            size = prod(extents) * types[value].element.kind.bytes
+            live = sorted((a, b) for a, b, until in taken[piece.device] if until > piece.start)
+            offset = 0
+            for start, stop in live:
+                if start - offset >= _rounded(size):
+                    break
+                offset = max(offset, stop)
+            taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
+            taken[piece.device].append((offset, offset + _rounded(size), piece.end))
+            found.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
+    return tuple(found)
+
+
+def _rounded(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def _peak(changes: Sequence[tuple[int, int]]) -> int:
+    live = most = 0
+    for _, size in sorted(changes):
+        live += size
+        most = max(most, live)
+    return most
