@@ -62,6 +62,9 @@ def _c_function(name: str) -> int:
     return address
 
 
+RELOCATION, CODE_MODEL = "static", "large"
+"""The linker may put code and constants any distance apart: large arrays lie between."""
+
 _machines: list[Any] = []
 _engines: list[Any] = []
 
@@ -70,7 +73,11 @@ def _machine(llvm: Any) -> Any:
     if not _machines:
         target = llvm.Target.from_default_triple()
         features = llvm.get_host_cpu_features().flatten()
-        _machines.append(target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc="pic"))
+        _machines.append(
+            target.create_target_machine(
+                cpu=llvm.get_host_cpu_name(), features=features, opt=2, reloc=RELOCATION, codemodel=CODE_MODEL
+            )
+        )
     return _machines[0]
 
 
@@ -81,7 +88,7 @@ def identity() -> str:
     import llvmlite
 
     features = ",".join(sorted(f for f, on in llvm.get_host_cpu_features().items() if on))
-    return f"{llvmlite.__version__} {llvm.llvm_version_info} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+    return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
 
 
 def processor() -> str:
