@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from random import Random
 
@@ -23,6 +24,7 @@ from rho.backend.schedule.problem import (
     LimitMachines,
     LimitMemory,
     Line,
+    Link,
     PhaseIndex,
     PhaseTask,
     Place,
@@ -61,6 +63,35 @@ def test_brute_force_finds_nothing_shorter(seed: int, cuts: bool, memory: bool, 
     least = shortest(problem, modes)
     assert (None if found.schedule is None else found.schedule.makespan) == least
     assert found.proved == (least is not None)
+
+
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_equal_devices_are_used_in_turn(seed: int, linked: bool) -> None:
+    """Breaking the symmetry of equal devices loses no optimum."""
+    r = Random(seed)
+    group = DeviceGroup("d", "d", 3, 60 if r.random() < 0.5 else None, home=True)
+    home = Random(seed + 1).random() < 0.3
+    phases = tuple(
+        PhaseTask(f"p{k}", {"d": Ticks(((1, r.randint(1, 9)),))}, out_bytes=r.randint(1, 20), home=home and k == 0)
+        for k in range(5)
+    )
+    edges = tuple(
+        Edge(PhaseIndex(a), PhaseIndex(b), ticks=None if linked else r.randint(0, 6))
+        for b in range(5) for a in range(b) if r.random() < 0.3
+    )  # fmt: skip
+    links = (Link("l", "d", "d", r.randint(0, 3), Fraction(r.randint(1, 9)), group="bus"),) if linked else ()
+    problem = Problem((group,), links, phases, edges)
+    modes: Modes = [[((0, 1),)] if phase.home else [((d, 1),) for d in range(3)] for phase in phases]
+    if linked:
+        ends = [
+            Link(f"l{a}{b}", f"d[{a}]", f"d[{b}]", links[0].latency, links[0].bytes_per_tick, group="bus")
+            for a in range(3)
+            for b in range(a)
+        ]
+        assert solve(problem, modes).lower_bound == (shortest(replace(problem, links=tuple(ends)), modes) or 0)
+    elif group.memory is None:
+        assert solve(problem, modes).lower_bound == shortest(problem, modes)
 
 
 @pytest.mark.parametrize("seed", range(24))
