@@ -21,7 +21,7 @@ from rho.backend.schedule.plan import FenceStep, FreeStep, Plan, Queue, RunStep,
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Problem, Ticks
 from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
-from rho.backend.schedule.program.checking import check_plan
+from rho.backend.schedule.program.checking import check_plan, needless_waits
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
@@ -195,6 +195,15 @@ def test_corrupted_plans_are_rejected_by_their_code(code: str, which: type, chan
     _, plan, bound, _ = planned()
     assert check_plan(plan, bound) == ()
     assert code in {fault.code for fault in check_plan(changed(plan, which, change), bound)}
+
+
+def test_no_wait_is_needless_and_one_more_is_v7() -> None:
+    """S06 among them: what was waited for already needs no second wait."""
+    _, plan, bound, _ = planned()
+    assert needless_waits(plan, bound) == ()
+    twice = changed(plan, WaitStep, lambda step: [step, step])
+    assert check_plan(twice, bound) == ()
+    assert {fault.code for fault in needless_waits(twice, bound)} == {"V7"}
 
 
 def test_memory_that_is_too_small_or_a_forged_peak_is_v5() -> None:

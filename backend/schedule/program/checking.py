@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import prod
 
@@ -67,6 +67,19 @@ def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
     except _Broken as broken:
         checker.faults.append(broken.fault)
     return tuple(checker.faults)
+
+
+def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
+    """V7: waits without which the plan is right as well.  One check of the plan for each, so for small plans."""
+    found: list[Fault] = []
+    for which, queue in enumerate(plan.main.queues):
+        for position, step in enumerate(queue.steps):
+            if isinstance(step, WaitStep):
+                rest = replace(queue, steps=(*queue.steps[:position], *queue.steps[position + 1 :]))
+                queues = (*plan.main.queues[:which], rest, *plan.main.queues[which + 1 :])
+                if not check_plan(replace(plan, main=replace(plan.main, queues=queues)), bound):
+                    found.append(Fault("V7", f"{queue.device} need not wait for fence f{step.fence}"))
+    return tuple(found)
 
 
 class Reader(Enum):

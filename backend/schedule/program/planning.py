@@ -18,6 +18,7 @@ from ....lang.source import Source, Span
 from ....typechecker.core import Core
 from ...graph.bind import BoundGraph
 from ..budget import DEFAULT, Budget
+from ..fences import synchronise
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
 from ..plan import Plan
@@ -85,7 +86,9 @@ def _best(problem: Problem, budget: Budget) -> Answer:
 
 
 def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
-    return [f"{one.code.value}: {one.message}" for one in verify(program.problem, answer) if one.code.value != "V7"]
+    """Of stored plans the fences are `checking`'s to judge; those of new ones are judged here too."""
+    sync = None if answer.schedule is None else synchronise(program.problem, answer.schedule)
+    return [f"{one.code.value}: {one.message}" for one in verify(program.problem, answer, sync) if one.code.value != "V7"]
 
 
 # --------------------------------------------------------------------------------------- directives
