@@ -172,13 +172,14 @@ VERBS: tuple[Verb, ...] = (
         ),
         0, 0,
     ),
+    Verb("lsp", "", "the language server for editors, on standard input and output", (("rho lsp", "docs/editors.md"),), (), 0, 0),
     Verb("init", "DIR", "start a small project", (("rho init waves", ""),), (), 1, 1),
     Verb("info", "", "versions, for a bug report", (("rho info", ""),), (JSON, FORMAT_RESULT), 0, 0),
     Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
          (("rho", ""), ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT,), 0, 1),
 )  # fmt: skip
 
-LATER_VERBS = ("lsp", "kernel")
+LATER_VERBS = ("kernel",)
 """Verbs of coming versions: refused with a message that says so."""
 
 

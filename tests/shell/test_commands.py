@@ -352,7 +352,7 @@ def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:
     [
         (("evla", "1"), "did you mean `rho eval`?"),
         (("kmeans.rho",), "did you mean `rho run kmeans.rho`?"),
-        (("lsp",), "not part of this version"),
+        (("kernel",), "not part of this version"),
         (("run",), "needs FILE"),
         (("run", "a.rho", "b.rho"), "one thing too many: `b.rho`"),
         (("run", "no/such/file.rho"), "there is no file"),

@@ -1,0 +1,137 @@
+"""The open texts: their versions, their names and what checking them found, each worked out when asked for and kept.
+
+A module that is open is read as it stands in the editor, not as it was saved.  One thread at a time.
+Neighbours: `typechecker.incremental` (one `Checker` a document), `index`, every answer of the server.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.source import Source, Span
+from ...typechecker.incremental import Checker
+from ..arguments import UsageError
+from ..modules import LIBRARY_PREFIX, ModuleLoader
+from ..permissions import EVERYTHING
+from ..session import Checked, in_source_order
+from .index import Index, index_of
+from .places import Change, Encoding, Lines, changed
+from .uris import path_of
+
+
+class Document:
+    """One version of an open text.  `checked` and `index` are worked out once."""
+
+    def __init__(self, uri: str, version: int, lines: Lines, checker: Checker, folder: Folder) -> None:
+        self.uri = uri
+        self.name = path_of(uri)
+        self.version = version
+        self.lines = lines
+        self._checker = checker
+        self._folder = folder
+
+    @property
+    def text(self) -> str:
+        return self.lines.text
+
+    @cached_property
+    def source(self) -> Source:
+        return Source(self.name, self.text)
+
+    @cached_property
+    def index(self) -> Index:
+        return index_of(self.source)
+
+    @cached_property
+    def checked(self) -> Checked:
+        """What checking this version found; modules are read, data is not."""
+        loader = _OpenFirst(self._folder)
+        try:
+            found = self._checker.check(self.source, loader.load)
+        except RhoError as error:
+            return self._refused(error.diagnostics, loader)
+        except UsageError as error:
+            return self._refused((Diagnostic("E019", error.message, Span(self.name, 0, 0)),), loader)
+        sources = {one.name: one for one in (*loader.sources, self.source)}
+        diagnostics = in_source_order(found.diagnostics, self.source)
+        return Checked(self.source, found.core, diagnostics, found.types, found.last, sources, found)
+
+    def _refused(self, diagnostics: Sequence[Diagnostic], loader: _OpenFirst) -> Checked:
+        sources = {one.name: one for one in (*loader.sources, self.source)}
+        return Checked(self.source, None, tuple(diagnostics), {}, None, sources)
+
+    def after(self, version: int, changes: Sequence[Change]) -> Document:
+        """The next version."""
+        return Document(self.uri, version, changed(self.lines, changes), self._checker, self._folder)
+
+    def again(self) -> Document:
+        """The same version, to be checked once more because a module changed."""
+        return Document(self.uri, self.version, self.lines, self._checker, self._folder)
+
+    def module(self, path: str) -> Source | None:
+        """The text of a module that this document uses, by what `use` says."""
+        try:
+            return _OpenFirst(self._folder).load(path, self.name)
+        except (RhoError, UsageError):
+            return None
+
+
+@dataclass(slots=True)
+class Folder:
+    """Everything that is open, by URI, and how columns and strictness were agreed on."""
+
+    strict: bool = False
+    encoding: Encoding = Encoding.UTF16
+    documents: dict[str, Document] = field(default_factory=dict)
+
+    def open(self, uri: str, version: int, text: str) -> Document:
+        document = Document(uri, version, Lines(text, self.encoding), Checker(strict=self.strict), self)
+        self.documents[uri] = document
+        return document
+
+    def change(self, uri: str, version: int, changes: Sequence[Change]) -> Document | None:
+        """The new version; None if the document is not open."""
+        known = self.documents.get(uri)
+        if known is None:
+            return None
+        self.documents[uri] = known.after(version, changes)
+        return self.documents[uri]
+
+    def close(self, uri: str) -> None:
+        self.documents.pop(uri, None)
+
+    def users_of(self, document: Document) -> list[Document]:
+        """The open documents that have read another, made ready to be checked again."""
+        found = []
+        for uri, other in self.documents.items():
+            if other is not document and "checked" in vars(other) and document.name in other.checked.sources:
+                self.documents[uri] = other.again()
+                found.append(self.documents[uri])
+        return found
+
+
+class _OpenFirst:
+    """Reads modules from the editor's texts, then from disk."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._open = {document.name: document for document in folder.documents.values()}
+        self._disk = ModuleLoader("", EVERYTHING)
+        self._read: dict[str, Source] = {}
+
+    def load(self, module: str, importer: str | None) -> Source | None:
+        importer = importer or ""
+        if module.endswith(".rho") and not importer.startswith((LIBRARY_PREFIX, "<")):
+            name = os.path.normpath(os.path.join(os.path.dirname(importer), module))
+            document = self._open.get(name)
+            if document is not None:
+                self._read[name] = document.source
+                return document.source
+        return self._disk.load(module, importer)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        return (*self._disk.sources, *self._read.values())

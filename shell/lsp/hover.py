@@ -1,0 +1,141 @@
+"""What is under the pointer: type, reads and cost of a name, the page of a glyph, the signature of a member.
+
+Neighbours: `pages` (texts), `typechecker.check` (`described`), `shell.costs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...lang.diagnostics import RhoError
+from ...lang.primitives import rows
+from ...lang.source import Source
+from ..library import LibraryEntry, entries_of
+from .documents import Document
+from .index import Mention, Symbol, SymbolKind
+from .pages import code, glyph_page, library_page
+from .places import Position, Range
+from .values import MOST_TYPES, is_latest, types_of
+from .words import flat
+
+_ROWED = frozenset({
+    "glyph", "quad", "zilde", "gets", "separator", "colon", "arrow", "semicolon", "slot", "name", "open", "close",
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    range: Range
+    markdown: str
+
+
+def hover(document: Document, position: Position) -> Hover | None:
+    """What to say about a place; None about blanks, numbers, texts and comments."""
+    offset = document.lines.offset(position)
+    found = document.index.at(offset)
+    if found is not None:
+        page = _name(document, found)
+        return None if page is None else Hover(document.lines.of(found.span), page)
+    glyph = glyph_at(document, offset)
+    if glyph is None:
+        return None
+    page = glyph_page(glyph[0])
+    return None if page is None else Hover(document.lines.range(glyph[1], glyph[2]), page)
+
+
+def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:
+    """The glyph (as the language has it), and where it is typed, however it is spelt."""
+    spelled = document.index.spelled
+    text = spelled.text
+    offsets = spelled.offsets
+    at = offset
+    if offsets is not None:
+        at = next((i for i in range(len(text)) if offsets[i] <= offset < offsets[i + 1]), len(text))
+    start = text.rfind("\n", 0, at) + 1
+    end = text.find("\n", at)
+    line = text[start : len(text) if end == -1 else end]
+    for kind, first, last in flat(line):
+        if first <= at - start < last and kind in _ROWED and rows(line[first:last]):
+            span = spelled.span(start + first, start + last)
+            return line[first:last], span.start, span.end
+    return None
+
+
+def _name(document: Document, mention: Mention) -> str | None:
+    symbol = mention.symbol
+    if mention.member is not None:
+        return _member(document, mention)
+    parts = [code(*described(document, symbol))]
+    doc = documentation(document, symbol)
+    if doc is not None:
+        parts.append(doc.doc)
+        parts += [code(f"      {expression}", *value.split("\n")) for expression, value in doc.examples]
+    if symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
+        parts += [cost for cost in [cost_of(document, symbol.name)] if cost]
+    return "\n\n".join(part for part in parts if part)
+
+
+def described(document: Document, symbol: Symbol) -> tuple[str, ...]:
+    """A name and its type, a line for each way to apply a function."""
+    name = symbol.name
+    if symbol.kind in (SymbolKind.SIZE, SymbolKind.ELEMENT):
+        return (f"{name}  ⍝ a {'size' if symbol.kind is SymbolKind.SIZE else 'element type'}",)
+    result = document.checked.result
+    if result is not None and is_latest(document, symbol):
+        lines = result.described(name)
+        if lines:
+            return (f"param {lines[0]}",) if symbol.kind is SymbolKind.PARAM else lines
+    types = types_of(document, symbol)
+    if types:
+        return tuple([f"{name} : {type_}" for type_ in types[:MOST_TYPES]]) + (("⍝ …",) if len(types) > MOST_TYPES else ())
+    return (f"{name}  ⍝ {'an' if symbol.kind.value[0] in 'aio' else 'a'} {symbol.kind.value}",)
+
+
+def documentation(document: Document, symbol: Symbol) -> LibraryEntry | None:
+    """The comment above a top-level definition."""
+    return _entry(document.source, symbol.name) if symbol.depth == 0 else None
+
+
+def member_entry(document: Document, mention: Mention) -> LibraryEntry | None:
+    """What is documented of `module.member`."""
+    source = module_source(document, mention.symbol)
+    return None if source is None or mention.member is None else _entry(source, mention.member)
+
+
+def module_source(document: Document, module: Symbol) -> Source | None:
+    return None if module.path is None else document.module(module.path)
+
+
+def _entry(source: Source, name: str) -> LibraryEntry | None:
+    return next((entry for entry in entries(source) if entry.name == f"_.{name}"), None)
+
+
+def entries(source: Source) -> Iterator[LibraryEntry]:
+    """The documented definitions of a text, named `_.name`."""
+    return entries_of("_", source.text)
+
+
+def _member(document: Document, mention: Mention) -> str | None:
+    entry = member_entry(document, mention)
+    if entry is None:
+        return code(f"{mention.symbol.name}.{mention.member}  ⍝ of {mention.symbol.path}")
+    return library_page(replace(entry, source=f"{mention.symbol.name}.{entry.source}"))
+
+
+def cost_of(document: Document, name: str) -> str | None:
+    """What a function costs, as formulas in the sizes of its arguments; None for a generic one."""
+    from ..costs import costs_of_definitions
+
+    result = document.checked.result
+    if result is None:
+        return None
+    only = replace(result.elaborated, names={name: result.elaborated.names[name]})
+    try:
+        found = costs_of_definitions(replace(document.checked, result=replace(result, elaborated=only)))
+    except (RhoError, RecursionError):
+        return None
+    lines: list[str] = []
+    for definition in found.get(name, ()):
+        lines += [*([definition.signature] if len(found[name]) > 1 else []), *definition.cost.lines()]
+    return "\n".join(["```text", *lines, "```"]) if lines else None
