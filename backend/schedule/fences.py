@@ -46,6 +46,8 @@ class Merging(Enum):
 
 _Event: TypeAlias = tuple[int, int]
 """(queue, position): that step is complete."""
+_MOST_SOURCES: Final = 100
+"""Devices that one step waits for, above which riders of one are not held against the fences of others."""
 _Clock: TypeAlias = dict[int, int]
 """By queue, the last position known to be complete."""
 _CLOSURE_LIMIT: Final = 20_000_000
@@ -258,7 +260,7 @@ class _Synchroniser:
                 for need in (*group, *self._riders(later[queue, source], step, position, group, done)):
                     _join(told[source], {need.event[0]: need.event[1]})
             learnt = {source: _closed(events, clocks) for source, events in told.items()}
-            for source in list(told):
+            for source in list(told) if 1 < len(told) <= _MOST_SOURCES else ():
                 others = [clock for other, clock in learnt.items() if other != source]
                 if all(any(clock.get(q, -1) >= p for clock in (knows, *others)) for q, p in told[source].items()):
                     del told[source], learnt[source]
@@ -322,10 +324,14 @@ def _reduced(missing: list[_Need], clocks: Mapping[_Event, _Clock]) -> dict[int,
     for need in missing:
         if need.event[0] not in last or last[need.event[0]].event[1] < need.event[1]:
             last[need.event[0]] = need
+    implied: _Clock = {}
+    for need in last.values():
+        for queue, position in clocks.get(need.event, {}).items():
+            if queue != need.event[0] and implied.get(queue, -1) < position:
+                implied[queue] = position
     found: dict[int, list[_Need]] = defaultdict(list)
     for need in last.values():
-        queue, position = need.event
-        if not any(clocks.get(o.event, {}).get(queue, -1) >= position for o in last.values() if o is not need):
+        if implied.get(need.event[0], -1) < need.event[1]:
             found[need.source].append(need)
     return found
 
