@@ -65,15 +65,15 @@ class Effort:
     core_ns: int = 40_000_000
     other_ns: int = 4_000_000
     budget_ns: int = 300_000
-    seconds: int = 24
+    seconds: int = 21
     kinds: tuple[Kind, ...] = KINDS
     sizes: tuple[int, ...] = ()
     small_sizes: tuple[int, ...] = ()
     with_programs: bool = True
 
 
-LATE_NS: Final = 2 * 10**9
-"""So long after its time a calibration begins nothing new: what is missing is taken from near sizes and element types."""
+LATE_NS: Final = 10**9
+"""A second after its time a calibration begins nothing new: what is missing is taken from near sizes and element types."""
 REFINED: Final = Effort(rounds=7, other_ns=12_000_000, budget_ns=1_000_000, seconds=180)
 
 Make = Callable[[int], bodies.Probe]
