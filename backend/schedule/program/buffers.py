@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Final
 
 from ...graph import traverse
 from ...graph.phases import Input
@@ -16,6 +17,8 @@ from ..one_device import Numbers
 from ..plan import ALIGNMENT, Box, Buffer, DeviceId, Role
 from ..problem import Schedule
 from .problem_of import ProgramProblem
+
+MOST_SEARCHED: Final = 256
 
 
 @dataclass(slots=True)
@@ -49,9 +52,11 @@ def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProble
 
 
 def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence[str]) -> tuple[Buffer, ...]:
-    """Addresses by first fit in order of birth; `first` and `last` are ticks."""
+    """Addresses by first fit in order of birth (beyond `MOST_SEARCHED` at once: one after the other); `first` and `last` are
+    ticks."""
     found: list[Buffer] = []
     taken: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    tops: dict[int, int] = defaultdict(int)
     numbers, types = Numbers(), program.bound.graph.types
     for piece in sorted(pieces, key=lambda p: (p.start, p.phase, p.device, p.made)):
         if piece.partial:
@@ -61,16 +66,23 @@ def buffers_of(pieces: Sequence[Piece], program: ProgramProblem, names: Sequence
         for value, box in zip(traverse.results(phase), piece.boxes, strict=True):
             extents = map(numbers.cap, types[value].shape) if box is None else (stop - start for start, stop in box)
             size = prod(extents) * types[value].element.kind.bytes
-            live = sorted((a, b) for a, b, until in taken[piece.device] if until > piece.start)
-            offset = 0
-            for start, stop in live:
-                if start - offset >= _rounded(size):
-                    break
-                offset = max(offset, stop)
-            taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
+            offset = tops[piece.device]
+            if len(taken[piece.device]) < MOST_SEARCHED:
+                taken[piece.device] = [t for t in taken[piece.device] if t[2] > piece.start]
+                offset = _first_gap(sorted((a, b) for a, b, _ in taken[piece.device]), _rounded(size))
             taken[piece.device].append((offset, offset + _rounded(size), piece.end))
+            tops[piece.device] = max(tops[piece.device], offset + _rounded(size))
             found.append(Buffer(value, DeviceId(names[piece.device]), role, size, offset, piece.start, piece.end))
     return tuple(found)
+
+
+def _first_gap(live: Sequence[tuple[int, int]], size: int) -> int:
+    offset = 0
+    for start, stop in live:
+        if start - offset >= size:
+            break
+        offset = max(offset, stop)
+    return offset
 
 
 def _rounded(size: int) -> int:
