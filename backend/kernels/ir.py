@@ -32,6 +32,8 @@ ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
 FAILURE_WORDS: Final = 1
+NAME: Final = "kernel"
+"""The name of the function that is printed."""
 
 
 class Form(Enum):

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from .llvm_text import NAME
+from .ir import NAME
 
 
 class Unsupported(Exception):
@@ -88,7 +88,8 @@ def identity() -> str:
     import llvmlite
 
     features = ",".join(sorted(f for f, on in llvm.get_host_cpu_features().items() if on))
-    return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+    machine = f"{llvm.get_process_triple()} {llvm.get_host_cpu_name()} {features}"
+    return f"{RELOCATION} {CODE_MODEL} {llvmlite.__version__} {llvm.llvm_version_info} {machine}"
 
 
 def processor() -> str:

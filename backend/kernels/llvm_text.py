@@ -9,12 +9,10 @@ Neighbours: `ir` (Note [Argument block]), `writer`, `scalar_text`; `store` compi
 from __future__ import annotations
 
 from .emission import Emission
-from .ir import Form, Kernel
+from .ir import NAME, Form, Kernel
 from .maps import write_map
 from .sums import write_across, write_along
 from .writer import Writer
-
-NAME = "kernel"
 
 
 def llvm_text(kernel: Kernel) -> str:

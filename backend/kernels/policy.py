@@ -15,16 +15,19 @@ from __future__ import annotations
 import os
 import threading
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from .build import Body
-from .ir import Kernel
-from .store import Code, address_of, is_ready, is_stored
+if TYPE_CHECKING:
+    from .build import Body
+    from .ir import Kernel
+    from .store import Code
 
 SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
 """Points below which a phase stays on NumPy (its calls cost no more than binding a kernel), unless it has functions that are
 many operations there."""
+HARD: Final = frozenset({"exp", "ln", "erf", "circular"})
+"""Those functions (`mathematics.TRANSCENDENTAL`, which is not imported for the question)."""
 COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
 
@@ -60,6 +63,8 @@ def is_worthwhile_to_repeat(kernel: Kernel, body: Body, points: int, turns: int)
 
 def is_worth(code: Kernel | Code, nanoseconds: float) -> bool:
     """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
+    from .store import address_of, is_ready, is_stored
+
     if is_ready(code) or mode() is Mode.ALWAYS:
         return True
     total = _saved[code] = _saved.get(code, 0.0) + nanoseconds

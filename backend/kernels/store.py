@@ -20,7 +20,6 @@ from typing import Protocol
 
 from . import llvm_leaf
 from .ir import Kernel
-from .llvm_text import llvm_text
 
 SWITCH = "RHO_KERNEL_CACHE"
 FORMAT = b"rho kernel 1\n"
@@ -63,6 +62,8 @@ def is_stored(kernel: Kernel | Code) -> bool:
 
 
 def _text(kernel: Kernel | Code) -> str:
+    from .llvm_text import llvm_text
+
     return llvm_text(kernel) if isinstance(kernel, Kernel) else kernel.text()
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import ApplyNode, Structured
-from rho.backend.kernels import error_table
+from rho.backend.kernels import error_table, mathematics, policy
 from rho.backend.run.cpu.mathematics import own_function
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -88,6 +88,10 @@ def test_special_values(name: str) -> None:
         "tanh": [0.0, -0.0, 1, -1, nan, tiny, -tiny], "erf": [0.0, -0.0, 1, -1, nan, tiny, -tiny],
     }[name]  # fmt: skip
     assert same_bits(got, np.array(want, float))
+
+
+def test_names() -> None:
+    assert policy.HARD == mathematics.TRANSCENDENTAL
 
 
 def test_table_of_erf() -> None:

@@ -6,7 +6,7 @@ Neighbours: `structured`, `library`, `kinds`; `executor` drives it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,8 +16,10 @@ from ...schedule.plan import Box
 from ..device import Kernel, Types
 from ..pool import trim
 from .kinds import DTYPES, constants, shown, stored
-from .loops import LoopRunner, compile_loop_kernel
 from .structured import compile_structured
+
+if TYPE_CHECKING:
+    from .loops import LoopRunner
 
 
 class CpuBackend:
@@ -44,6 +46,8 @@ class CpuBackend:
 
     def loop(self, phase: Loop, types: Types) -> LoopRunner | None:
         """A loop as one kernel, if it is of that sort."""
+        from .loops import compile_loop_kernel
+
         return compile_loop_kernel(phase, types.kind, lambda value: types.types[value].shape, types.number, self.threads)
 
     def constant(self, phase: Constant, types: Types) -> Any:

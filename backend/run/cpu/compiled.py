@@ -22,12 +22,11 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
-from ...graph.phases import ApplyNode, Structured, ValueId
+from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
-from ...kernels.mathematics import TRANSCENDENTAL
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.store import address_of
@@ -54,18 +53,12 @@ def compile_kernel(
 ) -> Run:  # fmt: skip
     """The run of a phase through kernels where they are worth it; `otherwise` itself where they never are."""
     mode = policy.mode()
-    if mode is policy.Mode.OFF or (mode is not policy.Mode.ALWAYS and prod(space) < policy.SMALL and not _is_hard(phase)):
-        return otherwise
     body = build_body(phase) if is_installed() else None
     if body is None:
         return otherwise
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
     return CompiledRun(body, views, space, operands, [number(size) for size in body.sizes], threads, mode, otherwise).run
-
-
-def _is_hard(phase: Structured) -> bool:
-    return any(isinstance(node, ApplyNode) and node.function in TRANSCENDENTAL for node in phase.body)
 
 
 @dataclass(frozen=True, slots=True)

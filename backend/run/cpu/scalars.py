@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ...kernels.policy import HARD
 from .kinds import NumArray
 
 Implementation: TypeAlias = Callable[..., Any]
@@ -44,11 +45,12 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
         found = complex_circular(parameter) if function == "circular" else COMPLEX.get(function)
         if found is not None:
             return found
-    from .mathematics import own_function
+    if function in HARD:
+        from .mathematics import own_function
 
-    own = own_function(function, kind, parameter)
-    if own is not None:
-        return own
+        own = own_function(function, kind, parameter)
+        if own is not None:
+            return own
     if function == "circular":
         return _CIRCULAR[parameter]
     if function == "gcd" and kind.is_integer:

@@ -10,6 +10,7 @@ Neighbours: `views`, `body` (compile a phase), `mapping`, `reducing` (run it); `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -17,10 +18,9 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
+from ...graph.phases import ApplyNode, AxisKind, ReadNode, Structured, ValueId
 from ...kernels import policy
 from .body import compile_body
-from .compiled import compile_kernel
 from .kinds import DTYPES, FILLS, NumArray
 from .mapping import MappingRun
 from .reduce import compile_reduction, identity_array
@@ -67,12 +67,29 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         reductions = [compile_reduction(r, phase.body, kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
         run = ReducingRun(body, views, space, reductions, threads).run
-        return compile_kernel(phase, views, space, kinds, number, threads, run)
+        return run if _stays(phase, space) else _kernel(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(phase, views, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
     run = MappingRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], threads).run
+    return run if _stays(phase, space) else _kernel(phase, views, space, kinds, number, threads, run)
+
+
+def _stays(phase: Structured, space: tuple[int, ...]) -> bool:
+    """Does a phase stay on NumPy, whatever its body?"""
+    mode = policy.mode()
+    if mode in (policy.Mode.OFF, policy.Mode.ALWAYS):
+        return mode is policy.Mode.OFF
+    return prod(space) < policy.SMALL and not any(isinstance(n, ApplyNode) and n.function in policy.HARD for n in phase.body)
+
+
+def _kernel(
+    phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
+    number: Callable[[Size], int], threads: int, run: Kernel,
+) -> Kernel:  # fmt: skip
+    from .compiled import compile_kernel
+
     return compile_kernel(phase, views, space, kinds, number, threads, run)
 
 

@@ -19,7 +19,6 @@ from .....typechecker.elements import Kind
 from .....typechecker.scalars import FUNCTIONS
 from ..kinds import DTYPES, NumArray
 from ..scalars import implementation
-from ..scattering import reduce_by_key
 from .frames import Arrays, Call, Implementation, whole
 from .keys import stable_order
 from .selecting import check_indices
@@ -40,6 +39,8 @@ def key_reduce(call: Call, arrays: Arrays) -> Arrays:
     indices = indices.reshape(len(indices), -1).astype(np.int64, copy=False)
     width = math.prod(cell)
     if width == 1 and not call.rank:
+        from ..scattering import reduce_by_key
+
         values = np.broadcast_to(arg, (1, *arg.shape[1:])).reshape(-1)
         made = reduce_by_key(call.function(), call.kind(), indices.reshape(-1), values, bins, call.threads)
         if made is not None:
