@@ -1,0 +1,153 @@
+"""The definitions of `mathematics` as CUDA C++: `Expression` writes a statement for each operator.
+
+Each definition becomes one `__device__` function of binary64.  The compiler is told not to contract, so the bits are those of
+every other tier, except where a definition asks the C library (angles beyond 10⁶), whose place CUDA's own library takes.
+
+Neighbours: `mathematics` (the definitions), `cuda_scalars` (calls the functions).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+from ...typechecker.elements import Kind
+from .error_table import entries
+
+TYPES: Final = {
+    Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
+}  # fmt: skip
+"""The type of a computed value."""
+
+_LEAST: Final = -(1 << 63)
+
+
+def number(kind: Kind, value: float | int) -> str:
+    """A constant; floats in hexadecimal, so that the compiler rounds nothing."""
+    if kind is Kind.BOOL:
+        return "true" if value else "false"
+    if kind.is_float:
+        return _float(kind, float(value))
+    if kind is Kind.I64:
+        return f"({_LEAST + 1}LL - 1)" if value == _LEAST else f"{int(value)}LL"
+    if kind is Kind.I32:
+        return f"(int){int(value)}LL" if value == -(1 << 31) else str(int(value))
+    return f"({TYPES[kind]}){int(value)}u"
+
+
+def _float(kind: Kind, value: float) -> str:
+    if math.isnan(value):
+        return "__longlong_as_double(0x7ff8000000000000LL)" if kind is Kind.F64 else "__int_as_float(0x7fc00000)"
+    if math.isinf(value):
+        wide = "0x7ff0000000000000LL" if kind is Kind.F64 else "0x7f800000"
+        text = f"__longlong_as_double({wide})" if kind is Kind.F64 else f"__int_as_float({wide})"
+        return text if value > 0 else f"(-{text})"
+    return value.hex() if kind is Kind.F64 else f"{value.hex()}f"
+
+
+class Expression:
+    """A variable of binary64, i64 or bool."""
+
+    __slots__ = ("kind", "name", "text")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, text: CudaFunction, kind: Kind, name: str) -> None:
+        self.text, self.kind, self.name = text, kind, name
+
+    def _of(self, other: Expression | float | int) -> str:
+        return other.name if isinstance(other, Expression) else number(self.kind, other)
+
+    def _made(self, operator: str, left: str, right: str) -> Expression:
+        if self.kind is Kind.I64:
+            return self.text.let(Kind.I64, f"(i64)((u64){left} {operator} (u64){right})")
+        return self.text.let(self.kind, f"{left} {operator} {right}")
+
+    def __add__(self, other: Expression | float) -> Expression:
+        return self._made("+", self.name, self._of(other))
+
+    def __sub__(self, other: Expression | float) -> Expression:
+        return self._made("-", self.name, self._of(other))
+
+    def __rsub__(self, other: float) -> Expression:
+        return self._made("-", self._of(other), self.name)
+
+    def __mul__(self, other: Expression | float) -> Expression:
+        return self._made("*", self.name, self._of(other))
+
+    def __truediv__(self, other: Expression | float) -> Expression:
+        return self._made("/", self.name, self._of(other))
+
+    def __rtruediv__(self, other: float) -> Expression:
+        return self._made("/", self._of(other), self.name)
+
+    def __neg__(self) -> Expression:
+        return self.text.let(self.kind, f"-{self.name}")
+
+    def __and__(self, other: Expression | int) -> Expression:
+        return self.text.let(self.kind, f"{self.name} & {self._of(other)}")
+
+    def __lshift__(self, other: int) -> Expression:
+        return self.text.let(Kind.I64, f"(i64)((u64){self.name} << {other})")
+
+    def __rshift__(self, other: int) -> Expression:
+        return self.text.let(Kind.I64, f"{self.name} >> {other}")
+
+    def _test(self, operator: str, other: Expression | float | int) -> Expression:
+        return self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
+
+    def __lt__(self, other: Expression | float) -> Expression:
+        return self._test("<", other)
+
+    def __gt__(self, other: Expression | float) -> Expression:
+        return self._test(">", other)
+
+    def __eq__(self, other: object) -> Expression:  # type: ignore[override]
+        assert isinstance(other, Expression | float | int)
+        return self._test("==", other)
+
+
+class CudaFunction:
+    """A function being written; `mathematics.Machine` on variables."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.tables: dict[str, str] = {}
+
+    def let(self, kind: Kind, text: str) -> Expression:
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"  const {TYPES[kind]} {name} = {text};")
+        return Expression(self, kind, name)
+
+    def choose(self, condition: Expression, x: Expression | float, y: Expression | float) -> Expression:
+        kind = x.kind if isinstance(x, Expression) else y.kind if isinstance(y, Expression) else Kind.F64
+        first, second = (side.name if isinstance(side, Expression) else number(kind, side) for side in (x, y))
+        return self.let(kind, f"{condition.name} ? {first} : {second}")
+
+    def magnitude(self, x: Expression) -> Expression:
+        return self.let(x.kind, f"fabs({x.name})")
+
+    def bits(self, x: Expression) -> Expression:
+        return self.let(Kind.I64, f"__double_as_longlong({x.name})")
+
+    def float_of(self, bits: Expression) -> Expression:
+        return self.let(Kind.F64, f"__longlong_as_double({bits.name})")
+
+    def lookup(self, table: str, index: Expression) -> Expression:
+        if table not in self.tables:
+            numbers = [number(Kind.F64, entry) for entry in entries(table)]
+            rows = [", ".join(numbers[i : i + 4]) for i in range(0, len(numbers), 4)]
+            body = ",\n  ".join(rows)
+            self.tables[table] = f"__device__ static const double rho_{table}[{len(numbers)}] = {{\n  {body}\n}};"
+        return self.let(Kind.F64, f"rho_{table}[{index.name}]")
+
+    def patch(self, name: str, where: Expression, x: Expression, value: Expression) -> Expression:
+        return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
+
+
+def defined(name: str, compute: Callable[[Any, Any], Any]) -> tuple[str, ...]:
+    """The tables and the text of a definition as the function `name`."""
+    function = CudaFunction()
+    result = compute(Expression(function, Kind.F64, "x"), function)
+    body = "\n".join((*function.lines, f"  return {result.name};"))
+    return (*function.tables.values(), f"__device__ static double {name}(double x) {{\n{body}\n}}")

@@ -1,0 +1,84 @@
+"""The only module that knows NVRTC: CUDA C++ to PTX, with or without a GPU.
+
+The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) and is called through ctypes.  Programs run through
+CuPy, which has its own way to NVRTC; this one says on any machine whether a kernel compiles.
+
+Neighbours: `cuda_text` (what is compiled).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final
+
+OPTIONS: Final = ("--std=c++17", "--fmad=false")
+"""Of every compilation: no multiplication is contracted with an addition."""
+ARCHITECTURE: Final = "compute_90"
+
+
+class Unsupported(Exception):
+    """NVRTC refuses the text: its log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """`ptx` is text; `log` is empty where the compiler has nothing to say."""
+
+    ptx: str
+    log: str
+
+
+@cache
+def library() -> Any:
+    """NVRTC, None where it is missing."""
+    try:
+        spec = find_spec("nvidia.cuda_nvrtc")
+    except ModuleNotFoundError:
+        return None
+    if spec is None:
+        return None
+    for place in spec.submodule_search_locations or ():
+        for pattern in ("lib/libnvrtc.so*", "bin/nvrtc64*.dll"):
+            for file in sorted(Path(place).glob(pattern)):
+                if "builtins" in file.name or "alt" in file.name:
+                    continue
+                try:
+                    return ctypes.CDLL(str(file))
+                except OSError:
+                    continue
+    return None
+
+
+def compile_text(text: str, architecture: str = ARCHITECTURE) -> Compiled:
+    """Unsupported: the text is no good.  AssertionError: there is no NVRTC."""
+    nvrtc = library()
+    assert nvrtc is not None, "nvidia-cuda-nvrtc-cu12 is not installed"
+    program = ctypes.c_void_p()
+    _call(nvrtc.nvrtcCreateProgram, ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
+    try:
+        options = [option.encode() for option in (*OPTIONS, f"--gpu-architecture={architecture}")]
+        code = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
+        log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
+        if code:
+            raise Unsupported(log or f"NVRTC error {code}")
+        return Compiled(_text(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program), log)
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _text(size_of: Any, fill: Any, program: ctypes.c_void_p) -> str:
+    size = ctypes.c_size_t()
+    _call(size_of, program, ctypes.byref(size))
+    buffer = ctypes.create_string_buffer(max(1, size.value))
+    _call(fill, program, buffer)
+    return buffer.value.decode(errors="replace").strip()
+
+
+def _call(function: Any, *args: Any) -> None:
+    code = function(*args)
+    if code:
+        raise Unsupported(f"NVRTC error {code}")

@@ -1,0 +1,206 @@
+"""Generated CUDA C++: what it looks like, and that NVRTC accepts what the test programs generate, without a word.
+
+A sample of the programs, in few modules; `RHO_TEST_NVRTC=all` compiles the kernels of every program, each on its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from rho import backend
+from rho.backend.graph import traverse
+from rho.backend.graph.phases import Loop, Structured, ValueId
+from rho.backend.kernels import nvrtc_leaf
+from rho.backend.kernels.build import build_body, build_kernel
+from rho.backend.kernels.cuda_text import PRELUDE, CudaText, Role, cuda_text, parameters
+from rho.backend.kernels.ir import Form, Kernel
+from rho.backend.kernels.loops import build_loop, merge_loop
+from rho.backend.kernels.nest import plan_nest
+from rho.backend.run.cpu.kinds import DTYPES, FILLS
+from rho.backend.run.cuda.launching import Launch, Modules, compile_structured
+from rho.backend.run.cuda.layouts import compile_reading
+from rho.lang.diagnostics import RhoError
+from rho.tests.backend import cuda_stub
+from rho.tests.backend.differential import checked
+from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+from rho.tests.kernels.phases import apply, phase, projection, read
+from rho.tests.kernels.test_programs import LOOPS, STENCILS
+from rho.typechecker.elements import Kind
+
+ALL = os.environ.get("RHO_TEST_NVRTC", "") == "all"
+needs_nvrtc = pytest.mark.skipif(nvrtc_leaf.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
+
+
+def kernel_of(made: Structured, kinds: list[Kind], strides: list[tuple[int, ...]], space: tuple[int, ...]) -> Kernel:
+    body = build_body(made)
+    assert body is not None
+    return build_kernel(body, plan_nest(space, made.results[0].reduction is not None, strides, body.coordinates), kinds, 16)
+
+
+# ------------------------------------------------------------------------------------------- goldens
+
+MAP = """extern "C" __global__ void __launch_bounds__(256) kernel(const i64 n0, const char *p0, const char *p1, float *r0) {
+  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < n0; i += (i64)gridDim.x * blockDim.x) {
+    const i64 a0 = i;
+    const float v0 = *(const float *)(p0 + a0 * 4);
+    const float v1 = *(const float *)(p1);
+    const float v2 = v0 * v1;
+    r0[i] = v2;
+  }
+}
+"""
+
+
+def test_a_map() -> None:
+    body = [read(0, Kind.F32), read(1, Kind.F32), apply("mul", (0, 1), Kind.F32)]
+    made = phase([9], [projection([9], [9], [0]), projection([9], [], [])], body, [2])
+    text = cuda_text(kernel_of(made, [Kind.F32] * 2, [(4,), (0,)], (9,)))
+    assert text.source == PRELUDE + MAP
+    assert [p.name for p in text.parameters] == ["n0", "p0", "p1", "r0"]
+
+
+def test_forms() -> None:
+    """Rows share memory, columns do not wait; both leave partial results that `finish` joins."""
+    made = phase([9, 999], [projection([9, 999], [9, 999], [0, 1])], [read(0, Kind.F64)], [0], "add")
+    rows = kernel_of(made, [Kind.F64], [(999 * 8, 8)], (9, 999))
+    columns = kernel_of(made, [Kind.F64], [(8, 72)], (9, 999))
+    assert (rows.form, columns.form) == (Form.ALONG, Form.ACROSS)
+    along, across = cuda_text(rows).source, cuda_text(columns).source
+    assert "__shared__ double lanes0[256];" in along and along.count("__syncthreads();") == 3
+    assert "__shared__" not in across and "__brev" in across
+    assert along.split('extern "C"')[2] == across.split('extern "C"')[2]
+
+
+def test_parameters_say_what_is_used() -> None:
+    """No stride where it is known, none of an operand that the results do not need, a flag only with checks."""
+    body = [read(0, Kind.F64), read(1, Kind.F64), apply("neg", (1,), Kind.F64), apply("floor", (0,), Kind.F64)]
+    made = phase([5, 7], [projection([5, 7], [5, 7], [0, 1])] * 2, body, [3])
+    roles = [(p.role, p.which, p.axis) for p in parameters(kernel_of(made, [Kind.F64] * 2, [(80, 16), (56, 8)], (5, 7)))]
+    assert roles == [(Role.SIZE, 0, 0), (Role.SIZE, 1, 0), (Role.ADDRESS, 0, 0), (Role.STRIDE, 0, 0), (Role.STRIDE, 0, 1),
+                     (Role.RESULT, 0, 0), (Role.FAILED, 0, 0)]  # fmt: skip
+
+
+def test_constants_keep_their_bits() -> None:
+    from rho.backend.kernels.cuda_math import number
+
+    assert number(Kind.F64, 0.1) == "0x1.999999999999ap-4" and number(Kind.F64, -0.0) == "-0x0.0p+0"
+    assert number(Kind.F32, 0.5) == "0x1.0000000000000p-1f"
+    assert number(Kind.F64, float("-inf")) == "(-__longlong_as_double(0x7ff0000000000000LL))"
+    assert number(Kind.I64, -(1 << 63)) == "(-9223372036854775807LL - 1)"
+
+
+# --------------------------------------------------------------------------------------------- NVRTC
+
+
+def texts_of(program: str, n: int, r: int, c: int) -> Iterator[CudaText]:
+    """The kernels that a program would launch."""
+    core = checked(DECLARED + program)
+    if core is None:
+        return
+    try:
+        bound = backend.load(core, data(n, r, c), {})
+    except RhoError:
+        return
+    types, sizes = bound.graph.types, dict(bound.sizes)
+    modules = Modules(cuda_stub)
+
+    def kind(value: ValueId) -> Kind:
+        return types[value].element.kind
+
+    for one in traverse.all_phases(bound.graph):
+        if any(v not in sizes for size in traverse.sizes(one) for v in size.variables()):
+            continue
+        launch = None
+        if isinstance(one, Structured):
+            run = compile_structured(cuda_stub, modules, one, kind, lambda size: size.evaluate(sizes), lambda v, o: ())
+            launch = getattr(run, "__self__", None)
+        elif isinstance(one, Loop):
+            launch = loop_launch(one, kind, types, sizes, modules)
+        if launch is None:
+            continue
+        strides = []
+        for value, reading in launch.reads:
+            shape = tuple(size.evaluate(sizes) for size in types[value].shape)
+            strides.append(reading(cuda_stub.empty(shape, DTYPES[kind(value)])).strides)
+        yield launch.bound(strides).text
+
+
+def loop_launch(loop: Loop, kind: object, types: object, sizes: object, modules: Modules) -> Launch | None:
+    turn = merge_loop(loop, kind, lambda value: types[value].shape)  # type: ignore[arg-type, index]
+    body = None if turn is None else build_loop(turn)
+    if turn is None or body is None:
+        return None
+    space = tuple(axis.size.evaluate(sizes) for axis in turn.axes)  # type: ignore[arg-type]
+    if 0 in space:
+        return None
+    reads = [
+        (one.value, compile_reading(cuda_stub, one.projection, space, FILLS[kind(one.value)], lambda s: s.evaluate(sizes)))  # type: ignore[operator, arg-type]
+        for one in turn.reads
+    ]
+    return Launch(cuda_stub, modules, body, reads, space, [kind(one.value) for one in turn.reads], [0] * len(body.sizes), None)  # type: ignore[operator]
+
+
+def together(texts: list[CudaText]) -> str:
+    """Several kernels as one module."""
+    parts = []
+    for place, text in enumerate(texts):
+        own = text.source.removeprefix(PRELUDE)
+        for name in ("kernel", "finish"):
+            own = own.replace(f" {name}(", f" {name}_{place}(")
+        parts.append(f"namespace k{place} {{\n{own}}}\n")
+    return PRELUDE + "".join(parts)
+
+
+def programs() -> list[str]:
+    every = [*PROGRAMS, *LOOPS, *STENCILS]
+    return every if ALL else [*PROGRAMS[::3], *LOOPS[::3]]
+
+
+@needs_nvrtc
+def test_nvrtc_accepts_the_kernels_of_programs() -> None:
+    shapes = ((23, 3, 40), (9, 40, 3), (1, 1, 1)) if ALL else ((23, 3, 40),)
+    texts = {t.source: t for program, shape in itertools.product(programs(), shapes) for t in texts_of(program, *shape)}
+    found = list(texts.values())
+    assert len(found) > (150 if ALL else 25)
+    size = 1 if ALL else 30
+    for first in range(0, len(found), size):
+        own = found[first : first + size]
+        source = own[0].source if size == 1 else together(own)
+        made = nvrtc_leaf.compile_text(source)
+        assert not made.log, source
+        assert made.ptx.count(".entry") == source.count('extern "C"')
+        assert "fma." not in made.ptx, source
+
+
+@needs_nvrtc
+def test_nvrtc_accepts_every_function() -> None:
+    """Beside what programs use: every function on every kind, and the mathematics, with nothing contracted."""
+    from rho.tests.kernels.test_cuda_semantics import together as functions
+    from rho.tests.kernels.test_functions import EXACT
+
+    texts = []
+    for made, arrays in functions(EXACT):
+        kind = next(k for k, d in DTYPES.items() if d == arrays[0].dtype)
+        texts.append(cuda_text(kernel_of(made, [kind] * 2, [(kind.bytes,)] * 2, (333,))))
+    for kind in (Kind.F32, Kind.F64):
+        body = [read(0, kind), *(apply(f, (0,), kind) for f in ("exp", "ln", "erf")),
+                *(apply("circular", (0,), kind, k) for k in (1, 7))]  # fmt: skip
+        made = phase([9], [projection([9], [9], [0])], body, range(1, len(body)))
+        texts.append(cuda_text(kernel_of(made, [kind], [(kind.bytes,)], (9,))))
+    made_all = nvrtc_leaf.compile_text(together(texts))
+    assert not made_all.log
+
+
+@needs_nvrtc
+def test_nvrtc_says_what_is_wrong() -> None:
+    with pytest.raises(nvrtc_leaf.Unsupported, match="nonsense"):
+        nvrtc_leaf.compile_text("nonsense")
+
+
+def test_the_samples_are_not_empty() -> None:
+    kinds = {p.role for program in PROGRAMS[::16] for t in texts_of(program, 23, 3, 40) for p in t.parameters}
+    assert {Role.SIZE, Role.ADDRESS, Role.RESULT} <= kinds
