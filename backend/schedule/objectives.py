@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
 from typing import Final
 
+from .batches import executions, unrolled
 from .budget import DEFAULT, Budget
 from .costs import Costs
 from .fences import synchronise
@@ -30,30 +30,25 @@ from .merging import fewer_syncs
 from .modes import candidate_modes
 from .planner import MOST_DEVICES, MOST_EXACT, plan_problem
 from .problem import (
-    Adjacent,
     Answer,
-    Before,
     Deadline,
-    Directive,
-    IssueBefore,
-    Keep,
     LimitMachines,
     Line,
-    NoSplit,
     Objective,
-    Order,
     PhaseIndex,
     Place,
     Problem,
     Proof,
-    Replicate,
     Schedule,
-    Speculate,
-    Split,
     Status,
 )
 from .routes import Routes
 from .timing import Timer
+
+__all__ = [
+    "bound_of", "energy", "exact_value", "executions", "load", "machines", "plan_objectives", "receivers", "syncs", "transfers",
+    "unrolled", "value", "values",
+]  # fmt: skip
 
 TIES: Final = 500_000
 """Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
@@ -117,12 +112,6 @@ def load(problem: Problem, schedule: Schedule) -> int:
     return max(busy.values(), default=0)
 
 
-def executions(problem: Problem) -> int:
-    """Executions that one schedule of the problem holds: of a problem that was unrolled, several."""
-    last = problem.phases[-1].id.rpartition("#")[2] if problem.phases else ""
-    return int(last) + 1 if problem.batches > 1 and last.isdecimal() else 1
-
-
 def energy(problem: Problem, schedule: Schedule) -> int:
     """Picojoules.  See Note [Energy]."""
     names = len(problem.device_names())
@@ -147,51 +136,6 @@ def energy(problem: Problem, schedule: Schedule) -> int:
             total += problem.tick_ns * group.idle_mw * schedule.makespan if on[device] else 0
             device += 1
     return -(-total.numerator // total.denominator)
-
-
-# ----------------------------------------------------------------------------------------- batches
-
-
-def unrolled(problem: Problem) -> Problem:
-    """Every execution of the batches as phases of its own, `p#0`, `p#1`…; the problem itself if there is one only."""
-    count = len(problem.phases)
-    if problem.batches <= 1 or not count or executions(problem) > 1:
-        return problem
-    phases = tuple(replace(phase, id=f"{phase.id}#{b}") for b in range(problem.batches) for phase in problem.phases)
-    edges = tuple(
-        replace(edge, source=PhaseIndex(edge.source + b * count), target=PhaseIndex(edge.target + b * count))
-        for b in range(problem.batches)
-        for edge in problem.edges
-    )
-    directives: list[Directive] = []
-    for directive in problem.directives:
-        directives += _copies(directive, problem.batches, count)
-    return replace(problem, phases=phases, edges=edges, directives=tuple(directives))
-
-
-def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:
-    """The directive for each execution."""
-
-    def moved(phases: Sequence[PhaseIndex], batch: int) -> tuple[PhaseIndex, ...]:
-        return tuple(PhaseIndex(p + batch * count) for p in phases)
-
-    for b in range(batches):
-        match directive:
-            case Place(_, phases, _):
-                yield replace(directive, phases=moved(phases, b))
-            case Before(_, first, then) | IssueBefore(_, first, then):
-                yield replace(directive, first=moved(first, b), then=moved(then, b))
-            case Split(_, p) | NoSplit(_, p) | Replicate(_, p) | Keep(_, p) | Speculate(_, p):
-                yield replace(directive, phase=PhaseIndex(p + b * count))
-            case Adjacent(_, x, z):
-                yield replace(directive, first=PhaseIndex(x + b * count), then=PhaseIndex(z + b * count))
-            case Order(line, items):
-                named = [item for item in items if item is not None]
-                for x, z in pairwise(named):
-                    yield IssueBefore(line, moved((x,), b), moved((z,), b))
-            case _:
-                if b == 0:
-                    yield directive
 
 
 # ------------------------------------------------------------------------------------------ search
