@@ -35,6 +35,8 @@ MOST_ENERGY: Final = 64
 """Phases up to which every interval is looked at."""
 MOST_SOLVED: Final = 64
 """Phases up to which the exact search is asked after the heuristics for large graphs."""
+MOST_LINKED: Final = 32
+"""The same where transfers or memory make the encoding large."""
 MOST_DEVICES: Final = 64
 """Devices up to which every one of them is looked at by the search."""
 
@@ -66,7 +68,9 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
             improve(costs, bounds, found, compared, budget)
-            small = len(problem.phases) <= MOST_SOLVED and len(timer.kinds) <= MOST_DEVICES
+            heavy = (timer.linked or timer.capped) and budget.steps is not None
+            limit = MOST_LINKED if heavy else MOST_SOLVED
+            small = len(problem.phases) <= limit and len(timer.kinds) <= MOST_DEVICES
             if small and not found.met and budget.steps != 0:
                 exact(costs, found, candidate_modes(costs), budget)
         else:

@@ -97,7 +97,7 @@ def _contracted(costs: Costs, budget: Budget) -> Decisions | None:
     from ..planner import plan_problem  # which calls this module
     from ..timing import decisions_of
 
-    steps = None if budget.steps is None else budget.steps // 4
+    steps = None if budget.steps is None else budget.steps // 8
     answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
     if answer.schedule is None:
         return None
