@@ -234,7 +234,7 @@ def main() -> None:
                 dtype = np.float32 if kind == "f32" else np.float64
                 given = work.make(size, dtype, np.random.default_rng(1))
                 rho = planned(work, kind, given, options.threads)
-                for _ in range(4):
+                for _ in range(60 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
                     ours = rho()
                 good = agree(ours, work.by_hand(given), kind, work)
                 found = measure({"numpy": lambda: work.by_hand(given), "rho": rho}, rounds if size > 2000 else 40)  # noqa: B023

@@ -32,6 +32,7 @@ from ..graph.phases import (
     ValueId,
 )
 from ..graph.projections import IDENTITY
+from ..graph.traverse import results
 
 MOST_NODES = 200
 _DEEPEST = 60
@@ -53,13 +54,17 @@ class _NotOne(Exception):
 
 
 def rotation_amounts(loop: Loop) -> tuple[ValueId, ...] | None:
-    """The amounts that rotations in the body turn by; None if something there is neither a rotation nor element-wise."""
+    """The amounts from outside that rotations in the body turn by; None if something there is neither a rotation by such an
+    amount nor element-wise."""
     found: dict[ValueId, None] = {}
-    inside = {phase.result for phase in loop.body.phases if isinstance(phase, Constant)}
+    known = {phase.result for phase in loop.body.phases if isinstance(phase, Constant)}
+    made = {*loop.body.params, *(value for phase in loop.body.phases for value in results(phase))}
     for phase in loop.body.phases:
         match phase:
             case LibraryPhase(op="rotate") if not phase.attributes.get("frame", 0):
-                if phase.args[1] not in inside:
+                if phase.args[1] in made and phase.args[1] not in known:
+                    return None
+                if phase.args[1] not in known:
                     found[phase.args[1]] = None
             case Structured() | Constant():
                 pass
@@ -117,8 +122,8 @@ class _Writing:
     def turn(self) -> Turn:
         none = (0,) * len(self.shape)
         nodes = [self.value(value, none, 0) for value in self.loop.body.results]
-        results = tuple(Result(r, node, None) for r, node in zip(self.loop.results, nodes, strict=True))
-        phase = Structured(self.loop.id, self.loop.span, self.axes, tuple(self.reads), tuple(self.body), results)
+        made = tuple(Result(r, node, None) for r, node in zip(self.loop.results, nodes, strict=True))
+        phase = Structured(self.loop.id, self.loop.span, self.axes, tuple(self.reads), tuple(self.body), made)
         return Turn(phase, tuple(self.states), tuple(self.offsets))
 
     def value(self, value: ValueId, offsets: Offsets, depth: int) -> int:

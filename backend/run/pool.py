@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-LEAST: Final = 1 << 20
+LEAST: Final = 1 << 17
 MOST_KEPT: Final = 1 << 30
 """Bytes kept at most."""
 ALIGNMENT: Final = 64

@@ -89,7 +89,9 @@ r ← {((k-3)⌽⍵)+s}⍣3 ⊢ s
 r ← {(k⌽⍵)+I}⍣3 ⊢ I
 r ← {255|⍵+1⌽⍵}⍣3 ⊢ i64 u
 r ← {(⍉1⌽⍉⍵)+⍵}⍣3 ⊢ A
-r ← {⌽1⌽⍵}⍣3 ⊢ f""".splitlines()
+r ← {⌽1⌽⍵}⍣3 ⊢ f
+r ← {(⌈/⍵)⌽⍵}⍣3 ⊢ i
+r ← {(x y) ← ⍵ ⋄ (y⌽x ⋄ y)}⍣3 ⊢ (i ⋄ k)""".splitlines()
 
 
 @pytest.mark.parametrize("text", STENCILS)
