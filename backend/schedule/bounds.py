@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final
 
 from .costs import Costs, order_of
-from .splitting import least, most
+from .filling import least, most
 
 MOST_SHARDS: Final = 256
 """Shards up to which the ticks of a combine are weighed against the width of the cut."""

@@ -17,8 +17,8 @@ from math import exp
 from typing import Final
 
 from .bounds import Bound, Bounds
+from .filling import least
 from .problem import Ticks
-from .splitting import least
 
 SCALE: Final = 1 << 24
 MOST_WINDOWS: Final = 24

@@ -14,7 +14,7 @@ from math import comb, perm
 from typing import Final
 
 from .costs import Costs
-from .splitting import fill, least, most
+from .filling import fill, least, most
 from .timing import Mode
 
 MOST_MODES: Final = 15

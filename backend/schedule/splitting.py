@@ -7,20 +7,23 @@ n where a combine costs by n; the counts at D - 1, which sum to too few, are the
 channel, the counts depend on who is served first: every order of the classes of devices is tried.
 
 Costs here are never above the real ones (bytes are rounded down), so D is a bound; the plan is then laid out by `timing`,
-and is optimal when it meets the bound.  Neighbours: `planner` calls `split`; `modes` uses `fill`.
+and is optimal when it meets the bound.  Neighbours: `planner` calls `split`; `filling` has the arithmetic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from math import factorial
 from typing import Final
 
 from .costs import Costs, order_of
+from .filling import bytes_text, fill, least, most
 from .problem import Conflict, Schedule
 from .timing import Decisions, Mode, Sending, Timer
+
+__all__ = ["Split", "bytes_text", "most", "split"]
 
 MOST_ORDERS: Final = 720
 """Orders on one channel that are tried; with more, no bound is claimed."""
@@ -34,41 +37,6 @@ class Split:
     lower_bound: int
     detail: dict[str, int] = field(default_factory=dict)
     conflict: Conflict | None = None
-
-
-def fill(counts: Sequence[int], rows: int) -> list[int]:
-    """`rows` in proportion to `counts`, none above its own; the rest by largest remainder."""
-    total = sum(counts)
-    result = [count * rows // total for count in counts]
-    left = rows - sum(result)
-    for i in sorted(range(len(counts)), key=lambda i: (-(counts[i] * rows % total), i)):
-        if left and result[i] < counts[i]:
-            result[i] += 1
-            left -= 1
-    return result
-
-
-def most(limit: int, within: Callable[[int], bool]) -> int:
-    """The largest r <= `limit` with `within(r)`, which holds up to some r and for 0."""
-    low, high = 0, limit
-    while low < high:
-        middle = (low + high + 1) // 2
-        if within(middle):
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
-def least(low: int, high: int, enough: Callable[[int], bool]) -> int:
-    """The least D in [low, high] with `enough(D)`, which holds from some D on and for `high`."""
-    while low < high:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def split(costs: Costs) -> Split | None:
@@ -428,11 +396,3 @@ def _orders(kinds: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield tuple(kinds)
     else:
         yield from (() for _ in range(MOST_ORDERS + 1))
-
-
-def bytes_text(size: int) -> str:
-    """In MB (10⁶) where it comes out even to a tenth, else in bytes."""
-    if size >= 100_000 and size % 100_000 == 0:
-        whole, tenth = divmod(size // 100_000, 10)
-        return f"{whole}.{tenth} MB" if tenth else f"{whole} MB"
-    return f"{size} bytes"

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .layout import DoesNotFit, Layout
+from .layout import Layout
 from .levels import FOREVER
+from .pieces import DoesNotFit
 from .prepared import Decisions, Mode, Prepared, Queueing, Sending
 from .problem import Problem, Schedule
 

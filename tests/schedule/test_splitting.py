@@ -7,6 +7,7 @@ from fractions import Fraction
 import pytest
 
 from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.filling import fill
 from rho.backend.schedule.problem import (
     Combine,
     DeviceGroup,
@@ -19,7 +20,7 @@ from rho.backend.schedule.problem import (
     Problem,
     Ticks,
 )
-from rho.backend.schedule.splitting import Split, fill, split
+from rho.backend.schedule.splitting import Split, split
 from rho.backend.schedule.timing import Decisions, Timer, lay_out
 
 MB = 1_000_000

@@ -11,7 +11,7 @@ from bisect import insort
 from fractions import Fraction
 
 from ..costs import Costs, order_of
-from ..layout import gap
+from ..pieces import gap
 from ..timing import Decisions, Queueing
 
 
