@@ -81,8 +81,15 @@ class Cluster:
 
 def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None]) -> dict[DeviceId, int]:
     """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none."""
+    touched: set[DeviceId] = set()
+
+    def settle() -> None:
+        for device in touched:
+            holdings[device].settle()
+        touched.clear()
+
     holdings = {
-        device.id: Holdings(machine.backends[device.id], limits.get(device.id), machine.memories[device.id])
+        device.id: Holdings(device.id, machine.backends[device.id], touched, limits.get(device.id), machine.memories[device.id])
         for device in plan.devices
     }
     steps = [step for queue in plan.main.queues for step in queue.steps]
@@ -95,7 +102,8 @@ def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int 
             cluster.to_read[key] = cluster.to_read.get(key, 0) + 1
     queues = [[_compile(cluster, step, queue.device, plan.home) for step in queue.steps] for queue in plan.main.queues]
     try:
-        _loop([queue.steps for queue in plan.main.queues], queues)
+        _loop([queue.steps for queue in plan.main.queues], queues, settle)
+        settle()
     except OutOfMemory as failure:
         span = machine.current.span if machine.current is not None else Span("", 0, 0)
         message = f"a device would hold {failure.held:,} bytes and has {failure.limit:,}"
@@ -103,8 +111,9 @@ def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int 
     return {device: held.most for device, held in holdings.items()}
 
 
-def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]]) -> None:
-    """Every queue from its first step to its last."""
+def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], settle: Action) -> None:
+    """Every queue from its first step to its last; `settle` is called at the end of each tick."""
+    last = 0
     places = [0] * len(steps)
     to_come: dict[FenceId, int] = {}
     for own in steps:
@@ -116,6 +125,9 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]]) 
     left = sum(map(len, steps))
     while ready:
         now, which = heapq.heappop(ready)
+        if now > last:
+            settle()
+            last = now
         own = steps[which]
         while places[which] < len(own):
             step = own[places[which]]

@@ -3,7 +3,7 @@
 A piece is a box of a value with its array.  A step takes the box it needs out of what is held: a view where one piece covers
 it, else a new array put together of the pieces.  Arrays are immutable here, so views are safe.
 
-`limit` is the device's memory in bytes; holding more logical bytes raises `OutOfMemory`.
+`limit` is the device's memory in bytes; holding more logical bytes at the end of a tick raises `OutOfMemory`.
 
 Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `schedule.program.sharding` (boxes).
 """
@@ -17,7 +17,7 @@ from typing import Any
 
 from ...typechecker.elements import Kind
 from ..graph.phases import ValueId
-from ..schedule.plan import Box
+from ..schedule.plan import Box, DeviceId
 from .device import Backend
 from .memory import Memory
 
@@ -33,9 +33,11 @@ class OutOfMemory(Exception):
 
 @dataclass(slots=True)
 class Holdings:
-    """`memory` has the whole values, for kernels of whole phases."""
+    """`memory` has the whole values, for kernels of whole phases; `touched` collects the devices that took memory."""
 
+    name: DeviceId
     backend: Backend
+    touched: set[DeviceId]
     limit: int | None = None
     memory: Memory = field(default_factory=dict)
     pieces: dict[ValueId, dict[Box, Any]] = field(default_factory=dict)
@@ -51,6 +53,10 @@ class Holdings:
             return
         own[box] = size
         self.held += size
+        self.touched.add(self.name)
+
+    def settle(self) -> None:
+        """All steps of a tick have been taken: what comes and goes within it was never there together."""
         self.most = max(self.most, self.held)
         if self.limit is not None and self.held > self.limit:
             raise OutOfMemory(self.held, self.limit)

@@ -192,7 +192,8 @@ class _Builder:
         return tuple(edge for _, edge in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])))
 
     def join(self, found: dict[tuple[int, int], Edge], source: int, target: int, value: ValueId) -> None:
-        phase, cut, axis = self.bound.graph.phases[target], self.cuts.of[target], self.cuts.axis.get(value, 0)
+        phase, cut = self.bound.graph.phases[target], self.cuts.of[target]
+        axis = 0 if self.single(source) else self.cuts.axis.get(value, 0)  # parts of one piece are runs of bytes
         edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
         if cut is not None and (source, target) not in self.unaligned:
             places = [place for place, one in enumerate(traverse.operands(phase)) if one == value]
