@@ -284,6 +284,10 @@ _CORE_NAMES = {"reshape_cycle": c.Reshape, "reduce_sequential": c.Reduce}
 _CORE_OPS = {op.__name__.lower(): op for op in c.Op.__args__}
 
 
+_MARKS = ("unread", "sorts", "first")
+"""What passes say may be left undone; who ignores them is right too (`passes.orders`)."""
+
+
 def core_op(phase: LibraryPhase, count: int) -> c.Op:
     """The core op that a library phase came from, on small ids."""
     op = _CORE_NAMES.get(phase.op) or _CORE_OPS.get(phase.op.replace("_", ""))
@@ -306,7 +310,7 @@ def core_op(phase: LibraryPhase, count: int) -> c.Op:
     for position, name in enumerate(n for n in names if n not in ("scalar",)):
         arguments[name] = position
     for name, value in attributes.items():
-        if name not in ("frame", "framed"):
+        if name not in ("frame", "framed", *_MARKS):
             arguments[name] = value
     if "size" in {f.name for f in fields(op)}:
         arguments["size"] = phase.defines[0]
