@@ -28,7 +28,9 @@ from .scalars import PLAIN
 LEAST: Final = 1 << 14
 _TABLES: Final = 4
 _TABLE_BYTES: Final = 1 << 18
-"""Larger tables are not multiplied: they would not stay in cache."""
+"""Larger tables are not multiplied: they would not stay in cache.  Nor are tables that are not small beside the keys, so that all
+together they are less than the scratch memory of the phase."""
+_MOST_PIECES: Final = 8
 _SAVED: Final = 4.0
 """Nanoseconds an item over NumPy."""
 
@@ -42,14 +44,14 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     if current is policy.Mode.OFF or (count < LEAST and current is not policy.Mode.ALWAYS) or not count:
         return None
     exact = not kind.is_float
-    small = bins * kind.bytes <= _TABLE_BYTES
+    small = bins * kind.bytes * _TABLES <= min(_TABLE_BYTES, count)
     code = Scatter(function, kind, _TABLES if exact and small else 1)
     if items.dtype != DTYPES[kind] or keys.dtype != np.int64 or not policy.is_worth(code, count * _SAVED):
         return None
     address = address_of(code)
     if address is None:
         return None
-    pieces = threads if exact and small and count >= PARALLEL else 1
+    pieces = min(threads, _MOST_PIECES) if exact and small and count >= PARALLEL else 1
     tables = np.full((pieces * code.tables, bins), unchanging(function, kind), DTYPES[kind])
     if not _run(address, keys, items, tables, pieces):
         return None
