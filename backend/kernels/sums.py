@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...typechecker.elements import Kind
 from .emission import VECTOR_ALIGN, Cursor, Emission
-from .ir import BLOCK, LANES, Step
+from .ir import BLOCK, LANES, ROWS, Step
 from .maps import pack_operand
 from .scalar_text import Vectors, identity
 from .writer import Writer
@@ -20,6 +20,7 @@ from .writer import Writer
 TILE = 256
 """Cells whose partial results one thread holds."""
 _LANE_LEVELS = 9
+_LINE = 64
 _BLOCK_LEVELS = 28
 
 
@@ -79,6 +80,7 @@ def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes
         row = kernel.operands[i]
         stride = {Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(row.step, e.strides[i][axis])
         addresses[i] = w.at(e.bases[i], w.word("mul", place, stride))
+    _fetch_ahead(e, start, groups.index, rows.index)
     pack, ready = w.new_label(), w.new_label()
     short = w.test("ult", left, width)
     before = w.block
@@ -109,6 +111,21 @@ def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes
         address = w.at(buffer, w.word("mul", groups.index, result.kind.bytes))
         v.store(result.kind, total, address, _aligned(e, result.kind.bytes))
     w.end(groups)
+
+
+def _fetch_ahead(e: Emission, start: str, lane: str, place: str) -> None:
+    """Ask for a vector's worth of the next block, in the order of memory: rows are read side by side, which hides the order."""
+    w, width = e.w, e.kernel.lanes
+    row = w.word("lshr", w.word("sub", place, lane), LANES.bit_length() - 1)
+    done = w.word("add", w.word("mul", lane, ROWS), w.word("mul", row, width))
+    ahead = w.word("add", w.word("add", start, done), BLOCK)
+    for i in e.varying:
+        operand = e.kernel.operands[i]
+        if operand.step is Step.UNIT:
+            address = w.at(e.bases[i], w.word("mul", ahead, operand.kind.bytes))
+            w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+            for line in range(0, width * operand.kind.bytes, _LINE):
+                w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
 
 def _without_absent(e: Emission, values: list[str], short: str, active: str) -> list[str]:
