@@ -115,10 +115,7 @@ def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol]
         if token.text in _NOT_SIZES:
             continue
         name = token._replace(start=token.start + start, end=token.end + start)
-        kind = SymbolKind.SIZE if inside or start or not token.text[:1].isupper() else SymbolKind.ELEMENT
-        if not inside and token.text[:1].isupper():
-            kind = SymbolKind.ELEMENT
-        _size(walk, name, kind, local)
+        _size(walk, name, SymbolKind.ELEMENT if token.text[:1].isupper() and not inside else SymbolKind.SIZE, local)
 
 
 def _size(walk: Walk, name: Token, kind: SymbolKind, local: dict[str, Symbol] | None) -> None:

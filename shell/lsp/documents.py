@@ -104,6 +104,13 @@ class Folder:
     def close(self, uri: str) -> None:
         self.documents.pop(uri, None)
 
+    def read_again(self) -> list[str]:
+        """The documents that use files, made ready to be checked again because a file changed."""
+        found = [uri for uri, one in self.documents.items() if any(symbol.path is not None for symbol in one.index.symbols)]
+        for uri in found:
+            self.documents[uri] = self.documents[uri].again()
+        return found
+
     def users_of(self, document: Document) -> list[Document]:
         """The open documents that have read another, made ready to be checked again."""
         found = []

@@ -37,8 +37,8 @@ def hover(document: Document, position: Position) -> Hover | None:
     if found is not None:
         page = _name(document, found)
         return None if page is None else Hover(document.lines.of(found.span), page)
-    glyph = glyph_at(document, offset)
-    if glyph is None:
+    glyph = glyph_at(document, offset) or (glyph_at(document, offset - 1) if offset else None)
+    if glyph is None or (glyph[2] == offset and not glyph[0][-1].isalnum()):
         return None
     page = glyph_page(glyph[0])
     return None if page is None else Hover(document.lines.range(glyph[1], glyph[2]), page)

@@ -10,10 +10,12 @@ Neighbours: `declared` (statements with a grammar of their own), `navigation`, `
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import pairwise
 
 from ...lang.declarations import is_declaration
 from ...lang.scope import Scope
@@ -316,6 +318,17 @@ class Index:
         return None
 
 
+_MARGIN = re.compile(r"\n(?=[^ \t\r\n)\]}⍝])")
+
+
+def _parts(piece: Piece) -> list[Piece]:
+    """A statement whose brackets do not match ends where the next line starts at the margin."""
+    if piece.damage is None:
+        return [piece]
+    cuts = [0, *[found.end() for found in _MARGIN.finditer(piece.text)], len(piece.text)]
+    return [Piece(piece.start + start, piece.text[start:end].rstrip(), piece.damage) for start, end in pairwise(cuts)]
+
+
 def index_of(source: Source) -> Index:
     """The names of a text."""
     from .declared import declaration, finish
@@ -324,7 +337,7 @@ def index_of(source: Source) -> Index:
     pieces = tuple(split_statements(spelled))
     walk = Walk(source, spelled)
     schedules: list[Piece] = []
-    for piece in pieces:
+    for piece in [part for whole in pieces for part in _parts(whole)]:
         walk.base = piece.start
         walk.statement = spelled.span(piece.start, piece.start + len(piece.text))
         if is_declaration(piece.text):

@@ -1,8 +1,10 @@
-"""The protocol: what editors send goes to plain functions, what these answer goes back.  The only module that imports pygls.
+"""The language server's process: open texts, when they are checked, and what happens when something goes wrong.
 
 Texts are kept by `documents`, not by pygls, whose notion of a line is another.  A request that fails is reported to the
 log and answered with nothing; the server goes on.  Checking waits until the editor pauses for a moment, so that of several
-edits in a row the last is checked.
+edits in a row the last is checked.  Everything runs on one thread.
+
+Neighbours: `features` (the requests), `wire` (their types), `shell.verbs.lsp` (which starts it).
 """
 
 from __future__ import annotations
@@ -18,10 +20,8 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from ... import __version__
-from ...lang.diagnostics import Severity
-from . import places
+from . import wire
 from .documents import Document, Folder
-from .hover import hover
 from .places import Encoding
 from .reports import Report, reports
 
@@ -29,11 +29,6 @@ LOG = logging.getLogger("rho.lsp")
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.3  # seconds
 
 _T = TypeVar("_T")
-_SEVERITIES = {
-    Severity.ERROR: lsp.DiagnosticSeverity.Error,
-    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
-    Severity.NOTE: lsp.DiagnosticSeverity.Information,
-}
 
 
 class Protocol(LanguageServerProtocol):
@@ -63,8 +58,14 @@ class RhoServer(LanguageServer):
         self.told_to_stop = False
         self.left_early = False
 
-    def document(self, uri: str) -> Document | None:
-        return self.folder.documents.get(uri)
+    def ask(self, uri: str, question: Callable[[Document], _T | None]) -> _T | None:
+        """The answer about an open document; None if it is not open, and (with a line in the log) if Rho has a bug."""
+        document = self.folder.documents.get(uri)
+        return None if document is None else safely(lambda: question(document))
+
+    def every(self, uri: str, question: Callable[[Document], list[_T]]) -> list[_T]:
+        """As `ask`, for what may be many."""
+        return self.ask(uri, question) or []
 
     def check_soon(self, uri: str) -> None:
         """Check when nothing more has come for a moment."""
@@ -74,60 +75,46 @@ class RhoServer(LanguageServer):
         self.waiting[uri] = asyncio.get_running_loop().call_later(self.pause, self.check, uri)
 
     def check(self, uri: str) -> None:
-        """Publish what is wrong with the latest version."""
+        """Publish what is wrong with the latest version; the pause before a check is half of what one takes."""
         self.waiting.pop(uri, None)
-        document = self.document(uri)
+        document = self.folder.documents.get(uri)
         if document is None:
             return
         started = time.perf_counter()
-        found: list[Report] = safely(lambda: reports(document), [])
+        found = safely(lambda: reports(document)) or []
         self.pause = min(max((time.perf_counter() - started) / 2, SHORTEST_PAUSE), LONGEST_PAUSE)
         self.publish(uri, document.version, found)
 
     def publish(self, uri: str, version: int | None, found: list[Report]) -> None:
-        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, [diagnostic(one) for one in found], version))
+        shown = [wire.diagnostic(one) for one in found]
+        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
 
 
-def safely(answer: Callable[[], _T], otherwise: _T) -> _T:
-    """The answer to a request; `otherwise`, and a line in the log, if Rho has a bug there."""
+def safely(answer: Callable[[], _T | None]) -> _T | None:
+    """The answer to a request; None, and a line in the log, if Rho has a bug there."""
     try:
         return answer()
     except Exception:  # one request's bug must not take the editor's server away
         LOG.exception("a request failed")
-        return otherwise
-
-
-def range_(found: places.Range) -> lsp.Range:
-    return lsp.Range(lsp.Position(*found.start), lsp.Position(*found.end))
-
-
-def position(found: lsp.Position) -> places.Position:
-    return places.Position(found.line, found.character)
-
-
-def diagnostic(report: Report) -> lsp.Diagnostic:
-    related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related
-    ]
-    return lsp.Diagnostic(
-        range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
-        related_information=related or None,
-    )  # fmt: skip
-
-
-def change(found: Any) -> places.Change:
-    """A change of the text; without a range it is the whole text."""
-    where = getattr(found, "range", None)
-    return places.Change(None if where is None else places.Range(position(where.start), position(where.end)), found.text)
+        return None
 
 
 def create() -> RhoServer:
     """A server with every feature."""
-    server = RhoServer()
+    from .features import register
 
+    server = RhoServer()
+    _life(server)
+    _texts(server)
+    register(server)
+    return server
+
+
+def _life(server: RhoServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
-        server.folder.encoding = Encoding(str(getattr(server.workspace.position_encoding, "value", "utf-16")))
+        encoding = server.workspace.position_encoding
+        server.folder.encoding = Encoding(str(getattr(encoding, "value", encoding or "utf-16")))
         options = params.initialization_options
         strict = options.get("strict") if isinstance(options, dict) else getattr(options, "strict", False)
         server.folder.strict = strict is True
@@ -140,31 +127,37 @@ def create() -> RhoServer:
     def leaving(params: None) -> None:
         server.left_early = not server.told_to_stop
 
+
+def _texts(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         item = params.text_document
-        server.folder.open(item.uri, item.version, item.text)
-        server.check_soon(item.uri)
+        document = server.folder.open(item.uri, item.version, item.text)
+        for one in [document, *server.folder.users_of(document)]:
+            server.check_soon(one.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(params: lsp.DidChangeTextDocumentParams) -> None:
         item = params.text_document
-        document = server.folder.change(item.uri, item.version, [change(one) for one in params.content_changes])
+        document = server.folder.change(item.uri, item.version, [wire.change(one) for one in params.content_changes])
         if document is not None:
-            for user in [document, *server.folder.users_of(document)]:
-                server.check_soon(user.uri)
+            for one in [document, *server.folder.users_of(document)]:
+                server.check_soon(one.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        """Nothing: what is open is what counts."""
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def changed_on_disk(params: lsp.DidChangeWatchedFilesParams) -> None:
+        for uri in server.folder.read_again():
+            server.check_soon(uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
-        server.folder.close(params.text_document.uri)
-        server.publish(params.text_document.uri, None, [])
-
-    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
-        document = server.document(params.text_document.uri)
-        found = document and safely(lambda: hover(document, position(params.position)), None)
-        if not found:
-            return None
-        return lsp.Hover(lsp.MarkupContent(lsp.MarkupKind.Markdown, found.markdown), range_(found.range))
-
-    return server
+        uri = params.text_document.uri
+        document = server.folder.documents.get(uri)
+        server.folder.close(uri)
+        server.publish(uri, None, [])
+        for one in server.folder.users_of(document) if document is not None else []:
+            server.check_soon(one.uri)

@@ -1,0 +1,126 @@
+"""What an editor can do about a place: apply the fixes of diagnostics, write down the signature that was worked out.
+
+A signature is offered only if the program with it has no error that it did not have before.
+Neighbours: `lang.diagnostics` (fixes), `typechecker.check` (signatures), `reports`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from ...lang.diagnostics import Diagnostic, Edit, Fix
+from .documents import Document
+from .index import Symbol, SymbolKind
+from .places import Change, Lines, Range, TextEdit
+from .reports import Report, reports
+from .uris import uri_of
+from .values import is_latest
+
+MOST_SIGNATURES = 3
+
+
+class ActionKind(Enum):
+    FIX = "quickfix"
+    REWRITE = "refactor.rewrite"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """`edits` by URI; `solves` is what is no longer wrong then; `only` if it is the only fix."""
+
+    title: str
+    kind: ActionKind
+    edits: dict[str, tuple[TextEdit, ...]]
+    solves: Report | None = None
+    only: bool = False
+
+
+def actions(document: Document, where: Range) -> list[Action]:
+    """What can be done about a range."""
+    return [*_fixes(document, where), *_signatures(document, where)]
+
+
+def _fixes(document: Document, where: Range) -> list[Action]:
+    found = []
+    for diagnostic, report in zip(document.checked.diagnostics, reports(document), strict=True):
+        if not _touches(report.range, where):
+            continue
+        fixes = [fix for fix in diagnostic.fixes if fix.edits]
+        for fix in fixes:
+            edits = _edits(document, fix)
+            if edits is not None:
+                found.append(Action(fix.title, ActionKind.FIX, edits, report, len(fixes) == 1))
+    return found
+
+
+def _touches(one: Range, other: Range) -> bool:
+    return one.start <= other.end and other.start <= one.end
+
+
+def _edits(document: Document, fix: Fix) -> dict[str, tuple[TextEdit, ...]] | None:
+    """The edits of a fix by document; None if it changes what is no file of the user's."""
+    found: dict[str, list[TextEdit]] = {}
+    for edit in fix.edits:
+        place = _place(document, edit)
+        if place is None:
+            return None
+        uri, made = place
+        found.setdefault(uri, []).append(made)
+    return {uri: tuple(edits) for uri, edits in found.items()}
+
+
+def _place(document: Document, edit: Edit) -> tuple[str, TextEdit] | None:
+    if edit.span.file == document.name:
+        return document.uri, TextEdit(document.lines.of(edit.span), edit.text)
+    source, uri = document.checked.sources.get(edit.span.file), uri_of(edit.span.file)
+    if source is None or uri is None or edit.span.file.startswith("<"):
+        return None
+    return uri, TextEdit(Lines(source.text, document.lines.encoding).of(edit.span), edit.text)
+
+
+# ---------------------------------------------------------------------------------------- signatures
+
+
+def _signatures(document: Document, where: Range) -> list[Action]:
+    symbol = unsigned_at(document, where)
+    if symbol is None:
+        return []
+    kept: dict[str, list[Action]] = vars(document).setdefault("offered_signatures", {})
+    if symbol.name not in kept:
+        kept[symbol.name] = [action for line in _lines(document, symbol) for action in _offered(document, symbol, line)]
+    return kept[symbol.name]
+
+
+def unsigned_at(document: Document, where: Range) -> Symbol | None:
+    """The function without a signature whose definition starts on the first line of a range."""
+    for symbol in document.index.symbols:
+        if symbol.kind is SymbolKind.FUNCTION and symbol.depth == 0 and symbol.declared is None:
+            line = document.lines.position(symbol.span.start).line
+            if line == where.start.line and symbol.span.start == symbol.statement.start and is_latest(document, symbol):
+                return symbol
+    return None
+
+
+def _lines(document: Document, symbol: Symbol) -> tuple[str, ...]:
+    result = document.checked.result
+    if result is None or symbol.name not in result.types:
+        return ()
+    lines = result.described(symbol.name)
+    return tuple([line for line in lines if " → " in line][:MOST_SIGNATURES])
+
+
+def _offered(document: Document, symbol: Symbol, line: str) -> list[Action]:
+    start = symbol.statement.start
+    own_line = not document.text[document.lines.start(document.lines.position(start).line) : start].strip()
+    text = f"{line}\n" if own_line else f"{line} ⋄ "
+    at = document.lines.range(start, start)
+    before = {(found.code, found.message) for found in document.checked.diagnostics if found.is_error}
+    after = document.after(document.version, [Change(at, text)]).checked.diagnostics
+    if any(_new(found, before) for found in after):
+        return []
+    return [Action(f"insert signature `{line}`", ActionKind.REWRITE, {document.uri: (TextEdit(at, text),)})]
+
+
+def _new(found: Diagnostic, before: set[tuple[str, str]]) -> bool:
+    return found.is_error and (found.code, found.message) not in before

@@ -1,0 +1,81 @@
+"""Typing glyphs: a backtick and a name or key becomes the glyph as soon as what follows shows where it ends.
+
+`` `iota `` and a blank gives `⍳` (the blank is used up), `` `iota( `` gives `⍳(`, `` `[ `` gives `←` at once.
+Neighbours: `lang.spelling` (what the spellings mean), `completing` (offers them).
+"""
+
+from __future__ import annotations
+
+import re
+import string
+
+from ...lang.primitives import PRIMITIVES, by_key, by_name
+from .documents import Document
+from .places import Position, Range, TextEdit
+from .words import flat
+
+TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
+"""What may end a spelling."""
+
+_SPELLING = re.compile(r"`([A-Za-z]+|[^\sA-Za-z])")
+_LAST = re.compile(r"`([A-Za-z]*)$")
+
+
+def glyph_of(word: str) -> str | None:
+    """The glyph a whole name or one key after a backtick spells."""
+    row = by_name(word) or (by_key(word) if len(word) == 1 else None)
+    return None if row is None else row.glyph
+
+
+def on_type(document: Document, position: Position, typed: str) -> list[TextEdit]:
+    """What to change after a character was typed just before a place."""
+    if typed == "\n":
+        return _whole_line(document, position.line - 1)
+    line = document.lines.line(position.line)
+    start = document.lines.start(position.line)
+    end = document.lines.offset(position) - start
+    if end < 1 or line[end - 1] != typed:
+        return []
+    found = _LAST.search(line[: end - 1])
+    if found is None or in_prose(line, found.start()):
+        return []
+    letters, last = found.group(1), end - 1
+    if letters:
+        glyph = glyph_of(letters)
+        last += typed == " "
+    else:
+        glyph = glyph_of(typed) if typed not in " -`" else None  # `-5 is ¯5, and `` may go on as a name
+        last = end
+    if glyph is None:
+        return []
+    return [_edit(document, start + found.start(), start + last, glyph)]
+
+
+def _whole_line(document: Document, number: int) -> list[TextEdit]:
+    """Every spelling of a finished line."""
+    line, start = document.lines.line(number), document.lines.start(number)
+    edits = []
+    for found in _SPELLING.finditer(line):
+        glyph = glyph_of(found.group(1))
+        if glyph is not None and found.group(1) != "-" and not in_prose(line, found.start()):
+            edits.append(_edit(document, start + found.start(), start + found.end(), glyph))
+    return edits
+
+
+def _edit(document: Document, start: int, end: int, text: str) -> TextEdit:
+    at: Range = document.lines.range(start, end)
+    return TextEdit(at, text)
+
+
+def in_prose(line: str, at: int) -> bool:
+    """Is a place of a line inside a comment or a text?"""
+    return any(
+        start < at < end or (at == end and kind != "text")
+        for kind, start, end in flat(line)
+        if kind in ("comment", "text", "broken")
+    )
+
+
+def spellable() -> list[tuple[str, str, str]]:
+    """(glyph, name, title) of everything that has a name."""
+    return [(row.glyph, name, row.title) for row in PRIMITIVES for name in row.names]

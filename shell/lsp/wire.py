@@ -1,0 +1,115 @@
+"""Answers as the protocol has them: plain values in, `lsprotocol` types out, and back.
+
+Neighbours: `server` and `features`, which with this one are the only modules that import pygls or lsprotocol.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types as lsp
+
+from ...lang.diagnostics import Severity
+from . import places
+from .actions import Action
+from .calls import Call
+from .completing import Item, ItemKind
+from .hints import Hint, HintKind
+from .index import SymbolKind
+from .outline import Entry
+from .reports import Report
+
+_SEVERITIES = {
+    Severity.ERROR: lsp.DiagnosticSeverity.Error,
+    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+    Severity.NOTE: lsp.DiagnosticSeverity.Information,
+}
+_ITEMS = {
+    ItemKind.ARRAY: lsp.CompletionItemKind.Variable, ItemKind.FUNCTION: lsp.CompletionItemKind.Function,
+    ItemKind.OPERATOR: lsp.CompletionItemKind.Operator, ItemKind.MODULE: lsp.CompletionItemKind.Module,
+    ItemKind.PARAM: lsp.CompletionItemKind.Constant, ItemKind.SIZE: lsp.CompletionItemKind.TypeParameter,
+    ItemKind.TYPE: lsp.CompletionItemKind.Class, ItemKind.KEYWORD: lsp.CompletionItemKind.Keyword,
+    ItemKind.GLYPH: lsp.CompletionItemKind.Function,
+}  # fmt: skip
+_SYMBOLS = {
+    SymbolKind.ARRAY: lsp.SymbolKind.Variable, SymbolKind.FUNCTION: lsp.SymbolKind.Function,
+    SymbolKind.OPERATOR: lsp.SymbolKind.Operator, SymbolKind.MODULE: lsp.SymbolKind.Module,
+    SymbolKind.INPUT: lsp.SymbolKind.Variable, SymbolKind.PARAM: lsp.SymbolKind.Constant,
+    SymbolKind.SIZE: lsp.SymbolKind.TypeParameter, SymbolKind.ELEMENT: lsp.SymbolKind.TypeParameter,
+}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------ what comes in
+
+
+def position(found: lsp.Position) -> places.Position:
+    return places.Position(found.line, found.character)
+
+
+def place(found: lsp.Range) -> places.Range:
+    return places.Range(position(found.start), position(found.end))
+
+
+def change(found: Any) -> places.Change:
+    """A change of the text; without a range it is the whole text."""
+    where = getattr(found, "range", None)
+    return places.Change(None if where is None else place(where), found.text)
+
+
+# ------------------------------------------------------------------------------------------ what goes out
+
+
+def range_(found: places.Range) -> lsp.Range:
+    return lsp.Range(lsp.Position(*found.start), lsp.Position(*found.end))
+
+
+def markdown(text: str) -> lsp.MarkupContent:
+    return lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+
+
+def edit(found: places.TextEdit) -> lsp.TextEdit:
+    return lsp.TextEdit(range_(found.range), found.text)
+
+
+def diagnostic(report: Report) -> lsp.Diagnostic:
+    related = [
+        lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related
+    ]
+    return lsp.Diagnostic(
+        range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
+        related_information=related or None,
+    )  # fmt: skip
+
+
+def item(found: Item) -> lsp.CompletionItem:
+    return lsp.CompletionItem(
+        found.label, kind=_ITEMS[found.kind], detail=found.detail or None, text_edit=edit(found.edit), filter_text=found.filter,
+        sort_text=f"{found.order}{found.filter}", additional_text_edits=[edit(one) for one in found.also] or None,
+        documentation=markdown(found.page) if found.page else None,
+    )  # fmt: skip
+
+
+def hint(found: Hint) -> lsp.InlayHint:
+    kind = lsp.InlayHintKind.Type if found.kind is HintKind.TYPE else lsp.InlayHintKind.Parameter
+    return lsp.InlayHint(lsp.Position(*found.position), found.text, kind, tooltip=found.detail or None)
+
+
+def action(found: Action) -> lsp.CodeAction:
+    changes = {uri: [edit(one) for one in edits] for uri, edits in found.edits.items()}
+    solves = None if found.solves is None else [diagnostic(found.solves)]
+    return lsp.CodeAction(
+        found.title, lsp.CodeActionKind(found.kind.value), diagnostics=solves, is_preferred=found.only or None,
+        edit=lsp.WorkspaceEdit(changes=changes),
+    )  # fmt: skip
+
+
+def symbol(found: Entry) -> lsp.DocumentSymbol:
+    return lsp.DocumentSymbol(
+        found.name, _SYMBOLS[found.kind], range_(found.range), range_(found.name_range), found.detail or None,
+        children=[symbol(one) for one in found.inside] or None,
+    )  # fmt: skip
+
+
+def signature(found: Call) -> lsp.SignatureInformation:
+    parameters = [lsp.ParameterInformation(one) for one in found.parameters]
+    return lsp.SignatureInformation(found.label, markdown(found.doc) if found.doc else None, parameters)

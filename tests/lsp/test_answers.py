@@ -1,0 +1,403 @@
+"""Diagnostics, hover, hints, completion, glyph input, actions, outline, colours, lenses, formatting: one text, one answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rho.lang.formatter import format_source
+from rho.lang.primitives import PRIMITIVES
+from rho.shell.lsp.actions import Action, ActionKind, actions
+from rho.shell.lsp.calls import calls
+from rho.shell.lsp.completing import Item, completion
+from rho.shell.lsp.documents import Document, Folder
+from rho.shell.lsp.formatting import formatting
+from rho.shell.lsp.glyphs import TRIGGERS, on_type
+from rho.shell.lsp.hints import HintKind, hints
+from rho.shell.lsp.hover import hover
+from rho.shell.lsp.lenses import PROGRAM, lens_text, lenses
+from rho.shell.lsp.outline import outline
+from rho.shell.lsp.places import Change, Encoding, Position, Range
+from rho.shell.lsp.reports import reports
+from rho.shell.lsp.semantic import Class, Modifier, encoded, words
+
+from .texts import URI, applied, document, marked
+
+
+def said(text: str) -> str | None:
+    opened, position = marked(text)
+    found = hover(opened, position)
+    return None if found is None else found.markdown
+
+
+def at(opened: Document, line: int) -> Range:
+    return Range(Position(line, 0), Position(line, 0))
+
+
+# ------------------------------------------------------------------------------------------ diagnostics
+
+
+def test_a_diagnostic_has_places_code_and_related_places() -> None:
+    opened = document("⍝ 𝔸\ninput b : f64[2]\ninput A : f64[3]\n'𝔸' ⋄ y ← A + b\n")
+    (found,) = reports(opened)
+    assert found.code == "E101" and found.range == Range(Position(3, 13), Position(3, 14))
+    assert {place.uri for place in found.related} == {URI} and len(found.related) >= 2
+
+
+def test_an_empty_range_is_made_visible() -> None:
+    for text in ("x ← ", "f ← {", "'abc", "x ← 1 +", "1 2 3[", "`", "`nosuch x"):
+        for found in reports(document(text)):
+            assert found.range.start < found.range.end, text
+
+
+def test_what_is_wrong_with_a_module_is_shown_where_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "geometry.rho").write_text("area ← {⍵ + nosuch}\n", encoding="utf-8")
+    opened = document('x ← 1\nuse "./geometry.rho"\n', (tmp_path / "main.rho").as_uri())
+    (found,) = [one for one in reports(opened) if one.code == "E001"]
+    assert found.range.start.line == 1 and "geometry.rho" in found.message
+    assert found.related[0].uri == (tmp_path / "geometry.rho").as_uri()
+
+
+def test_an_open_module_counts_as_it_stands_in_the_editor(tmp_path: Path) -> None:
+    (tmp_path / "geometry.rho").write_text("area ← {⍵×⍵}\n", encoding="utf-8")
+    folder = Folder()
+    uri, main = (tmp_path / "geometry.rho").as_uri(), (tmp_path / "main.rho").as_uri()
+    using = folder.open(main, 1, 'use "./geometry.rho"\ngeometry.area 3\n')
+    assert reports(using) == []
+    module = folder.open(uri, 1, "surface ← {⍵×⍵}\n")
+    (again,) = folder.users_of(module)
+    assert [one.code for one in reports(again)] == ["E001"]
+    changed = folder.change(uri, 2, [Change(None, "area ← {⍵}\n")])
+    assert changed is not None
+    (again,) = folder.users_of(changed)
+    assert reports(again) == []
+
+
+def test_a_file_that_is_no_text_is_a_diagnostic(tmp_path: Path) -> None:
+    (tmp_path / "bad.rho").write_bytes(b"x \xff\xfe\n")
+    found = reports(document('use "./bad.rho"\n', (tmp_path / "main.rho").as_uri()))
+    assert found and found[0].range.start.line == 0
+    (tmp_path / "folder.rho").mkdir()
+    assert reports(document('use "./folder.rho"\n', (tmp_path / "main.rho").as_uri()))
+
+
+def test_strict_makes_guards_errors() -> None:
+    text = "input x : f64[n]\ninput y : f64[m]\nx + y\n"
+    assert [one.code for one in reports(Folder().open(URI, 1, text))] == ["W201"]
+    assert [one.code for one in reports(Folder(strict=True).open(URI, 1, text))] == ["E101"]
+
+
+# ------------------------------------------------------------------------------------------ hover
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("input x : f64[n]\ny‸ ← x × 2\n", ("y : 0 f64[n]",)),
+        ("input x‸ : f64[n]\n+/x × x\n", ("x : 2 f64[n]",)),
+        ("param k‸ ← 3\n", ("param k : i64",)),
+        ("⍝ The mean of the cells.\n⍝ >>> mean 1 2\n⍝ 1.5\nmean‸ ← {(+⌿⍵)÷≢⍵}\n",
+         ("mean : 1 f64[n] → f64", "The mean of the cells.", "mean 1 2", "work", "memory")),
+        ("use stats\nstats.me‸an 1 2\n", ("stats.mean : f64[n ..s] → f64[..s]", "arithmetic mean")),
+        ("+/‸⍳10\n", ("**⍳**", "`` `iota ``", "index of", "⍳5")),
+        ("+/`io‸ta 10\n", ("**⍳**",)),
+        ("‸+/1 2\n", ("**+**", "add")),
+        ("+‸/1 2\n", ("**/**", "reduce")),
+        ("⎕ff‸t 1 2\n", ("**⎕fft**",)),
+        ("f64‸ 3\n", ("**f64**",)),
+        ("inp‸ut x : f64[n]\n", ("**input**",)),
+        ("x ← 1\nx‸ ← x , 2\n", ("x : 0 i64[2]",)),
+        ("x‸ ← 1 2\nx ← +/x\n", ("x : i64[2]",)),
+        ("f ← {y‸ ← ⍵ × 2 ⋄ y + 1}\nf 1.5 2 3\n", ("y : f64[3]",)),
+        ("input x : f64[n‸]\n", ("a size",)),
+    ],
+)  # fmt: skip
+def test_hover(text: str, parts: tuple[str, ...]) -> None:
+    found = said(text)
+    assert found is not None
+    for part in parts:
+        assert part in found, found
+
+
+@pytest.mark.parametrize("text", ["1‸2 + 3\n", "'a‸bc'\n", "⍝ some w‸ords\n", "nos‸uch + 1\n", "‸\n", "x ← 1 ‸ \n"])
+def test_nothing_to_say(text: str) -> None:
+    assert said(text) is None
+
+
+def test_hover_in_a_rejected_program() -> None:
+    found = said("input x : f64[3]\ny‸ ← x × 2\nx + 1 2\n")
+    assert found is not None and "y : f64[3]" in found
+
+
+def test_hover_gives_the_range_in_utf16() -> None:
+    opened, position = marked("'𝔸' ⋄ xy‸z ← 1\n")
+    found = hover(opened, position)
+    assert found is not None and found.range == Range(Position(0, 7), Position(0, 10))
+
+
+# ------------------------------------------------------------------------------------------ hints
+
+
+def shown(text: str) -> str:
+    """The text with its hints in it."""
+    opened = document(text)
+    made = opened.text
+    for hint in reversed(hints(opened, opened.lines.whole())):
+        offset = opened.lines.offset(hint.position)
+        made = f"{made[:offset]}«{hint.text}»{made[offset:]}"
+    return made
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("x ← 2 3⍴⍳6\n", "x« : idx<6>[2 3]» ← 2 3⍴⍳6\n"),
+        ("x : f64[2] ← 1.5 2\n", "x : f64[2] ← 1.5 2\n"),
+        ("input x : f64[n]\n+/x×x\n", "input x :« 2» f64[n]\n+/x×x\n"),
+        ("mean ← {(+⌿⍵)÷≢⍵}\n", "mean« : 1 f64[n] → f64 …» ← {(+⌿⍵)÷≢⍵}\n"),
+        ("f : f64[n] → f64\nf ← {+/⍵}\n", "f : «1 »f64[n] → f64\nf ← {+/⍵}\n"),
+        ("f : 2 f64[n] → f64\nf ← {+/⍵×⍵}\n", "f : 2 f64[n] → f64\nf ← {+/⍵×⍵}\n"),
+        ("f : f64[n] → f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\n", "f : «m »f64[n] → «n »f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\n"),
+    ],
+)
+def test_hints(text: str, wanted: str) -> None:
+    assert shown(text) == wanted
+
+
+def test_hints_are_those_of_the_range() -> None:
+    opened = document("a ← 1.5\nb ← 2.5\nc ← 3.5\n")
+    assert [hint.position.line for hint in hints(opened, Range(Position(1, 0), Position(1, 3)))] == [1]
+    assert all(hint.kind is HintKind.TYPE for hint in hints(opened, opened.lines.whole()))
+
+
+# ------------------------------------------------------------------------------------------ completion
+
+
+def offered(text: str) -> dict[str, Item]:
+    opened, position = marked(text)
+    return {item.label: item for item in completion(opened, position)}
+
+
+def test_completion_offers_names_in_scope() -> None:
+    found = offered("alpha ← 1\nf ← {beta ← ⍵ ⋄ ‸ }\ngamma ← 2\n")
+    assert "alpha" in found and "beta" in found and "gamma" not in found
+    assert "beta" not in offered("f ← {beta ← ⍵ ⋄ beta}\n‸\n")
+
+
+def test_completion_offers_members() -> None:
+    found = offered("use stats\nstats.m‸\n")
+    assert {"mean", "median"} <= set(found) and "input" not in found
+    opened, position = marked("use stats\nstats.me‸\n")
+    assert applied(opened, [next(i for i in completion(opened, position) if i.label == "mean").edit]).endswith("stats.mean\n")
+
+
+def test_completion_offers_library_names_and_puts_them_in_use() -> None:
+    opened, position = marked("⍝ A comment.\nx ← 1 2\nvaria‸ x\n")
+    item = next(one for one in completion(opened, position) if one.label == "stats.variance")
+    assert applied(opened, [item.edit, *item.also]) == "⍝ A comment.\nuse stats\nx ← 1 2\nstats.variance x\n"
+    assert offered("use stats\nvaria‸\n")["stats.variance"].also == ()
+
+
+def test_completion_offers_glyphs() -> None:
+    opened, position = marked("x ← `io‸ 3\n")
+    item = {one.label: one for one in completion(opened, position)}["`iota"]
+    assert applied(opened, [item.edit]) == "x ← ⍳ 3\n" and "**⍳**" in item.page
+    assert "iota ⍳" in offered("io‸\n")
+    every = {name for row in PRIMITIVES for name in row.names}
+    assert every <= {label.removeprefix("`") for label in offered("`‸")}
+
+
+def test_completion_offers_system_names_modules_words_and_sizes() -> None:
+    assert "⎕fft" in offered("⎕f‸\n")
+    assert "stats" in offered("use s‸\n") and "input" not in offered("use s‸\n")
+    assert {"input", "param", "f64"} <= set(offered("‸\n"))
+    found = offered("input x : f64[rows 2]\ninput y : f64[‸\n")
+    assert "rows" in found and "where" in found and "input" not in found
+
+
+@pytest.mark.parametrize("text", ["⍝ co‸mment\n", "'te‸xt'\n", "x ← 'open te‸\n", "x ⍝ `io‸\n"])
+def test_completion_is_silent_in_prose(text: str) -> None:
+    assert offered(text) == {}
+
+
+# ------------------------------------------------------------------------------------------ typing glyphs
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x ← `iota ‸", "x ← ⍳‸"),
+        ("x ← `iota(‸", "x ← ⍳(‸"),
+        ("`i ‸", "⍳‸"),
+        ("x `[‸", "x ←‸"),
+        ("x `gets ‸3", "x ←‸3"),
+        ("`iotta ‸", "`iotta ‸"),
+        ("`io ‸", "`io ‸"),
+        ("x - ‸", "x - ‸"),
+        ("`-‸", "`-‸"),
+        ("⍝ `iota ‸", "⍝ `iota ‸"),
+        ("'`iota ‸'", "'`iota ‸'"),
+        ("'𝔸' , `iota ‸3", "'𝔸' , ⍳‸3"),
+        ("+/`iota 1‸", "+/`iota 1‸"),
+        ("+/`iota1‸", "+/⍳1‸"),
+    ],
+)
+def test_typing_glyphs(before: str, after: str) -> None:
+    opened, position = marked(before)
+    typed = before[before.index("‸") - 1]
+    edits = on_type(opened, position, typed)
+    assert applied(opened, edits) == after.replace("‸", "")
+    assert typed in TRIGGERS
+
+
+def test_a_finished_line_is_spelt_in_glyphs() -> None:
+    opened, position = marked("+/`iota `rho x ⍝ `iota\n‸")
+    assert applied(opened, on_type(opened, position, "\n")) == "+/⍳ ⍴ x ⍝ `iota\n"
+
+
+def test_every_key_works_at_once_or_after_a_blank() -> None:
+    for row in PRIMITIVES:
+        if row.key is not None and row.key not in "-`":
+            typed = row.key if not row.key.isalpha() else " "
+            opened = document(f"`{row.key}" + (" " if typed == " " else ""))
+            edits = on_type(opened, opened.lines.position(len(opened.text)), typed)
+            assert applied(opened, edits) == row.glyph, row.key
+
+
+# ------------------------------------------------------------------------------------------ actions
+
+
+def titles(text: str) -> list[str]:
+    opened, position = marked(text)
+    return [action.title for action in actions(opened, Range(position, position))]
+
+
+def test_a_fix_is_offered_and_repairs_the_program() -> None:
+    opened, position = marked("points ← 1 2\npiont‸s + 1\n")
+    (found,) = actions(opened, Range(position, position))
+    assert found.kind is ActionKind.FIX and found.only and found.solves is not None and found.solves.code == "E001"
+    repaired = applied(opened, found.edits[URI])
+    assert repaired == "points ← 1 2\npoints + 1\n" and reports(document(repaired)) == []
+
+
+def test_no_fix_is_offered_elsewhere() -> None:
+    assert titles("points‸ ← 1 2\npionts + 1\n") == []
+
+
+def signatures(text: str) -> tuple[Document, list[Action]]:
+    opened, position = marked(text)
+    return opened, [one for one in actions(opened, Range(position, position)) if one.kind is ActionKind.REWRITE]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mean‸ ← {(+⌿⍵)÷≢⍵}\n", "x ← 1 ⋄ 2\nf ← {⍺+.×⍵‸}\n", "g ← +/‸\n", "unit ← {⍵÷√+/⍵‸×⍵}\nunit 1.5 2\n",
+        "⍝ Doc.\nsm ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}‸\n",
+    ],
+)  # fmt: skip
+def test_a_signature_is_offered_and_accepted(text: str) -> None:
+    opened, found = signatures(text)
+    assert found
+    for action in found:
+        made = document(applied(opened, action.edits[URI]))
+        assert not [one for one in reports(made) if one.code.startswith("E")], made.text
+        assert "→" in made.text
+
+
+def test_no_signature_is_offered_for_what_has_one_or_is_none() -> None:
+    assert signatures("f : f64[n] → f64\nf ← {+/⍵‸}\n")[1] == []
+    assert signatures("x ← 1‸ 2\n")[1] == []
+    # used with vectors and matrices: a signature for either would break the other use
+    both = "f ← {(+⌿⍵)÷≢⍵}‸\nf 1.5 2\nf 2 2⍴1.5\n"
+    for action in signatures(both)[1]:
+        made = applied(document(both.replace("‸", "")), action.edits[URI])
+        assert not [one for one in reports(document(made)) if one.code.startswith("E")]
+
+
+# ------------------------------------------------------------------------------------------ the rest
+
+
+def test_outline() -> None:
+    opened = document("use stats\nparam k ← 3\nx ← 1 2\nf ← {y ← ⍵ ⋄ y}\nop ← {⍺⍺ ⍵}\n")
+    assert [(entry.name, entry.kind.value, [one.name for one in entry.inside]) for entry in outline(opened)] == [
+        ("stats", "module", []), ("k", "param", []), ("x", "array", []), ("f", "function", ["y"]), ("op", "operator", []),
+    ]  # fmt: skip
+    assert opened.checked.accepted
+    assert outline(opened)[2].detail == "i64[2]" or "int" in outline(opened)[2].detail
+    for entry in outline(opened):
+        assert entry.range.start <= entry.name_range.start and entry.name_range.end <= entry.range.end
+
+
+def test_words_by_class() -> None:
+    opened = document("use stats\ninput x : f64[n]\nf ← {stats.mean ⍵}\n+/f¨'a' 2 x ⍝ end\n`iota 3\n")
+    found = [(opened.text[w.start : w.end], w.kind) for w in words(opened)]
+    for pair in [
+        ("use", Class.KEYWORD), ("stats", Class.NAMESPACE), ("x", Class.VARIABLE), ("f64", Class.TYPE), ("n", Class.SIZE),
+        ("f", Class.FUNCTION), ("mean", Class.FUNCTION), ("⍵", Class.PARAMETER), ("+", Class.FUNCTION), ("/", Class.OPERATOR),
+        ("¨", Class.OPERATOR), ("'a'", Class.TEXT), ("2", Class.NUMBER), ("⍝ end", Class.COMMENT), ("`iota", Class.FUNCTION),
+    ]:  # fmt: skip
+        assert pair in found, pair
+    declared = [w for w in words(opened) if Modifier.DECLARATION in w.modifiers]
+    assert [opened.text[w.start : w.end] for w in declared] == ["stats", "x", "n", "f"]
+
+
+@pytest.mark.parametrize("encoding", Encoding)
+def test_encoded_words_lead_back_to_the_text(encoding: Encoding) -> None:
+    text = "'𝔸' ⋄ x ← ⍳3\r\n⍝ 𝔸𝔸\n(x ⋄ '𝔸𝔸') ⋄ y ← `iota 3\n"
+    opened = Folder(encoding=encoding).open(URI, 1, text)
+    data = encoded(opened)
+    line = column = 0
+    found = []
+    for down, right, length, kind, bits in zip(*[iter(data)] * 5, strict=True):
+        line, column = line + down, (column if down == 0 else 0) + right
+        start = opened.lines.offset(Position(line, column))
+        found.append(text[start : opened.lines.offset(Position(line, column + length))])
+        assert 0 <= kind < len(Class) and 0 <= bits < 8
+    assert found == [text[w.start : w.end] for w in words(opened)] and "'𝔸𝔸'" in found and "`iota" in found
+
+
+def test_formatting() -> None:
+    text = "x←1   +  2\n\n\n\ny  ←  `iota  3  ⍝ c\nz ← 3\n"
+    opened = document(text)
+    edits = formatting(opened)
+    made = applied(opened, edits)
+    assert made == format_source(opened.source) and formatting(document(made)) == []
+    assert formatting(document("x ← (1\n")) == [] and formatting(document("")) == []
+
+
+def test_formatting_touches_only_lines_that_change() -> None:
+    opened = document("a ← 1\nb←2\nc ← 3\n")
+    (edit,) = formatting(opened)
+    assert edit.range == Range(Position(1, 0), Position(2, 0)) and edit.text == "b ← 2\n"
+
+
+def test_formatting_keeps_line_ends() -> None:
+    opened = document("a←1\r\nb ← 2\r\n")
+    assert applied(opened, formatting(opened)) == "a ← 1\r\nb ← 2\r\n"
+    unfinished = document("a ← 1\nb←2")
+    assert applied(unfinished, formatting(unfinished)) == "a ← 1\nb ← 2\n"
+
+
+def test_lenses() -> None:
+    opened = document("⍝ c\ninput x : f64[n] where n ≥ 2\nf ← {+/⍵×⍵}\nf x\n")
+    found = lenses(opened)
+    assert [(lens.range.start.line, lens.name) for lens in found] == [(1, PROGRAM), (2, "f")]
+    program, function = (lens_text(opened, lens.name) for lens in found)
+    assert "memory" in program and "1 fact checked when loaded" in program
+    assert "work" in function and "memory" in function
+    assert lenses(document("x ← nosuch\n")) == [] and lens_text(document("x ← nosuch\n"), PROGRAM) == "rejected"
+
+
+def test_calls() -> None:
+    opened, position = marked("dot ← {⍺+.×⍵}\n1 2 dot ‸\n")
+    found = calls(opened, position)
+    assert found and found[0].label.startswith("dot : ")
+    assert [found[0].label[start:end] for start, end in found[0].parameters] == found[0].label[6:].split(" → ")[:-1]
+    opened, position = marked("use stats\nstats.mean ‸\n")
+    assert calls(opened, position)[0].doc
+    opened, position = marked("2 3⍴‸\n")
+    assert [one.label for one in calls(opened, position)] == ["⍴ B", "A ⍴ B"]
+    opened, position = marked("x ← ‸\n")
+    assert calls(opened, position) == []
