@@ -221,14 +221,15 @@ def using_allocator(allocator: Any = None) -> Iterator[None]:
 _PROPERTIES = {"name": b"Stub", "totalGlobalMem": 1 << 33, "major": 9, "minor": 0}
 runtime = SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda number: _PROPERTIES)
 cuda = SimpleNamespace(
-    runtime=runtime, Device=_device, Stream=Stream, Event=Event, MemoryPool=MemoryPool, using_allocator=using_allocator,
+    alloc_pinned_memory=lambda size: _pinned(size), runtime=runtime, Device=_device, Stream=Stream, Event=Event,
+    MemoryPool=MemoryPool, using_allocator=using_allocator,
     memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
 )  # fmt: skip
 
 
-def empty_pinned(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
-    log.append(("pinned", int(np.prod(shape)) * np.dtype(dtype).itemsize))
-    return np.empty(shape, dtype)
+def _pinned(size: int) -> bytearray:
+    log.append(("pinned", size))
+    return bytearray(size)
 
 
 def ndarray(shape: tuple[int, ...], dtype: Any, memptr: Pointer, strides: tuple[int, ...]) -> DeviceArray:
@@ -257,11 +258,12 @@ def asarray(value: Any, dtype: Any = None) -> DeviceArray:
     return DeviceArray(np.array(value, dtype))
 
 
-def asnumpy(value: DeviceArray) -> np.ndarray[Any, Any]:
-    return value.get()
+def array(value: Any, dtype: Any = None) -> DeviceArray:
+    log.append(("set", np.asarray(value).nbytes))
+    return DeviceArray(np.array(value, dtype))
 
 
-def empty(shape: tuple[int, ...], dtype: Any) -> DeviceArray:
+def empty(shape: Any, dtype: Any) -> DeviceArray:
     return DeviceArray(np.empty(shape, dtype))
 
 

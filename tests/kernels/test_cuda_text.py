@@ -173,7 +173,8 @@ def test_nvrtc_accepts_the_kernels_of_programs() -> None:
         made = nvrtc_leaf.compile_text(source)
         assert not made.log, source
         assert made.ptx.count(".entry") == source.count('extern "C"')
-        assert "fma." not in made.ptx, source
+        if " sin(" not in source and " cos(" not in source:  # CUDA's own, of angles beyond 10⁶
+            assert "fma." not in made.ptx, source
 
 
 @needs_nvrtc

@@ -1,0 +1,133 @@
+"""Which phases the CUDA back end has kernels for; the others run on the host between two transfers.
+
+Nothing here needs a card or CuPy, so whoever plans can ask.
+
+Neighbours: `build` (bodies that kernels have), `backend.run.cuda` (has what this says).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Final, TypeAlias
+
+from ...typechecker.elements import Kind
+from ...typechecker.types import ArrayType
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.phases import ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
+from ..graph.registry import frame_of
+from .build import KINDS, REDUCTIONS, build_body
+
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]
+
+
+def missing(phase: Phase, types: Types) -> str | None:
+    """What of a phase the back end has no kernel for, None if it has all; phases inside others are phases of their own."""
+    match phase:
+        case Structured():
+            return None if _is_renaming(phase) or build_body(phase) is not None else _missing_function(phase)
+        case LibraryPhase():
+            condition = LIBRARY.get(phase.op)
+            if condition is not None and condition(phase, types):
+                return None
+            kinds = [types[value].element.kind.value for value in phase.args]
+            return ".".join((phase.op, *kinds[-1:]))
+        case _:
+            return None
+
+
+def missing_kernels(bound: BoundGraph) -> dict[str, tuple[Phase, ...]]:
+    """The phases of a program that a card could not run, by what is missing."""
+    found: dict[str, list[Phase]] = {}
+    for phase in traverse.all_phases(bound.graph):
+        name = missing(phase, bound.graph.types)
+        if name is not None:
+            found.setdefault(name, []).append(phase)
+    return {name: tuple(phases) for name, phases in found.items()}
+
+
+def _is_renaming(phase: Structured) -> bool:
+    return all(r.reduction is None and isinstance(phase.body[r.node], ReadNode) for r in phase.results)
+
+
+def _missing_function(phase: Structured) -> str:
+    """The first application that a body of its own could not hold."""
+    for result in phase.results:
+        kind = getattr(phase.body[result.node], "kind", Kind.I64)
+        if result.reduction is not None and (result.reduction not in REDUCTIONS or kind not in KINDS or kind is Kind.CHAR):
+            return f"reduce.{result.reduction}.{kind.value}"
+    for node in phase.body:
+        kind = getattr(node, "kind", Kind.I64)
+        if not isinstance(node, ApplyNode):
+            if kind not in KINDS:
+                return f"read.{kind.value}"
+            continue
+        reads = [getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args]
+        alone = _alone(phase, node)
+        if kind not in KINDS or build_body(alone) is None:
+            return f"{node.function}.{reads[-1].value}"
+    return "body"
+
+
+def _alone(phase: Structured, node: ApplyNode) -> Structured:
+    """The phase up to one node, which is its only result."""
+    place = next(i for i, other in enumerate(phase.body) if other is node)
+    return replace(phase, body=phase.body[: place + 1], results=(Result(phase.results[0].value, place, None),))
+
+
+# ------------------------------------------------------------------------------------------ library
+
+
+def _always(phase: LibraryPhase, types: Types) -> bool:
+    return True
+
+
+def _plain(phase: LibraryPhase, types: Types) -> bool:
+    return not frame_of(phase)
+
+
+def _gather(phase: LibraryPhase, types: Types) -> bool:
+    return not frame_of(phase) and not (phase.attributes.get("sorts") is not None and _kind(phase, types).is_complex)
+
+
+def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
+    return types[phase.args[operand]].element.kind
+
+
+def _scan(phase: LibraryPhase, types: Types) -> bool:
+    """Sums of whole numbers are exact in any order; others run item by item."""
+    return not frame_of(phase) and phase.attributes.get("function") == "add" and _kind(phase, types) is Kind.I64
+
+
+def _contract(phase: LibraryPhase, types: Types) -> bool:
+    return not frame_of(phase) and _kind(phase, types) not in (Kind.BOOL, Kind.CHAR)
+
+
+def _grade(phase: LibraryPhase, types: Types) -> bool:
+    return not frame_of(phase) and not _kind(phase, types).is_complex and len(types[phase.args[0]].shape) == 1
+
+
+def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
+    """One number a key."""
+    kind = _kind(phase, types, 1)
+    if frame_of(phase) or kind not in KINDS or kind is Kind.CHAR or phase.attributes.get("function") not in REDUCTIONS:
+        return False
+    return len(types[phase.args[0]].shape) == len(types[phase.args[1]].shape)
+
+
+def _equations(phase: LibraryPhase, types: Types) -> bool:
+    """One square matrix: rank deficiency is found as on the CPU."""
+    shape = types[phase.args[-1]].shape
+    return not frame_of(phase) and len(shape) == 2 and shape[0] == shape[1]
+
+
+LIBRARY: Final[dict[str, Condition]] = {
+    "size_vector": _always, "join": _plain, "stack": _plain, "rotate": _plain, "reshape_cycle": _plain, "gather": _gather,
+    "mask_update": _plain, "scan": _scan, "contract": _contract, "compress": _plain, "expand": _plain, "where": _plain,
+    "runtime_size": _plain, "grade": _grade, "key_reduce": _key_reduce, "random": _plain, "inverse": _equations,
+    "solve": _equations, "fft": _always, "ifft": _always, "rfft": _always, "irfft": _always, "cholesky": _equations,
+    "det": _equations,
+}  # fmt: skip
+"""The library ops on cards, and when."""

@@ -1,0 +1,232 @@
+"""Library phases through CuPy, where CuPy does what the language says; `kernels.cuda_support` lists them.
+
+An implementation takes a `Call` and the operands, arrays of the device, and gives the results; none shares memory with an
+operand.  Failed checks and run-time sizes wait for the device.  Products, transforms and linear algebra round as their
+libraries do.
+
+Neighbours: `cpu.library` (the same on NumPy: what these must agree with), `keyed`, `sorting`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ....lang.diagnostics import Diagnostic, RunFailed
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ...graph.phases import LibraryPhase
+from ...kernels.cuda_support import LIBRARY
+from ..cpu.kinds import DTYPES, FILLS
+from ..device import Kernel, Types
+from ..failures import CheckFailed
+from .keyed import key_reduce
+from .launching import Modules
+from .linear import LINEAR
+from .making import random, size_vector
+from .sorting import grade, sorted_items
+
+Arrays: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One execution of a phase on a device."""
+
+    xp: Any
+    modules: Modules
+    phase: LibraryPhase
+    types: Types
+
+    def shape(self) -> tuple[int, ...]:
+        return self.types.shape(self.phase.results[0])
+
+    def kind(self) -> Kind:
+        return self.types.kind(self.phase.results[0])
+
+    def axis(self) -> int:
+        value = self.phase.attributes["axis"]
+        assert isinstance(value, int)
+        return value
+
+    def flag(self, name: str) -> bool:
+        return self.phase.attributes.get(name) is True
+
+    def function(self) -> str:
+        value = self.phase.attributes["function"]
+        assert isinstance(value, str)
+        return value
+
+    def sizes(self) -> list[int]:
+        sizes = self.phase.attributes["sizes"]
+        assert isinstance(sizes, tuple)
+        return [self.types.number(size) for size in sizes if isinstance(size, Size)]
+
+
+Implementation: TypeAlias = Callable[[Call, Arrays], Any]
+
+
+def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:
+    """The phase as a kernel; None: the host has to do it."""
+    condition = LIBRARY.get(phase.op)
+    if condition is None or not condition(phase, types.types):
+        return None
+    implementation, call, operands = IMPLEMENTATIONS[phase.op], Call(xp, modules, phase, types), phase.args
+
+    def run(memory: Any, overwrite: Any) -> Arrays:
+        try:
+            made = implementation(call, tuple([memory[value] for value in operands]))
+        except CheckFailed as failure:
+            raise RunFailed([Diagnostic(failure.code, failure.message, phase.span)]) from None
+        return made if isinstance(made, tuple) else (made,)
+
+    return run
+
+
+# -------------------------------------------------------------------------------------------- moving
+
+
+def _join(call: Call, arrays: Arrays) -> Any:
+    return call.xp.concatenate(arrays, call.axis())
+
+
+def _stack(call: Call, arrays: Arrays) -> Any:
+    return call.xp.stack(arrays, call.axis())
+
+
+def _rotate(call: Call, arrays: Arrays) -> Any:
+    """By index, so that the amount stays on the device."""
+    arg, amount = arrays
+    xp, axis = call.xp, call.axis()
+    length = arg.shape[axis]
+    if not arg.size:
+        return arg.copy()
+    if amount.ndim == 0:
+        return xp.take(arg, (xp.arange(length) + amount.astype(np.int64)) % length, axis)
+    rows = xp.moveaxis(arg, axis, -1)
+    places = (xp.arange(length) + amount.astype(np.int64)[..., None]) % length
+    return xp.moveaxis(xp.take_along_axis(rows, places, -1), -1, axis).copy()
+
+
+def _reshape_cycle(call: Call, arrays: Arrays) -> Any:
+    xp, arg, shape = call.xp, arrays[0], call.shape()
+    if not arg.size:
+        return xp.full(shape, FILLS[call.kind()], DTYPES[call.kind()])
+    return xp.take(arg.reshape(-1), xp.arange(math.prod(shape)) % arg.size).reshape(shape)
+
+
+# ----------------------------------------------------------------------------------------- selecting
+
+
+def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0) -> None:
+    """Fail with the first index that is not in `least` … size-1."""
+    if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
+        return
+    outside = (indices < least) | (indices >= size)
+    index = int(indices[outside].reshape(-1)[0])
+    if not checked:
+        raise AssertionError(f"index {index} was proved to be below {size}")
+    raise CheckFailed("E310", f"index {index} (counted from 0) is outside an axis of length {size}")
+
+
+def _gather(call: Call, arrays: Arrays) -> Any:
+    order = call.phase.attributes.get("sorts")
+    if order is not None:
+        return sorted_items(call.xp, arrays[0], descending=order == "down")
+    xp, (arg, indices), axis = call.xp, arrays, call.axis()
+    fills, fill, length = call.flag("fills"), FILLS[call.kind()], arg.shape[call.axis()]
+    indices = indices.astype(np.int64)
+    if fills or call.flag("checked"):
+        check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0)
+    if not math.prod(call.shape()):
+        return xp.empty(call.shape(), arg.dtype)
+    if fills and not length:
+        return xp.full(call.shape(), fill, arg.dtype)
+    absent = indices < 0
+    result = xp.take(arg, xp.where(absent, 0, indices) if fills else indices, axis)
+    if fills:
+        place = (slice(None),) * axis
+        result[(*place, absent)] = fill
+    return result
+
+
+def _mask_update(call: Call, arrays: Arrays) -> Any:
+    arg, mask, value = arrays
+    cell = arg.shape[mask.ndim :]
+    places = call.xp.flatnonzero(mask.reshape(-1))
+    if value.ndim and value.shape != (places.size, *cell):
+        raise CheckFailed("E140", f"{value.shape[0]} replacements for {places.size} places")
+    result = arg.copy().reshape(mask.size, *cell)
+    result[places] = value
+    return result.reshape(arg.shape)
+
+
+def _compress(call: Call, arrays: Arrays) -> Any:
+    mask, arg = arrays
+    return call.xp.take(arg, call.xp.flatnonzero(mask.reshape(-1)), call.axis())
+
+
+def _expand(call: Call, arrays: Arrays) -> Any:
+    (mask, arg), axis, xp = arrays, call.axis(), call.xp
+    places = xp.flatnonzero(mask.reshape(-1))
+    if places.size != arg.shape[axis]:
+        raise CheckFailed("E703", f"the mask has {places.size} places for {arg.shape[axis]} items")
+    result = xp.full((*arg.shape[:axis], mask.size, *arg.shape[axis + 1 :]), FILLS[call.kind()], DTYPES[call.kind()])
+    result[(*(slice(None),) * axis, places)] = arg
+    return result
+
+
+def _where(call: Call, arrays: Arrays) -> Any:
+    xp, mask = call.xp, arrays[0]
+    found = xp.flatnonzero(mask.reshape(-1)).astype(np.int64)
+    if mask.ndim <= 1:
+        return found
+    columns = []
+    for size in reversed(mask.shape):
+        columns.append(found % max(size, 1))
+        found = found // max(size, 1)
+    return xp.stack(columns[::-1], 1)
+
+
+def _runtime_size(call: Call, arrays: Arrays) -> Any:
+    return ()
+
+
+# ----------------------------------------------------------------------------------------- computing
+
+
+def _scan(call: Call, arrays: Arrays) -> Any:
+    return call.xp.cumsum(arrays[0], axis=call.axis(), dtype=arrays[0].dtype)
+
+
+def _contract(call: Call, arrays: Arrays) -> Any:
+    xp, (left, right) = call.xp, arrays
+    shared = left.shape[-1]
+    if not shared or not left.size or not right.size:
+        return xp.zeros(call.shape(), left.dtype)
+    rows, columns = left.size // shared, right.size // shared
+    return xp.matmul(left.reshape(rows, shared), right.reshape(shared, columns)).reshape(call.shape())
+
+
+def _transform(name: str) -> Implementation:
+    def run(call: Call, arrays: Arrays) -> Any:
+        xp, arg, shape, dtype = call.xp, arrays[0], call.shape(), DTYPES[call.kind()]
+        if not arg.size or 0 in shape:
+            return xp.zeros(shape, dtype)
+        wide = arg.astype(np.complex128 if arg.dtype.kind == "c" else np.float64)
+        moved = xp.fft.irfft(wide, shape[-1]) if name == "irfft" else getattr(xp.fft, name)(wide)
+        return (moved if dtype.kind == "c" else moved.real).astype(dtype)
+
+    return run
+
+
+IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
+    "size_vector": size_vector, "join": _join, "stack": _stack, "rotate": _rotate, "reshape_cycle": _reshape_cycle,
+    "gather": _gather, "mask_update": _mask_update, "scan": _scan, "contract": _contract, "compress": _compress,
+    "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce, "random": random,
+    **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
+}  # fmt: skip

@@ -1,0 +1,199 @@
+"""The CUDA back end over a CuPy of NumPy arrays whose kernels run on the host: whole programs, against reference and CPU."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph import traverse
+from rho.backend.graph.phases import LibraryPhase
+from rho.backend.graph.registry import LIBRARY as OPS
+from rho.backend.kernels import cuda_support
+from rho.backend.run.cuda import CudaBackend
+from rho.backend.run.cuda.layouts import reshaped_strides
+from rho.backend.run.cuda.library import IMPLEMENTATIONS
+from rho.backend.run.executor import Results, execute_plan
+from rho.backend.run.reference import interpret
+from rho.backend.run.values import from_numpy
+from rho.lang.diagnostics import RhoError
+from rho.tests.backend import cuda_stub
+from rho.tests.backend.differential import _compare, checked
+from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+from rho.tests.kernels import cuda_host
+from rho.tests.kernels.test_programs import LOOPS, STENCILS
+from rho.typechecker.core import Core
+
+pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+
+
+def run_on_card(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | None = None, limit: int | None = None) -> Results:
+    bound = backend.load(core, inputs, {})
+    plan = backend.plan(bound)
+    card = CudaBackend(limit=limit, xp=cuda_stub)
+    before = {name: np.array(value) for name, value in inputs.items()}
+    try:
+        return execute_plan(plan, bound, inputs, {plan.home: card})
+    finally:
+        for name, value in inputs.items():
+            assert np.array_equal(value, before[name], equal_nan=value.dtype.kind in "fc"), f"input {name} changed"
+        if hosted is not None:
+            hosted.update(card.hosted)
+
+
+def disagreements(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | None = None) -> list[str]:
+    """What differs from the reference: values, or how it fails."""
+    try:
+        wanted = interpret(core, {name: from_numpy(value) for name, value in inputs.items()}, {})
+    except RhoError as error:
+        try:
+            run_on_card(core, inputs, hosted)
+        except RhoError as own:
+            return [] if own.diagnostics[0].code == error.diagnostics[0].code else [f"fails with {own}, not {error}"]
+        return [f"does not fail with {error}"]
+    return _compare(run_on_card(core, inputs, hosted), wanted.printed, wanted.outputs)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_programs(part: int) -> None:
+    ran = 0
+    for text in [*PROGRAMS, *LOOPS, *STENCILS][part * 3 :: 24]:
+        core = checked(DECLARED + text)
+        if core is not None:
+            ran += 1
+            assert not disagreements(core, data(7, 2, 5)), text
+    assert ran > 5
+
+
+def outputs(core: Core, inputs: Mapping[str, Any]) -> tuple[list[bytes], Counter[str]]:
+    hosted: Counter[str] = Counter()
+    made = run_on_card(core, inputs, hosted)
+    return [shown.value.tobytes() for shown in made.outputs.values()], hosted
+
+
+BITS = """output r ← +/x×y
+output r ← (⌊x×100) + 1
+output r ← +/⍤1 ⊢ M*2
+output r ← +⌿M×0.1
+output r ← *x÷10
+output r ← {⍵-⍨0.3×⍵×⍵}⍣25 ⊢ x
+output r ← x[⍋x]
+output r ← (x>0)/x
+output r ← +\\⌊x×100""".splitlines()
+
+
+@pytest.mark.parametrize("text", BITS)
+def test_the_bits_of_the_cpu(text: str) -> None:
+    """Several blocks of the order of sums, nothing on the host."""
+    core = checked("input x : f64[n]\ninput y : f64[n]\ninput M : f64[r c]\n" + text)
+    assert core is not None, text
+    rng = np.random.default_rng(3)
+    given = {"x": rng.standard_normal(9001), "y": rng.standard_normal(9001), "M": rng.standard_normal((70, 43))}
+    bound = backend.load(core, given, {})
+    wanted = [shown.value.tobytes() for shown in backend.execute(backend.plan(bound), bound, given).outputs.values()]
+    got, hosted = outputs(core, given)
+    assert got == wanted
+    assert not hosted
+
+
+def test_what_has_no_kernel_is_declared() -> None:
+    """The phases that went through the host are those that `missing_kernels` names before the run."""
+    core = checked("input x : f64[n]\noutput r ← 0.5|x\noutput s ← x⍳3.5\n")
+    assert core is not None
+    given = {"x": np.arange(9.0)}
+    bound = backend.load(core, given, {})
+    assert set(cuda_support.missing_kernels(bound)) == {"residue.f64", "index_of.f64"}
+    assert set(outputs(core, given)[1]) == {"residue.f64", "index_of.f64"}
+
+
+def test_the_table_is_the_implementations() -> None:
+    assert set(cuda_support.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
+
+
+def test_support_and_back_end_agree() -> None:
+    """What the table says about each library phase of the test programs is what happens."""
+    seen = set()
+    for text in PROGRAMS[::3]:
+        core = checked(DECLARED + text)
+        if core is None:
+            continue
+        try:
+            bound = backend.load(core, data(7, 2, 5), {})
+        except RhoError:
+            continue
+        seen |= {p.op for p in traverse.all_phases(bound.graph) if isinstance(p, LibraryPhase)}
+        absent = set(cuda_support.missing_kernels(bound))
+        hosted: Counter[str] = Counter()
+        try:
+            run_on_card(core, data(7, 2, 5), hosted)
+        except RhoError:
+            continue
+        assert set(hosted) <= absent, text
+    assert len(seen) > 10
+
+
+def test_large_values_travel_through_pinned_memory_beside_the_work() -> None:
+    """The copy waits for what was computed, and what follows for the copy; results are waited for."""
+    core = checked("input x : f64[n]\noutput r ← x+1\n")
+    assert core is not None
+    cuda_stub.log.clear()
+    run_on_card(core, {"x": np.zeros(20_000)})
+    kinds = [entry[0] for entry in cuda_stub.log if entry[0] not in ("enter", "leave")]
+    there, back = ["pinned", "record", "wait", "set", "record", "wait"], ["pinned", "record", "wait", "get", "synchronize"]
+    assert kinds == [*there, "launch", *back]
+    streams = [entry[1] for entry in cuda_stub.log if entry[0] in ("record", "wait")]
+    compute, copies = streams[0], streams[1]
+    assert compute != copies and streams == [compute, copies, copies, compute, compute, copies]
+
+
+def test_small_values_do_not() -> None:
+    core = checked("input x : f64[n]\noutput r ← x+1\n")
+    assert core is not None
+    cuda_stub.log.clear()
+    run_on_card(core, {"x": np.zeros(20)}, limit=1 << 20)
+    assert [entry[0] for entry in cuda_stub.log if entry[0] not in ("enter", "leave")] == ["limit", "set", "launch", "get"]
+
+
+def test_memory_that_runs_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    core = checked("input x : f64[n]\noutput r ← x+1\n")
+    assert core is not None
+
+    def refuse(*args: Any) -> None:
+        raise cuda_stub.OutOfMemoryError
+
+    monkeypatch.setattr(cuda_stub, "empty", refuse)
+    with pytest.raises(RhoError) as told:
+        run_on_card(core, {"x": np.zeros(20)})
+    assert told.value.diagnostics[0].code == "E702"
+
+
+def test_a_kernel_is_compiled_once() -> None:
+    core = checked("input x : f64[n]\noutput r ← {1⌽⍵+1}⍣9 ⊢ x\n")
+    assert core is not None
+    made: list[str] = []
+
+    class Counted(cuda_stub.RawModule):
+        def __init__(self, code: str, options: Any) -> None:
+            made.append(code)
+            super().__init__(code, options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuda_stub, "RawModule", Counted)
+        run_on_card(core, {"x": np.arange(5.0)})
+    assert len(made) == len(set(made))
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "target", "wanted"),
+    [
+        ((2, 3), (24, 8), (6,), (8,)), ((6,), (8,), (2, 3), (24, 8)), ((2, 3), (8, 16), (6,), None),
+        ((4, 1, 3), (24, 5, 8), (2, 6), (48, 8)), ((3, 4), (0, 8), (12,), None), ((3, 4), (0, 8), (3, 2, 2), (0, 16, 8)),
+        ((5,), (-8,), (5, 1), (-8, 0)), ((1,), (8,), (), ()),
+    ],
+)  # fmt: skip
+def test_reshapes_that_copy_nothing(shape: Any, strides: Any, target: Any, wanted: Any) -> None:
+    assert reshaped_strides(shape, strides, target) == wanted
