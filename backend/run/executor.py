@@ -144,13 +144,19 @@ def execute_plan(
 
 
 def _run(machine: Machine, plan: Plan, limits: Limits) -> Mapping[DeviceId, int]:
-    if len(plan.devices) == 1 and len(plan.main.queues) == 1:
+    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(_is_shared, plan.main.queues[0].steps)):
         Block(machine, plan.main).run()
         return {}
     from .distributed import run_distributed
 
     declared = {device.id: device.memory if limits is Limits.ENFORCED else None for device in plan.devices}
     return run_distributed(machine, plan, declared)
+
+
+def _is_shared(step: Step) -> bool:
+    """Is a step about parts of values, or about another queue?"""
+    parts = isinstance(step, RunStep) and step.box is not None
+    return parts or isinstance(step, CombineStep | TransferStep | FenceStep | WaitStep)
 
 
 def require_memory(plan: Plan, machine: Machine) -> None:
