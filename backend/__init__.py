@@ -16,9 +16,10 @@ from ..typechecker.core import Core
 from .graph import BoundGraph, bind, lower, optimise
 from .run.binding import bind_sizes
 from .schedule.one_device import HOME, Detail, plan_one_device
-from .schedule.plan import Device, Plan
+from .schedule.plan import Device, DeviceId, Plan
 
 if TYPE_CHECKING:
+    from .run.device import Backend
     from .run.executor import Observer, Results
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "execute_null", "load", "plan"]
@@ -65,7 +66,12 @@ def execute(
     from .run.cpu import CpuBackend
     from .run.executor import Limits, execute_plan
 
-    backends = {device.id: CpuBackend(device.threads) for device in schedule.devices}
+    backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
+    cards = [] if simulated else [device for device in schedule.devices if device.backend == "cuda"]
+    if cards:
+        from .run.cuda.card import CudaBackend
+
+        backends |= {device.id: CudaBackend(number, device.memory) for number, device in enumerate(cards)}
     return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED if simulated else Limits.PLANNED)
 
 

@@ -156,7 +156,13 @@ def require_right(faults: list[str], path: str) -> None:
 
 def require_here(plan: Plan, where: str) -> None:
     """Refused: a device of the plan is not one of this machine's."""
-    away = [device for device in plan.devices if device.backend != "cpu"]
+    cards = 0
+    if any(device.backend == "cuda" for device in plan.devices):
+        from ..backend.run.cuda.cupy_leaf import gpus
+
+        cards = len(gpus())
+    own = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
+    away = [device for device in plan.devices if device.backend != "cpu" and device.id not in own]
     if away:
         one = away[0]
         message = f"device {one.id} ({one.backend}) is not on this machine"

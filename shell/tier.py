@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 
+def gpu_tier() -> str:
+    """The cards that programs can use, or why there are none."""
+    from ..backend.run.cuda.cupy_leaf import tier
+
+    return tier()
+
+
 def kernel_tier() -> str:
     """Compiled kernels, or why there are none."""
     from ..backend.kernels import llvm_leaf, policy

@@ -97,8 +97,9 @@ def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
 
 
 def _scan(phase: LibraryPhase, types: Types) -> bool:
-    """Sums of whole numbers are exact in any order; others run item by item."""
-    return not frame_of(phase) and phase.attributes.get("function") == "add" and _kind(phase, types) is Kind.I64
+    """Every function that kernels reduce with."""
+    kind = _kind(phase, types)
+    return kind in KINDS and kind is not Kind.CHAR and phase.attributes.get("function") in REDUCTIONS
 
 
 def _contract(phase: LibraryPhase, types: Types) -> bool:

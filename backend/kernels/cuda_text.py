@@ -8,7 +8,8 @@ a cell in place, level by level.  So results have the bits of every other tier, 
 Note [Parameters].  `parameters` lists what a kernel takes, each of 64 bits; sizes are those of its loops, strides are in bytes,
 and results are contiguous: in the order of the parallel loops for MAP, and of partial results by `work` (ALONG: cell × blocks +
 block, ACROSS: block × cells + cell).  `finish` takes the cells, the blocks, how far cells and blocks of partial results lie
-apart, and for each result its partial results and its place.  A failed check sets `failed` to 1; what failed is found out elsewhere.
+apart, and for each result its partial results and its place.  A failed check sets `failed` to 1; what failed is found out
+elsewhere.
 
 Neighbours: `ir`, `cuda_scalars`, `cuda_math`; `backend.run.cuda` compiles and launches the text.
 """

@@ -244,8 +244,9 @@ def _transfer(cluster: Cluster, step: TransferStep) -> Action:
     maker = _maker(machine, value)
 
     def carry(array: Any) -> Any:
-        """Arrays are immutable, so two memories of one back end may share one."""
-        if type(source.backend) is type(target.backend):
+        """Arrays are immutable, so two memories of one back end may share one, but for those of two cards."""
+        cards = [getattr(held.backend, "number", None) for held in (source, target)]
+        if type(source.backend) is type(target.backend) and cards[0] == cards[1]:
             return array
         return target.backend.bring(source.backend.fetch(array, kind), kind)
 

@@ -43,11 +43,22 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if (target := arguments.value("-o")) is not None:
         _write(Path(target), profile, json=wants_json(arguments))
     elif wants_json(arguments):
-        print_json(console, described(profile))
+        print_json(console, described(profile) if name is not None else {**described(profile), "gpus": list(_gpus())})
     else:
         for line in lines(profile):
             console.print(line)
+        for gpu in () if name is not None else _gpus():
+            memory, capability = _readable(gpu["memory_bytes"]), gpu["capability"]
+            console.print(f"{gpu['name']}  {gpu['model']}  {memory}  compute capability {capability}")
     return Exit.OK
+
+
+def _gpus() -> Iterator[dict[str, Any]]:
+    """The cards that CuPy finds; plans use those that a profile declares."""
+    from ...backend.run.cuda.cupy_leaf import gpus
+
+    for gpu in gpus():
+        yield {"name": f"gpu{gpu.number}", "model": gpu.name, "memory_bytes": gpu.memory, "capability": gpu.capability}
 
 
 def _calibrated(console: Console, *, refine: bool) -> Profile:

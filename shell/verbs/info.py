@@ -11,7 +11,7 @@ from ..arguments import Arguments
 from ..console import Console
 from ..exits import Exit
 from ..results import print_json, wants_json
-from ..tier import kernel_tier
+from ..tier import gpu_tier, kernel_tier
 
 PACKAGES = ("numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", "pygls", "cupy-cuda12x", "cupy-cuda13x")
 
@@ -19,7 +19,7 @@ PACKAGES = ("numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", 
 def run(arguments: Arguments, console: Console) -> Exit:
     facts = {
         "rho": __version__, "python": platform.python_version(), "platform": platform.platform(),
-        "encoding": sys.getfilesystemencoding(), "kernels": kernel_tier(),
+        "encoding": sys.getfilesystemencoding(), "kernels": kernel_tier(), "gpu": gpu_tier(),
     }  # fmt: skip
     packages = {name: _version(name) for name in PACKAGES}
     if wants_json(arguments):

@@ -11,15 +11,24 @@ import pytest
 
 from rho import backend
 from rho.backend.graph import traverse
-from rho.backend.graph.phases import LibraryPhase
+from rho.backend.graph.phases import LibraryPhase, Structured
 from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.kernels import cuda_support
-from rho.backend.run.cuda import CudaBackend
+from rho.backend.run.cpu import CpuBackend
+from rho.backend.run.cuda import cupy_leaf
+from rho.backend.run.cuda.card import CudaBackend
 from rho.backend.run.cuda.layouts import reshaped_strides
 from rho.backend.run.cuda.library import IMPLEMENTATIONS
 from rho.backend.run.executor import Results, execute_plan
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import from_numpy
+from rho.backend.schedule.plan import DeviceId, RunStep
+from rho.backend.schedule.problem import Ticks
+from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile, missing_operation
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.planning import plan_program
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.backend.schedule.program.quick import split_evenly
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import _compare, checked
@@ -83,7 +92,11 @@ output r ← *x÷10
 output r ← {⍵-⍨0.3×⍵×⍵}⍣25 ⊢ x
 output r ← x[⍋x]
 output r ← (x>0)/x
-output r ← +\\⌊x×100""".splitlines()
+output r ← +\\⌊x×100
+output r ← +\\x
+output r ← ⌈\\M
+output r ← ×⍀M
+output r ← ∧\\x>¯1""".splitlines()
 
 
 @pytest.mark.parametrize("text", BITS)
@@ -197,3 +210,70 @@ def test_a_kernel_is_compiled_once() -> None:
 )  # fmt: skip
 def test_reshapes_that_copy_nothing(shape: Any, strides: Any, target: Any, wanted: Any) -> None:
     assert reshaped_strides(shape, strides, target) == wanted
+
+
+# --------------------------------------------------------------------------------- several devices
+
+
+def test_a_program_over_the_processor_and_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Phases on either, values carried between them, the same bits; `execute` makes the back ends that the plan names."""
+    text = "input x : f64[n]\ny ← 3+x×x\nz ← +/y\noutput r ← y÷z\noutput t ← z\nschedule {\n  place y on gpu\n  nosplit y\n}\n"
+    core = checked(text)
+    assert core is not None
+    given = {"x": np.random.default_rng(5).standard_normal(30_000)}
+    bound = backend.load(core, given, {})
+    planned = plan_program(core, bound, load_profile("h100")).plan
+    assert {device.backend for device in planned.devices} == {"cpu", "cuda"}
+    monkeypatch.setattr("rho.backend.run.cuda.card.cupy", lambda: cuda_stub)
+    cuda_stub.log.clear()
+    got = backend.execute(planned, bound, given)
+    assert any(entry[0] == "launch" for entry in cuda_stub.log)
+    wanted = backend.execute(backend.plan(bound), bound, given)
+    assert {n: s.value.tobytes() for n, s in got.outputs.items()} == {n: s.value.tobytes() for n, s in wanted.outputs.items()}
+
+
+def test_a_reduction_cut_over_the_processor_and_a_card() -> None:
+    """Partial results of subtrees of the order of sums, made by different tiers, join to the same bits."""
+    devices = (DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("gpu0", "gpu"))
+    core = checked("input x : f64[n]\ninput y : f64[n]\noutput r ← +/x×y\n")
+    assert core is not None
+    rng = np.random.default_rng(6)
+    given = {"x": rng.standard_normal(50_000), "y": rng.standard_normal(50_000)}
+    bound = backend.load(core, given, {})
+
+    def one_tick_a_row(phase: object, group: object, cut: Any, tick_ns: int) -> Ticks:
+        return Ticks(((1, 5),)) if cut is None else Ticks(((1, 1), (max(2, cut.rows), cut.rows)))
+
+    program = problem_of(bound, Profile(devices, (LinkProfile("cpu0", "gpu0", latency_ns=1),)), given=one_tick_a_row)
+    answer = split_evenly(program.problem)
+    assert answer is not None
+    cut_plan = plan_of(program, answer)
+    card = CudaBackend(xp=cuda_stub)
+    cuda_stub.log.clear()
+    got = execute_plan(cut_plan, bound, given, {DeviceId("cpu0"): CpuBackend(), DeviceId("gpu0"): card})
+    assert any(entry[0] == "launch" for entry in cuda_stub.log)
+    wanted = backend.execute(backend.plan(bound), bound, given)
+    assert got.outputs["r"].value.tobytes() == wanted.outputs["r"].value.tobytes()
+
+
+def test_the_planner_knows_what_a_card_cannot_run() -> None:
+    """A phase without a kernel there is placed elsewhere, or refused where it may run nowhere else."""
+    core = checked("input x : f64[n]\noutput r ← 0.5|x\n")
+    assert core is not None
+    bound = backend.load(core, {"x": np.arange(9.0)}, {})
+    profile = load_profile("h100")
+    planned = plan_program(core, bound, profile).plan
+    ran = [queue.device for queue in planned.main.queues for step in queue.steps if isinstance(step, RunStep)]
+    assert ran and set(ran) == {"cpu0"}
+    (phase,) = (p for p in bound.graph.phases if isinstance(p, Structured))
+    card = profile.device("gpu0")
+    assert card is not None and missing_operation(phase, bound, card) == "residue.f64"
+
+
+def test_which_cards_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cupy_leaf, "cupy", lambda: cuda_stub)
+    monkeypatch.setattr(cupy_leaf, "is_installed", lambda: True)
+    assert cupy_leaf.gpus() == (cupy_leaf.Gpu(0, "Stub", 1 << 33, "9.0"),)
+    assert "Stub (9.0)" in cupy_leaf.tier()
+    monkeypatch.setattr(cupy_leaf, "cupy", lambda: None)
+    assert cupy_leaf.gpus() == () and "no usable card" in cupy_leaf.tier()

@@ -28,6 +28,7 @@ from .keyed import key_reduce
 from .launching import Modules
 from .linear import LINEAR
 from .making import random, size_vector
+from .scanning import scan
 from .sorting import grade, sorted_items
 
 Arrays: TypeAlias = tuple[Any, ...]
@@ -199,10 +200,6 @@ def _runtime_size(call: Call, arrays: Arrays) -> Any:
 # ----------------------------------------------------------------------------------------- computing
 
 
-def _scan(call: Call, arrays: Arrays) -> Any:
-    return call.xp.cumsum(arrays[0], axis=call.axis(), dtype=arrays[0].dtype)
-
-
 def _contract(call: Call, arrays: Arrays) -> Any:
     xp, (left, right) = call.xp, arrays
     shared = left.shape[-1]
@@ -226,7 +223,7 @@ def _transform(name: str) -> Implementation:
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "size_vector": size_vector, "join": _join, "stack": _stack, "rotate": _rotate, "reshape_cycle": _reshape_cycle,
-    "gather": _gather, "mask_update": _mask_update, "scan": _scan, "contract": _contract, "compress": _compress,
+    "gather": _gather, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
     "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce, "random": random,
     **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
 }  # fmt: skip

@@ -39,9 +39,10 @@ from ...graph.phases import (
     Structured,
     SubGraph,
 )
+from ...kernels.cuda_support import missing
 from ..problem import DeviceGroup, Ticks
 from .library import library_grains
-from .profile import Calibration, DeviceProfile, Profile
+from .profile import Backend, Calibration, DeviceProfile, Profile
 from .rates import NoTable, Rates
 from .structured import Number, Types, loop_grains, structured_grains
 from .tables import GRAIN, Grains
@@ -109,6 +110,8 @@ def missing_operation(phase: Phase, bound: BoundGraph, device: DeviceProfile) ->
 def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> Grains:
     """Time of the work of a phase, without what its own step costs.  NoTable."""
     where = None if cut is None else (cut.axis, cut.rows)
+    if rates.device.backend is Backend.CUDA and (lacking := missing(phase, types)) is not None:
+        raise NoTable(lacking)
     match phase:
         case Structured():
             return structured_grains(phase, types, rates, number, where)
