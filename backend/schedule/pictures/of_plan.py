@@ -177,7 +177,7 @@ class _Reader:
                         now = step.end
                     case _:
                         pass
-        limits = {device.id: device.memory for device in plan.devices}
+        limits: dict[str, int | None] = {device.id: device.memory for device in plan.devices}
         return memory_over_time(changes, limits, dict(plan.main.peak))
 
     def alloc(self, changes: dict[str, list[tuple[int, int]]], sizes: dict[tuple[ValueId, str], int],
