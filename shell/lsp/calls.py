@@ -27,7 +27,7 @@ class Call:
 def calls(document: Document, position: Position) -> list[Call]:
     """Of the function whose right argument starts here."""
     offset = document.lines.offset(position)
-    start = document.lines.start(position.line)
+    start = document.lines.start(document.lines.position(offset).line)
     before = document.text[start:offset].rstrip(" ")
     if not before:
         return []

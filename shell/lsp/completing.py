@@ -67,8 +67,9 @@ _WORD = re.compile(rf"(?:{NAME})?$")
 def completion(document: Document, position: Position) -> list[Item]:
     """In no order; `Item.order` ranks them."""
     offset = document.lines.offset(position)
-    start = document.lines.start(position.line)
-    line, before = document.lines.line(position.line), document.text[start:offset]
+    number = document.lines.position(offset).line
+    start = document.lines.start(number)
+    line, before = document.lines.line(number), document.text[start:offset]
     spelling = _SPELLING.search(before)
     if in_prose(line, len(before)) and not (spelling is not None and not in_prose(line, spelling.start())):
         return []

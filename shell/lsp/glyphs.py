@@ -31,9 +31,10 @@ def on_type(document: Document, position: Position, typed: str) -> list[TextEdit
     """What to change after a character was typed just before a place."""
     if typed == "\n":
         return _whole_line(document, position.line - 1)
-    line = document.lines.line(position.line)
-    start = document.lines.start(position.line)
-    end = document.lines.offset(position) - start
+    offset = document.lines.offset(position)
+    number = document.lines.position(offset).line
+    line, start = document.lines.line(number), document.lines.start(number)
+    end = offset - start
     if end < 1 or line[end - 1] != typed:
         return []
     found = _LAST.search(line[: end - 1])

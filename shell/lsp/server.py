@@ -2,7 +2,7 @@
 
 Texts are kept by `documents`, not by pygls, whose notion of a line is another.  A request that fails is reported to the
 log and answered with nothing; the server goes on.  Checking waits until the editor pauses for a moment, so that of several
-edits in a row the last is checked.  Everything runs on one thread.
+edits in a row the last is checked; memory is tidied up when nothing has been typed for a while.  Everything runs on one thread.
 
 Neighbours: `features` (the requests), `wire` (their types), `shell.verbs.lsp` (which starts it).
 """
@@ -10,8 +10,8 @@ Neighbours: `features` (the requests), `wire` (their types), `shell.verbs.lsp` (
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -26,7 +26,13 @@ from .places import Encoding
 from .reports import Report, reports
 
 LOG = logging.getLogger("rho.lsp")
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.005, 0.3  # seconds
+PAUSE = 0.003
+"""Seconds to wait for another edit.  Edits that arrive during a check are all read before the next one."""
+IDLE = 2.0
+"""Seconds without a check after which the memory of old versions is collected."""
+
+COLLECT = (1_000_000, 20, 1_000)
+"""So seldom that a keystroke waits for it only after some hundred without a rest."""
 
 _T = TypeVar("_T")
 
@@ -54,7 +60,7 @@ class RhoServer(LanguageServer):
         super().__init__("rho", __version__, protocol_cls=Protocol)
         self.folder = Folder()
         self.waiting: dict[str, asyncio.TimerHandle] = {}
-        self.pause = SHORTEST_PAUSE
+        self.resting: asyncio.TimerHandle | None = None
         self.told_to_stop = False
         self.left_early = False
 
@@ -72,18 +78,18 @@ class RhoServer(LanguageServer):
         known = self.waiting.pop(uri, None)
         if known is not None:
             known.cancel()
-        self.waiting[uri] = asyncio.get_running_loop().call_later(self.pause, self.check, uri)
+        self.waiting[uri] = asyncio.get_running_loop().call_later(PAUSE, self.check, uri)
 
     def check(self, uri: str) -> None:
-        """Publish what is wrong with the latest version; the pause before a check is half of what one takes."""
+        """Publish what is wrong with the latest version."""
         self.waiting.pop(uri, None)
         document = self.folder.documents.get(uri)
         if document is None:
             return
-        started = time.perf_counter()
-        found = safely(lambda: reports(document)) or []
-        self.pause = min(max((time.perf_counter() - started) / 2, SHORTEST_PAUSE), LONGEST_PAUSE)
-        self.publish(uri, document.version, found)
+        self.publish(uri, document.version, safely(lambda: reports(document)) or [])
+        if self.resting is not None:
+            self.resting.cancel()
+        self.resting = asyncio.get_running_loop().call_later(IDLE, gc.collect)
 
     def publish(self, uri: str, version: int | None, found: list[Report]) -> None:
         shown = [wire.diagnostic(one) for one in found]
@@ -104,6 +110,7 @@ def create() -> RhoServer:
     from .features import register
 
     server = RhoServer()
+    gc.set_threshold(*COLLECT)
     _life(server)
     _texts(server)
     register(server)

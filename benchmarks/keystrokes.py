@@ -1,0 +1,105 @@
+"""How long an editor waits from a keystroke to its diagnostics on a 300-line file, `rho lsp` being another process.
+
+The scripts are those of `definitions.py` with 0 and 20 definitions that need the solver.  In each of `DEFINITIONS` definitions
+a statement is typed, one key at a time, each key when the diagnostics of the one before are there; most of the texts between
+are broken.  `keystroke` is from sending the edit to having its diagnostics; `hover`, `hints`, `completion` and `colours` are
+the requests that editors make along with it, after one more key each.  Medians and slowest in milliseconds.  Run:
+
+    python benchmarks/keystrokes.py
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "lsp"))
+from client import Client
+from definitions import script
+
+DEFINITIONS = 6
+TYPED = "twice ← 2×⍵ ⋄ "
+LIMIT = 50.0  # milliseconds
+URI = "untitled:script"
+
+
+class Typist:
+    """An editor with one document."""
+
+    def __init__(self, text: str) -> None:
+        self.client = Client()
+        self.lines = text.splitlines()
+        self.version = 1
+        started = time.perf_counter()
+        self.client.open(URI, text)
+        self.client.diagnostics(URI, 1)
+        self.opened = (time.perf_counter() - started) * 1000
+
+    def key(self, line: int, column: int, text: str) -> float:
+        """Type one key; milliseconds until its diagnostics are there."""
+        self.version += 1
+        at = {"line": line, "character": column}
+        started = time.perf_counter()
+        self.client.change(URI, self.version, {"range": {"start": at, "end": at}, "text": text})
+        self.client.diagnostics(URI, self.version)
+        return (time.perf_counter() - started) * 1000
+
+    def body(self, definition: int) -> tuple[int, int]:
+        """Just inside the braces of a definition."""
+        line = next(i for i, line in enumerate(self.lines) if line.startswith(f"fn{definition} ← "))
+        return line, self.lines[line].index("{") + 1
+
+
+def timed(ask: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    ask()
+    return (time.perf_counter() - started) * 1000
+
+
+def measure(text: str) -> dict[str, object]:
+    typist = Typist(text)
+    keys: list[float] = []
+    for definition in range(0, 60, 60 // DEFINITIONS):
+        line, column = typist.body(definition)
+        keys += [typist.key(line, column + offset, key) for offset, key in enumerate(TYPED)]
+    asked: dict[str, list[float]] = {"hover": [], "hints": [], "completion": [], "colours": []}
+    for definition in range(0, 60, 60 // DEFINITIONS):
+        line, column = typist.body(definition)
+        shown = {"start": {"line": max(line - 25, 0), "character": 0}, "end": {"line": line + 25, "character": 0}}
+        typist.key(line, column, " ")
+        asked["hover"].append(timed(lambda at=(line, 1): typist.client.ask("hover", URI, at)))
+        asked["hints"].append(timed(lambda shown=shown: typist.client.ask("inlayHint", URI, range=shown)))
+        asked["completion"].append(timed(lambda at=(line, column): typist.client.ask("completion", URI, at)))
+        asked["colours"].append(timed(lambda: typist.client.ask("semanticTokens/full", URI)))
+    typist.client.close()
+    return {
+        "opened": round(typist.opened, 1),
+        "keystroke": summary(keys),
+        **{name: summary(found) for name, found in asked.items()},
+    }
+
+
+def summary(found: list[float]) -> dict[str, float | int]:
+    ordered = sorted(found)
+    return {
+        "median": round(statistics.median(found), 1),
+        "p95": round(ordered[int(len(ordered) * 0.95)], 1),
+        "slowest": round(ordered[-1], 1),
+        "count": len(found),
+    }
+
+
+def main() -> None:
+    found: dict[str, object] = {"python": platform.python_version(), "machine": platform.machine(), "limit": LIMIT}
+    for name, hard in (("easy", 0), ("hard", 20)):
+        found[name] = measure(script(hard))
+    print(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()
