@@ -24,7 +24,7 @@ from ..lang.source import Source, Span
 from .agreement import principal_frame
 from .clauses import ClauseSite
 from .conversions import Conversions
-from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Scalar, SizeVector, ValueId
+from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Reshape, Scalar, SizeVector, ValueId
 from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
@@ -196,6 +196,16 @@ class Builder(Conversions):
         values = tuple(a.value for a in args)
         return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
 
+    def again(self, x: Operand, span: Span) -> Operand:
+        """The same array as a value of its own, of which everything is known that is known of `x`."""
+        made = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
+        self._same_mask[made.value] = self._same_mask.get(x.value, x.value)
+        if x.value in self.quotients:
+            self.quotients[made.value] = self.quotients[x.value]
+        if x.value in self.negated:
+            self.negated[made.value] = self.negated[x.value]
+        return replace(x, value=made.value)
+
     # -- sizes
 
     def size_variable(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
@@ -234,10 +244,11 @@ class Builder(Conversions):
 
     def value_size(self, x: Operand, cap: Size, span: Span) -> SizeVariable:
         """The run-time size that an integer value names: one value names one size."""
-        known = self._value_sizes.get(x.value)
+        value = self._same_mask.get(x.value, x.value)
+        known = self._value_sizes.get(value)
         if known is None:
             known = self.runtime_size("k", cap, span, "the value of this integer")
-            self._value_sizes[x.value] = known
+            self._value_sizes[value] = known
         return known
 
     def equal(self, left: Size, right: Size) -> bool | None:

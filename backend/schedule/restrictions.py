@@ -48,11 +48,12 @@ class Restrictions:
 
 
 def devices_named(problem: Problem, name: str) -> frozenset[int]:
-    """Every device that is the instance `name`, or of the group or class of that name."""
+    """Every device that is the instance `name`, or of the group or class of that name; `gpu` is also a class `gpu/gpu1`, one of
+    several that differ."""
     found: list[int] = []
     first = 0
     for group in problem.devices:
-        if name in (group.id, group.kind):
+        if name in (group.id, group.kind, group.kind.partition("/")[0]):
             found += range(first, first + group.count)
         else:
             found += [first + i for i, instance in enumerate(group.names()) if instance == name]

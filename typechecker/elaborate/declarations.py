@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ...lang import tree
 from ...lang.diagnostics import Label
@@ -10,7 +10,7 @@ from ...lang.source import Span
 from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..elements import Kind
 from ..obligations import Obligation, SizeFact
-from ..operands import Operand, Value
+from ..operands import Operand, TupleOperand, Value
 from ..rules.common import static_integer
 from ..sizes import Size, SizeOrigin, variable
 from . import expressions, type_expressions
@@ -29,6 +29,7 @@ class Elaboration:
     params: list[CoreParam] = field(default_factory=list)
     outputs: list[CoreOutput] = field(default_factory=list)
     schedules: list[tree.Schedule] = field(default_factory=list)
+    scheduled: frozenset[str] = frozenset()
 
 
 def size_name(ctx: Context, name: str, span: Span, scope: Scope) -> Size | None:
@@ -92,6 +93,18 @@ def _guard(ctx: Context, fact: SizeFact, span: Span) -> None:
     ctx.builder.guards.append(CoreGuard(fact, Obligation(fact, "E201", span, f"this program states {fact}")))
 
 
+def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
+    """A name that a schedule block speaks of is a value of its own: `z←y` makes one where `y` is computed already."""
+    builder = run.ctx.builder
+    match target, value:
+        case tree.NameTarget(), Operand() if target.name in run.scheduled and not value.poisoned:
+            return builder.again(value, target.span) if builder.names.get(value.value, target.name) != target.name else value
+        case tree.TupleTarget(), TupleOperand() if len(target.items) == len(value.items):
+            return replace(value, items=tuple([apart(run, *pair) for pair in zip(target.items, value.items, strict=True)]))
+        case _:
+            return value
+
+
 def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
     ctx = run.ctx
     name = statement.target.name
@@ -121,6 +134,7 @@ def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool
         scope.bind(name, value)
         return value
     if not (isinstance(statement.value, tree.Name) and statement.value.name == name):
+        value = apart(run, statement.target, value)
         expressions.bind_target(ctx, statement.target, value, scope)
     if not main:
         return value

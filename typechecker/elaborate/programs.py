@@ -121,8 +121,9 @@ def _strictly(diagnostic: Diagnostic) -> Diagnostic:
 def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, main: bool) -> Value | None:
     """Elaborate the statements in order; after an error go on with the next one."""
     ctx = run.ctx
-    before = ctx.builder.index_origin
+    before, scheduled = ctx.builder.index_origin, run.scheduled
     ctx.builder.index_origin = scope.file.index_origin
+    run.scheduled = _scheduled(program)
     declared: dict[str, tree.Signature | tree.Annotation] = {}
     last: Value | None = None
     for statement in program.statements:
@@ -138,8 +139,21 @@ def _run(run: declarations.Elaboration, program: tree.Program, scope: Scope, *, 
         if _unreadable_after(ctx, leftover.span):
             continue  # what could not be read may be the binding
         ctx.error("E011", f"`{name}` has a type, but no binding follows it", leftover.span)
-    ctx.builder.index_origin = before
+    ctx.builder.index_origin, run.scheduled = before, scheduled
     return last
+
+
+def _scheduled(program: tree.Program) -> frozenset[str]:
+    """The words of a file's schedule blocks, names of values among them."""
+    found: set[str] = set()
+    pending = [d for statement in program.statements if isinstance(statement, tree.Schedule) for d in statement.directives]
+    while pending:
+        for word in pending.pop().words:
+            if isinstance(word, tree.DirectiveWord):
+                found.update((word.text, *word.text.split(",")))
+            else:
+                pending.extend(word.directives)
+    return frozenset(found)
 
 
 def _enter(ctx: Context, statement: tree.Statement, scope: Scope) -> Moment:
@@ -193,7 +207,7 @@ def _statement(
                 expressions.print_value(ctx, value, statement.span)
             return value
         case tree.BindArray():
-            return _bind_array(ctx, statement, scope, declared)
+            return _bind_array(run, statement, scope, declared)
         case tree.BindFunction():
             _bind_function(ctx, statement, scope, declared)
         case tree.BindOperator():
@@ -239,8 +253,10 @@ def _has_printed(ctx: Context) -> bool:
 
 
 def _bind_array(
-    ctx: Context, statement: tree.BindArray, scope: Scope, declared: dict[str, tree.Signature | tree.Annotation]
-) -> Value:
+    run: declarations.Elaboration, statement: tree.BindArray, scope: Scope,
+    declared: dict[str, tree.Signature | tree.Annotation],
+) -> Value:  # fmt: skip
+    ctx = run.ctx
     annotation = statement.annotation
     target = statement.target
     where: tuple[tree.Fact, ...] = ()
@@ -268,7 +284,7 @@ def _bind_array(
             value = matching.conform(ctx, value, wanted, statement.value.span, what)
     for fact, span in type_expressions.facts(ctx, where, lambda n, s: declarations.size_name(ctx, n, s, scope)):
         ctx.builder.require(Obligation(fact, "E201", span, f"{fact} does not hold"))
-    expressions.bind_target(ctx, target, value, scope)
+    expressions.bind_target(ctx, target, declarations.apart(run, target, value), scope)
     return value
 
 

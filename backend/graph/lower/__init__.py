@@ -40,7 +40,7 @@ def _words(directives: tuple[tree.Directive, ...]) -> Iterator[str]:
     while pending:
         for word in pending.pop().words:
             if isinstance(word, tree.DirectiveWord):
-                yield word.text
+                yield from (word.text, *word.text.split(","))
             else:
                 pending.extend(word.directives)
 

@@ -261,7 +261,7 @@ class Reader:
             raise self.wrong(word.span, message, "SCH201", labels=labels)
         guess = nearest(word.text, self.scope.phases)
         hint = f"; did you mean `{guess}`?" if guess else ""
-        if word.text in {name for group in self.scope.problem.devices for name in (group.id, group.kind)}:
+        if word.text in _devices(self.scope.problem):
             hint = "; it is a device, and a phase is wanted here"
         raise self.wrong(word.span, f"there is no phase `{word.text}`{hint}", fixes=_replace(word, guess))
 
@@ -274,7 +274,7 @@ class Reader:
     def device(self, word: DirectiveWord) -> str:
         problem = self.scope.problem
         if not devices_named(problem, word.text):
-            names = list(dict.fromkeys(name for group in problem.devices for name in (group.id, group.kind)))
+            names = _devices(problem)
             guess = nearest(word.text, names)
             meant = f"; did you mean `{guess}`?" if guess else ""
             notes = ("devices and classes: " + ", ".join(names[:8]) + (", …" if len(names) > 8 else ""),)
@@ -320,6 +320,12 @@ class Reader:
     ) -> _Wrong:  # fmt: skip
         self.diagnostics.append(Diagnostic(code, message, span, labels=labels, notes=notes, fixes=fixes))
         return _Wrong(message)
+
+
+def _devices(problem: Problem) -> list[str]:
+    """Names of groups and of classes; `gpu` is a class where `gpu/gpu0` and `gpu/gpu1` are."""
+    kinds = {group.id: (group.kind.partition("/")[0], group.kind) for group in problem.devices}
+    return list(dict.fromkeys(name for group in problem.devices for name in (group.id, *kinds[group.id])))
 
 
 def _replace(word: DirectiveWord, guess: str | None) -> tuple[Fix, ...]:

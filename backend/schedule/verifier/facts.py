@@ -77,11 +77,11 @@ class Facts:
         return caps
 
     def named(self, name: str) -> set[int]:
-        """The devices that `name` stands for: an instance, a group, a class."""
+        """The devices that `name` stands for: an instance, a group, a class (of which `class/group` is one kind)."""
         groups = self.problem.devices
         return {
             device for device, place in enumerate(self.group)
-            if name in (self.names[device], groups[place].id, groups[place].kind)
+            if name in (self.names[device], groups[place].id, groups[place].kind, groups[place].kind.split("/", 1)[0])
         }  # fmt: skip
 
     def id(self, phase: int) -> str:
