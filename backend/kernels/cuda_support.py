@@ -89,7 +89,8 @@ def _plain(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _gather(phase: LibraryPhase, types: Types) -> bool:
-    return not frame_of(phase) and not (phase.attributes.get("sorts") is not None and _kind(phase, types).is_complex)
+    sorts = phase.attributes.get("sorts") is not None
+    return not (sorts and (frame_of(phase) or _kind(phase, types).is_complex))
 
 
 def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
@@ -118,6 +119,20 @@ def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
     return len(types[phase.args[0]].shape) == len(types[phase.args[1]].shape)
 
 
+def _items(phase: LibraryPhase, types: Types, table: int) -> bool:
+    """Operands of one kind, and a table whose major cells are items."""
+    return _member(phase, types) and len(types[phase.args[table]].shape) == 1
+
+
+def _search(phase: LibraryPhase, types: Types) -> bool:
+    return _items(phase, types, 0)
+
+
+def _member(phase: LibraryPhase, types: Types) -> bool:
+    kinds = {types[value].element.kind for value in phase.args}
+    return not frame_of(phase) and len(kinds) == 1 and not kinds.pop().is_complex
+
+
 def _equations(phase: LibraryPhase, types: Types) -> bool:
     """One square matrix: rank deficiency is found as on the CPU."""
     shape = types[phase.args[-1]].shape
@@ -128,7 +143,8 @@ LIBRARY: Final[dict[str, Condition]] = {
     "size_vector": _always, "join": _plain, "stack": _plain, "rotate": _plain, "reshape_cycle": _plain, "gather": _gather,
     "mask_update": _plain, "scan": _scan, "contract": _contract, "compress": _plain, "expand": _plain, "where": _plain,
     "runtime_size": _plain, "grade": _grade, "key_reduce": _key_reduce, "random": _plain, "inverse": _equations,
-    "solve": _equations, "fft": _always, "ifft": _always, "rfft": _always, "irfft": _always, "cholesky": _equations,
+    "update": _plain, "index_of": _search, "member_of": _member, "first_occurrence": _search, "interval_index": _search,
+    "match": _member, "solve": _equations, "fft": _always, "ifft": _always, "rfft": _always, "irfft": _always, "cholesky": _equations,
     "det": _equations,
 }  # fmt: skip
 """The library ops on cards, and when."""

@@ -7,6 +7,7 @@ pools and transfers is written to `log`.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -57,6 +58,7 @@ class DeviceArray:
 
     def __init__(self, host: np.ndarray[Any, Any], base: Any = None) -> None:
         self.host, self.base = host, base
+        self.memory: Any = None
 
     shape = property(lambda self: self.host.shape)
     strides = property(lambda self: self.host.strides)
@@ -234,21 +236,20 @@ def _pinned(size: int) -> bytearray:
 
 def ndarray(shape: tuple[int, ...], dtype: Any, memptr: Pointer, strides: tuple[int, ...]) -> DeviceArray:
     """An array over given memory; it does not say whose."""
-    owner = memptr.owner
-    base = owner
+    base = memptr.owner
     while isinstance(base.base, np.ndarray):
         base = base.base
-    flat = base.reshape(-1, order="A") if base.ndim else base.reshape(1)
-    start = memptr.ptr - flat.ctypes.data
     if 0 in shape:
         return DeviceArray(np.empty(shape, dtype))
-    raw = flat.view(np.uint8)
+    low, high = np.lib.array_utils.byte_bounds(base)
     reach = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s > 0)
     below = sum((n - 1) * s for n, s in zip(shape, strides, strict=True) if s < 0)
     size = np.dtype(dtype).itemsize
-    assert start + below >= 0 and start + reach + size <= raw.nbytes, "outside the memory"
-    first = raw[start : start + size].view(dtype)
-    return DeviceArray(np.lib.stride_tricks.as_strided(first.reshape(()), shape, strides))
+    assert memptr.ptr + below >= low and memptr.ptr + reach + size <= high, "outside the memory"
+    raw = np.frombuffer((ctypes.c_char * size).from_address(memptr.ptr), dtype)
+    made = DeviceArray(np.lib.stride_tricks.as_strided(raw.reshape(()), shape, strides))
+    made.memory = base
+    return made
 
 
 def asarray(value: Any, dtype: Any = None) -> DeviceArray:

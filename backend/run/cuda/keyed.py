@@ -16,6 +16,7 @@ from ...kernels.cuda_text import THREADS
 from ...kernels.scalar_text import identity as unchanging
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
+from .selecting import check_indices
 from .sorting import stable_order
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 
 def key_reduce(call: Call, arrays: Any) -> Any:
-    from .library import check_indices
-
     xp, kind, function, shape = call.xp, call.kind(), call.function(), call.shape()
     bins = shape[0]
     keys, items = xp.ascontiguousarray(arrays[0].reshape(-1).astype(np.int64)), xp.ascontiguousarray(arrays[1].reshape(-1))

@@ -29,7 +29,9 @@ from .launching import Modules
 from .linear import LINEAR
 from .making import random, size_vector
 from .scanning import scan
-from .sorting import grade, sorted_items
+from .searching import first_occurrence, index_of, interval_index, match, member_of
+from .selecting import gather, update
+from .sorting import grade
 
 Arrays: TypeAlias = tuple[Any, ...]
 
@@ -123,38 +125,6 @@ def _reshape_cycle(call: Call, arrays: Arrays) -> Any:
 # ----------------------------------------------------------------------------------------- selecting
 
 
-def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0) -> None:
-    """Fail with the first index that is not in `least` … size-1."""
-    if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
-        return
-    outside = (indices < least) | (indices >= size)
-    index = int(indices[outside].reshape(-1)[0])
-    if not checked:
-        raise AssertionError(f"index {index} was proved to be below {size}")
-    raise CheckFailed("E310", f"index {index} (counted from 0) is outside an axis of length {size}")
-
-
-def _gather(call: Call, arrays: Arrays) -> Any:
-    order = call.phase.attributes.get("sorts")
-    if order is not None:
-        return sorted_items(call.xp, arrays[0], descending=order == "down")
-    xp, (arg, indices), axis = call.xp, arrays, call.axis()
-    fills, fill, length = call.flag("fills"), FILLS[call.kind()], arg.shape[call.axis()]
-    indices = indices.astype(np.int64)
-    if fills or call.flag("checked"):
-        check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0)
-    if not math.prod(call.shape()):
-        return xp.empty(call.shape(), arg.dtype)
-    if fills and not length:
-        return xp.full(call.shape(), fill, arg.dtype)
-    absent = indices < 0
-    result = xp.take(arg, xp.where(absent, 0, indices) if fills else indices, axis)
-    if fills:
-        place = (slice(None),) * axis
-        result[(*place, absent)] = fill
-    return result
-
-
 def _mask_update(call: Call, arrays: Arrays) -> Any:
     arg, mask, value = arrays
     cell = arg.shape[mask.ndim :]
@@ -223,7 +193,9 @@ def _transform(name: str) -> Implementation:
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
     "size_vector": size_vector, "join": _join, "stack": _stack, "rotate": _rotate, "reshape_cycle": _reshape_cycle,
-    "gather": _gather, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
+    "gather": gather, "update": update, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
     "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce, "random": random,
+    "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence, "interval_index": interval_index,
+    "match": match,
     **{name: _transform(name) for name in ("fft", "ifft", "rfft", "irfft")}, **LINEAR,
 }  # fmt: skip
