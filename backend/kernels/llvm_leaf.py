@@ -115,10 +115,14 @@ def compile_text(text: str) -> bytes:
 
 
 def link(code: bytes) -> int:
-    """The address of the kernel of an object.  Unsupported: the object is no good.  Code stays loaded with the process."""
+    """The address of the kernel of an object.  Unsupported: the object is no good.
+
+    Code stays loaded with the process.  So do engines of bad objects: an engine owns the machine it was made with, and would take
+    it along."""
     llvm = binding()
     try:
         engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(llvm))
+        _engines.append(engine)
         engine.add_object_file(llvm.object_file.ObjectFileRef.from_data(code))
         engine.finalize_object()
         address = int(engine.get_function_address(NAME))
@@ -126,5 +130,4 @@ def link(code: bytes) -> int:
         raise Unsupported(str(error)) from None
     if not address:
         raise Unsupported("no kernel in the object")
-    _engines.append(engine)
     return address

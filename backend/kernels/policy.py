@@ -12,6 +12,7 @@ Neighbours: `build`, `store`, `backend.run.cpu.compiled`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from enum import Enum
@@ -75,7 +76,8 @@ def is_worth(code: Kernel | Code, nanoseconds: float) -> bool:
         _asked.add(code)
         if is_stored(code):
             return True
-        threading.Thread(target=address_of, args=(code,)).start()
+        with contextlib.suppress(RuntimeError):  # no more threads: it is compiled when it would have paid
+            threading.Thread(target=address_of, args=(code,)).start()
     return False
 
 

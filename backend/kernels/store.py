@@ -37,6 +37,8 @@ class Code(Protocol):
 
 _addresses: dict[Kernel | Code, int | None] = {}
 _lock = threading.Lock()
+if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def address_of(kernel: Kernel | Code) -> int | None:

@@ -8,6 +8,7 @@ Neighbours: `structured`.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -95,9 +96,10 @@ class _Crew:
         self.threads = 0
 
     def submit(self, jobs: list[_Job]) -> None:
-        for _ in range(len(jobs) - self.threads):
-            threading.Thread(target=self.serve, daemon=True).start()
-            self.threads += 1
+        with contextlib.suppress(RuntimeError):  # no more threads: whoever submits does the work
+            for _ in range(len(jobs) - self.threads):
+                threading.Thread(target=self.serve, daemon=True).start()
+                self.threads += 1
         for job in jobs:
             self.jobs.put(job)
 

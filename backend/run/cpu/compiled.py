@@ -153,13 +153,15 @@ class CompiledRun:
         first = head + len(arrays) * each
         result_places = tuple(first + i * (1 + kernel.result_axes) for i in range(len(self.body.results)))
         cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
-        cuts, partials = self.cuts(nest)
+        cuts, partials = self.cuts(nest, kernel.lanes)
         pieces = tuple(self.piece(kernel, nest, cells, cut, place, partials) for place, cut in enumerate(cuts))
         shape = tuple(self.space[axis] for axis in nest.order)
         return Bound(kernel, CALL(address), pieces, operand_places, result_places, shape, nest.order, partials)
 
-    def cuts(self, nest: Nest) -> tuple[list[tuple[int, int, int]], int]:
-        """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces]."""
+    def cuts(self, nest: Nest, lanes: int = 1) -> tuple[list[tuple[int, int, int]], int]:
+        """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces].
+
+        Pieces of columns have `lanes` cells at least: a kernel ACROSS takes its last vector back from the end."""
         whole = [(0, 0, nest.sizes[0])]
         if self.threads <= 1 or policy.work(self.body, self.points) < PARALLEL:
             return whole, 1
@@ -171,10 +173,15 @@ class CompiledRun:
                 continue
             inner = loop == parallel - 1 and nest.form is not Form.ALONG
             grain = 256 if inner and size >= 1024 * self.threads else 64 if inner and size >= 256 * self.threads else 1
-            if inner and grain == 1 and size < 64 * self.threads:
+            if inner and grain == 1:
                 continue
             step = -(-size // (wanted * grain)) * grain
-            return [(loop, start, min(start + step, size)) for start in range(0, size, step)], 1
+            starts = list(range(0, size, step))
+            if inner and nest.form is Form.ACROSS:
+                starts = [start for start in starts if not start or size - start >= lanes]
+                if len(starts) > 1 and step < lanes:
+                    return whole, 1
+            return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)], 1
         size = nest.sizes[-1]
         if not self.reduces or size < 2 * BLOCK * self.threads:
             return whole, 1
@@ -225,7 +232,8 @@ class CompiledRun:
         block_type = ctypes.c_int64 * length
         failed: dict[int, tuple[int, int]] = {}
 
-        def work(place: int) -> None:
+        def work(place: int, owners: tuple[Sequence[NumArray], ...] = (arrays, results)) -> None:
+            # An interrupt may end the run while a thread is in here: the arrays live as long as this function.
             piece = pieces[place]
             block = block_type(*piece.words)
             if turns:

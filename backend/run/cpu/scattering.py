@@ -68,7 +68,7 @@ def _run(address: int, keys: NumArray, items: NumArray, tables: NumArray, pieces
 
     refused: list[int] = []
 
-    def work(piece: int) -> None:
+    def work(piece: int, owners: Any = (keys, items, tables)) -> None:
         start = piece * step
         block = (ctypes.c_int64 * WORDS)(
             max(0, min(step, len(keys) - start)), key_address + start * key_stride, key_stride,

@@ -129,7 +129,7 @@ class _Run:
         for turn in range(turns):
             now = blocks[turn % 2]
 
-            def work(place: int, now: Sequence[Any] = now) -> None:
+            def work(place: int, now: Sequence[Any] = now, owners: Any = (buffers, outside)) -> None:
                 call(ctypes.addressof(now[place]))
 
             run_boxes(range(len(now)), lambda work=work: work, threads)  # type: ignore[misc]

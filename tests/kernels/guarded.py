@@ -1,0 +1,128 @@
+"""Kernels between pages that must not be touched, on one thread and several: `python -m rho.tests.kernels.guarded`.
+
+Operands and results lie flush against an inaccessible page, so that a load or store beside them ends the process (the test that
+runs this sees how).  Then several threads run and compile at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from rho.backend.kernels import policy
+from rho.backend.run import pool
+from rho.backend.run.cpu import compiled, structured
+from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
+from rho.typechecker.elements import Kind
+
+PAGE = mmap.PAGESIZE
+_libc = ctypes.CDLL(None, use_errno=True)
+_kept: list[mmap.mmap] = []
+_sides = iter(np.random.default_rng(5).integers(0, 2, 1 << 20).tolist())
+
+
+def guarded(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+    """An array with a page on one side that nobody may touch."""
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    pages = -(-size // PAGE) * PAGE
+    memory = mmap.mmap(-1, pages + 2 * PAGE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for fence in (start, start + PAGE + pages):
+        if _libc.mprotect(ctypes.c_void_p(fence), ctypes.c_size_t(PAGE), 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    _kept.append(memory)
+    del _kept[:-64]  # those before are unmapped once no array shows them
+    return np.ndarray(shape, dtype, memory, PAGE if next(_sides) else PAGE + pages - size)
+
+
+def inside(array: Any) -> Any:
+    made = guarded(array.shape, array.dtype)
+    made[...] = array
+    return made
+
+
+def check(name: object, made: Any, arrays: Sequence[Any], threads: int, function: str = "") -> None:
+    """(The sign of a zero that is the greatest of several is anyone's.)"""
+    for left, right in both(made, [inside(a) for a in arrays], threads):
+        assert same_bits(left, right) or (function == "max" and np.array_equal(left, right, equal_nan=True)), name
+
+
+def maps(kind: Kind, threads: int) -> None:
+    most, least = ("or", "and") if kind is Kind.BOOL else ("max", "min")
+    body = [read(0, kind), read(1, kind), apply(most, (0, 1), kind), apply(least, (2, 0), kind)]
+    for n in (1, 15, 129, 1153, 4099):
+        line = projection([n], [n], [0])
+        back = projection([n], [n], [0], [-1], [n - 1])
+        check(("map", n), phase([n], [line, back], body, [2, 3]), [data(kind, n, 1), data(kind, n, 2)], threads)
+    for rows, columns in ((3, 130), (257, 33), (5, 1153)):
+        plain, turned = projection([rows, columns], [rows, columns], [0, 1]), projection([rows, columns], [columns, rows], [1, 0])
+        arrays = [data(kind, rows * columns, 3).reshape(rows, columns), data(kind, rows * columns, 4).reshape(columns, rows)]
+        check(("rows", rows, columns), phase([rows, columns], [plain, turned], body, [2]), arrays, threads)
+
+
+def reductions(kind: Kind, function: str, threads: int) -> None:
+    body = [read(0, kind)]
+    for cells, length in ((1, 9000), (3, 517), (130, 40), (1153, 33), (1025, 3), (2049, 300), (7, 4097)):
+        across = projection([cells, length], [length, cells], [1, 0])
+        along = projection([cells, length], [cells, length], [0, 1])
+        array = data(kind, cells * length, 5)
+        check(("across", function, cells, length), phase([cells, length], [across], body, [0], function),
+              [array.reshape(length, cells)], threads, function)  # fmt: skip
+        check(("along", function, cells, length), phase([cells, length], [along], body, [0], function),
+              [array.reshape(cells, length)], threads, function)  # fmt: skip
+
+
+def together(count: int) -> None:
+    """Threads that compile, load and run the same and other kernels, some of them in the background."""
+    structured._kept.clear()
+    failures: list[BaseException] = []
+    begin = threading.Barrier(count)
+
+    def work(own: int) -> None:
+        try:
+            begin.wait()
+            for turn in range(12):
+                n = 9000 + 16 * turn
+                steps = [apply("add", (0, place), Kind.F64) for place in range(1 + (own + turn) % 4)]
+                made = phase([n], [projection([n], [n], [0])], [read(0, Kind.F64), *steps], [len(steps)])
+                array = np.arange(float(n))
+                kernel = structured.compile_structured(made, lambda value: Kind.F64, lambda size: size.evaluate({}), 2)
+                for _ in range(6):
+                    (result,) = kernel({made.reads[0].value: array}, None)
+                    assert np.array_equal(result, array * (len(steps) + 1))
+        except BaseException as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work, args=(own,)) for own in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures, failures
+
+
+def main() -> None:
+    compiled.PARALLEL = 0  # type: ignore[misc]
+    compiled.room = guarded  # type: ignore[attr-defined]
+    for threads in (1, 2, 3):
+        for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
+            maps(kind, threads)
+            reductions(kind, "or" if kind is Kind.BOOL else "max", threads)
+            if kind.is_float:
+                reductions(kind, "add", threads)
+    compiled.STREAMED, compiled.room = 1 << 12, pool.room  # type: ignore[misc]
+    pool.LEAST = 0  # type: ignore[misc]
+    for threads in (1, 2):
+        maps(Kind.F64, threads)
+    policy.COMPILE_NANOSECONDS = 2e5  # type: ignore[misc]
+    policy.LOAD_NANOSECONDS = 1e5  # type: ignore[misc]
+    together(5)
+
+
+if __name__ == "__main__":
+    main()
