@@ -144,7 +144,7 @@ LIBRARY: Final[dict[str, Condition]] = {
     "mask_update": _plain, "scan": _scan, "contract": _contract, "compress": _plain, "expand": _plain, "where": _plain,
     "runtime_size": _plain, "grade": _grade, "key_reduce": _key_reduce, "random": _plain, "inverse": _equations,
     "update": _plain, "index_of": _search, "member_of": _member, "first_occurrence": _search, "interval_index": _search,
-    "match": _member, "solve": _equations, "fft": _always, "ifft": _always, "rfft": _always, "irfft": _always, "cholesky": _equations,
-    "det": _equations,
+    "match": _member, "solve": _equations, "fft": _always, "ifft": _always, "rfft": _always, "irfft": _always,
+    "cholesky": _equations, "det": _equations,
 }  # fmt: skip
 """The library ops on cards, and when."""

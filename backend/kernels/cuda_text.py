@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
 from .cuda_math import TYPES, number
@@ -77,11 +77,15 @@ class CudaText:
     parameters: tuple[Parameter, ...]
 
 
+Offsets: TypeAlias = tuple[tuple[int, ...], ...]
+
+
 @cache
-def cuda_text(kernel: Kernel) -> CudaText:
-    """The module of a kernel and what its function takes."""
+def cuda_text(kernel: Kernel, offsets: Offsets = ()) -> CudaText:
+    """The module of a kernel and what its function takes.  With `offsets` (of a MAP) each operand is read so many items further
+    on each axis, around its end; none is longer than the axis."""
     made = parameters(kernel)
-    return CudaText(_Text(kernel, made).source(), made)
+    return CudaText(_Text(kernel, made, offsets).source(), made)
 
 
 def parameters(kernel: Kernel) -> tuple[Parameter, ...]:
@@ -126,6 +130,7 @@ class _Text:
 
     kernel: Kernel
     parameters: tuple[Parameter, ...]
+    offsets: Offsets = ()
     functions: Functions = field(default_factory=Functions)
 
     def source(self) -> str:
@@ -163,7 +168,7 @@ class _Text:
     def _map(self) -> list[str]:
         kernel = self.kernel
         stores = [f"r{i}[i] = v{result.node};" for i, result in enumerate(kernel.results)]
-        body = [*_coordinates(kernel.axes, "i", self._used()), *self._body(), *stores]
+        body = [*_coordinates(kernel.axes, "i", self._used()), *self._neighbours(), *self._body(), *stores]
         return [_grid_stride("i", _product(range(kernel.axes))), *_indented(body), "}"]
 
     def _along(self) -> list[str]:
@@ -336,14 +341,32 @@ class _Text:
                 value = apply(self.functions, node, args)
         return [f"{qualifier}{TYPES[kind_of(self.kernel, place)]} {name} = {value};"]
 
+    def _neighbours(self) -> list[str]:
+        """The coordinates of what is read beside the point."""
+        loaded = {n.operand for p, n in enumerate(self.kernel.body) if isinstance(n, Load) and p in _needed(self.kernel)}
+        wanted = {
+            (axis, offset)
+            for operand, own in enumerate(self.offsets)
+            for axis, offset in enumerate(own)
+            if offset and operand in loaded and self.kernel.operands[operand].moves[axis]
+        }
+        lines = []
+        for axis, offset in sorted(wanted):
+            name, moved = _beside(axis, offset), f"a{axis} {'+' if offset > 0 else '-'} {abs(offset)}"
+            outside, back = (f"{moved} >= n{axis}", "-") if offset > 0 else (f"{moved} < 0", "+")
+            lines.append(f"const i64 {name} = {outside} ? {moved} {back} n{axis} : {moved};")
+        return lines
+
     def _load(self, operand: int) -> str:
         kernel, row = self.kernel, self.kernel.operands[operand]
         terms = [f"p{operand}"]
         for axis, on in enumerate(row.moves):
+            offset = self.offsets[operand][axis] if self.offsets else 0
+            place = _beside(axis, offset) if offset else f"a{axis}"
             if on and _has_stride(kernel, operand, axis):
-                terms.append(f"a{axis} * d{operand}_{axis}")
+                terms.append(f"{place} * d{operand}_{axis}")
             elif on:
-                terms.append(f"a{axis} * {row.kind.bytes if row.step is Step.UNIT else -row.kind.bytes}")
+                terms.append(f"{place} * {row.kind.bytes if row.step is Step.UNIT else -row.kind.bytes}")
         item = f"*(const {STORED[row.kind]} *)({' + '.join(terms)})"
         return f"{item} != 0" if row.kind is Kind.BOOL else item
 
@@ -358,6 +381,10 @@ def _coordinates(axes: int, index: str, used: frozenset[int]) -> list[str]:
             lines.append(f"const i64 q{axis} = {rest} / n{axis};")
         rest = f"q{axis}"
     return lines
+
+
+def _beside(axis: int, offset: int) -> str:
+    return f"a{axis}{'p' if offset > 0 else 'm'}{abs(offset)}"
 
 
 def _product(axes: range) -> str:

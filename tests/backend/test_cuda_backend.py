@@ -70,12 +70,40 @@ def disagreements(core: Core, inputs: Mapping[str, Any], hosted: Counter[str] | 
 @pytest.mark.parametrize("part", range(4))
 def test_programs(part: int) -> None:
     ran = 0
-    for text in [*PROGRAMS, *LOOPS, *STENCILS][part * 3 :: 24]:
+    for text in PROGRAMS[part * 3 :: 24]:
         core = checked(DECLARED + text)
         if core is not None:
             ran += 1
             assert not disagreements(core, data(7, 2, 5)), text
     assert ran > 5
+
+
+TUPLES = """{(a b) ← ⍵ ⋄ (a+b ⋄ a×0.5)}⍣9 ⊢ (f ⋄ g)
+{(a m) ← ⍵ ⋄ (m¿(a×a ⋄ a-1) ⋄ a<2)}⍣7 ⊢ (f ⋄ b)
+{(a b) ← ⍵ ⋄ (b-1⌽a ⋄ a+¯1⊖b)}⍣3 ⊢ (A ⋄ A×2)""".splitlines()
+
+
+@pytest.mark.parametrize("text", [*(f"(p q) ← {t}\noutput r ← p\noutput s ← q" for t in TUPLES),
+                                  *(f"output {t}" for t in (*LOOPS[1::5], *STENCILS[:8:2]))])  # fmt: skip
+def test_loops(text: str) -> None:
+    """All turns in one kernel, one kernel a turn that reads neighbours, and turns step by step."""
+    core = checked(DECLARED + text + "\n")
+    if core is None:
+        pytest.skip("more than one result")
+    for n, r, c in ((5, 3, 4), (23, 2, 37), (0, 0, 3)):
+        assert not disagreements(core, data(n, r, c)), n
+
+
+def test_a_loop_is_one_kernel_a_turn_one_launch() -> None:
+    """Life for 4 turns launches four times; a loop without neighbours once."""
+    life = "input B : bool[r c]\noutput r ← {s ← (¯1⌽⍵)+⍵+1⌽⍵ ⋄ n ← (¯1⊖s)+s+1⊖s ⋄ (n=3)∨⍵∧n=4}⍣4 ⊢ B\n"
+    alone = "input x : f64[n]\noutput r ← {(1.0001×⍵)-0.3×⍵×⍵}⍣25 ⊢ x\n"
+    for text, given, launches in ((life, {"B": np.eye(9, 7) > 0}, 4), (alone, {"x": np.arange(50) / 50}, 1)):
+        core = checked(text)
+        assert core is not None
+        cuda_stub.log.clear()
+        assert not disagreements(core, given)
+        assert sum(entry[0] == "launch" for entry in cuda_stub.log) == launches
 
 
 def outputs(core: Core, inputs: Mapping[str, Any]) -> tuple[list[bytes], Counter[str]]:

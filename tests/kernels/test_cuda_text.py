@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -16,6 +17,7 @@ from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.kernels import nvrtc_leaf
 from rho.backend.kernels.build import build_body, build_kernel
+from rho.backend.kernels.cuda_bins import grouped_text, scatter_text
 from rho.backend.kernels.cuda_text import PRELUDE, CudaText, Role, cuda_text, parameters
 from rho.backend.kernels.ir import Form, Kernel
 from rho.backend.kernels.loops import build_loop, merge_loop
@@ -27,6 +29,7 @@ from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
+from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import apply, phase, projection, read
 from rho.tests.kernels.test_programs import LOOPS, STENCILS
 from rho.typechecker.elements import Kind
@@ -144,13 +147,11 @@ def loop_launch(loop: Loop, kind: object, types: object, sizes: object, modules:
     return Launch(cuda_stub, modules, body, reads, space, [kind(one.value) for one in turn.reads], [0] * len(body.sizes), None)  # type: ignore[operator]
 
 
-def together(texts: list[CudaText]) -> str:
+def together(texts: list[str]) -> str:
     """Several kernels as one module."""
     parts = []
     for place, text in enumerate(texts):
-        own = text.source.removeprefix(PRELUDE)
-        for name in ("kernel", "finish"):
-            own = own.replace(f" {name}(", f" {name}_{place}(")
+        own = re.sub(r"(__launch_bounds__\(\d+\) \w+)\(", rf"\1_{place}(", text.removeprefix(PRELUDE))
         parts.append(f"namespace k{place} {{\n{own}}}\n")
     return PRELUDE + "".join(parts)
 
@@ -163,13 +164,13 @@ def programs() -> list[str]:
 @needs_nvrtc
 def test_nvrtc_accepts_the_kernels_of_programs() -> None:
     shapes = ((23, 3, 40), (9, 40, 3), (1, 1, 1)) if ALL else ((23, 3, 40),)
-    texts = {t.source: t for program, shape in itertools.product(programs(), shapes) for t in texts_of(program, *shape)}
-    found = list(texts.values())
+    pairs = itertools.product(programs(), shapes)
+    found = list(dict.fromkeys(text.source for program, shape in pairs for text in texts_of(program, *shape)))
     assert len(found) > (150 if ALL else 25)
     size = 1 if ALL else 30
     for first in range(0, len(found), size):
         own = found[first : first + size]
-        source = own[0].source if size == 1 else together(own)
+        source = own[0] if size == 1 else together(own)
         made = nvrtc_leaf.compile_text(source)
         assert not made.log, source
         assert made.ptx.count(".entry") == source.count('extern "C"')
@@ -192,8 +193,45 @@ def test_nvrtc_accepts_every_function() -> None:
                 *(apply("circular", (0,), kind, k) for k in (1, 7))]  # fmt: skip
         made = phase([9], [projection([9], [9], [0])], body, range(1, len(body)))
         texts.append(cuda_text(kernel_of(made, [kind], [(kind.bytes,)], (9,))))
-    made_all = nvrtc_leaf.compile_text(together(texts))
+    made_all = nvrtc_leaf.compile_text(together([text.source for text in texts]))
     assert not made_all.log
+
+
+REST = """output o ← +\\f
+output o ← ⌈⍀A
+output o ← {+/⍵}⌸f
+output o ← +/A*2
+output o ← +⌿A*2""".splitlines()
+
+
+@needs_nvrtc
+@pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops, turns that read neighbours, scans and keyed reductions, as the back end asks for them."""
+    from rho.tests.backend.test_cuda_backend import run_on_card
+
+    seen: dict[str, None] = {}
+
+    class Recorded(cuda_stub.RawModule):
+        def __init__(self, code: str, options: tuple[str, ...]) -> None:
+            seen[code] = None
+            super().__init__(code, options)
+
+    monkeypatch.setattr(cuda_stub, "RawModule", Recorded)
+    for text in [*REST, *(f"output {line}" for line in (*LOOPS[1::6], *STENCILS[:7:3]))]:
+        core = checked(DECLARED + text)
+        if core is not None:
+            run_on_card(core, data(23, 3, 40))
+    assert sum(bool(re.search(r" a\d[pm]\d+ ", code)) for code in seen) >= 2 and sum("turn" in code for code in seen) >= 1
+    assert any(" tiles(" in code for code in seen) and any(" lines(" in code for code in seen)
+    made = nvrtc_leaf.compile_text(together(list(seen)))
+    assert not made.log and made.ptx.count(".entry") == "".join(seen).count('extern "C"')
+
+
+@needs_nvrtc
+@pytest.mark.parametrize(("function", "kind"), [("add", Kind.I32), ("min", Kind.I64), ("or", Kind.BOOL), ("max", Kind.I32)])
+def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
+    assert not nvrtc_leaf.compile_text(together([scatter_text(function, kind), grouped_text(function, kind)])).log
 
 
 @needs_nvrtc

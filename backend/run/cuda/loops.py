@@ -16,10 +16,12 @@ from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Loop, ValueId
 from ...kernels.loops import build_loop, merge_loop
+from ...kernels.stencils import rotation_amounts
 from ..cpu.kinds import FILLS
 from ..cpu.loops import LoopRunner
 from .launching import Launch, Modules
 from .layouts import compile_reading, whole
+from .stencils import Stencil
 
 STRETCH: Final = 1 << 36
 """Operations on elements between two chances to interrupt."""
@@ -31,6 +33,8 @@ def compile_loop(
 ) -> LoopRunner | None:  # fmt: skip
     """None where the loop is of another sort: its turns are steps."""
     phase = merge_loop(loop, kinds, shapes)
+    if phase is None and rotation_amounts(loop):
+        return Stencil(xp, modules, loop, kinds, shapes, number).repeat
     if phase is None or any(size.constant is None for size in traverse.sizes(phase)):
         return None
     body = build_loop(phase)
