@@ -29,7 +29,7 @@ LOG = logging.getLogger("rho.lsp")
 PAUSE = 0.003
 """Seconds to wait for another edit.  Edits that arrive during a check are all read before the next one."""
 IDLE = 2.0
-"""Seconds without a check after which the memory of old versions is collected."""
+"""Seconds without a check after which there is time to `rest`."""
 
 COLLECT = (1_000_000, 20, 1_000)
 """So seldom that a keystroke waits for it only after some hundred without a rest."""
@@ -89,7 +89,7 @@ class RhoServer(LanguageServer):
         self.publish(uri, document.version, safely(lambda: reports(document)) or [])
         if self.resting is not None:
             self.resting.cancel()
-        self.resting = asyncio.get_running_loop().call_later(IDLE, gc.collect)
+        self.resting = asyncio.get_running_loop().call_later(IDLE, rest)
 
     def publish(self, uri: str, version: int | None, found: list[Report]) -> None:
         shown = [wire.diagnostic(one) for one in found]
@@ -103,6 +103,13 @@ def safely(answer: Callable[[], _T | None]) -> _T | None:
     except Exception:  # one request's bug must not take the editor's server away
         LOG.exception("a request failed")
         return None
+
+
+def rest() -> None:
+    """What is best done while nobody waits: old versions are forgotten, and what costs are worked out with is imported."""
+    from .. import costs  # noqa: F401
+
+    gc.collect()
 
 
 def create() -> RhoServer:

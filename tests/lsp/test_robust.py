@@ -22,9 +22,7 @@ from .texts import URI, document
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "examples").glob("*.rho"))
 PIECES = st.sampled_from(
-    "x ← 1 2 \n| ⋄ |{⍵+x}|(|)|[|]|f ← {y←⍵ ⋄ y}\n|f : f64[n] → f64\n|input b : f64[n m] where n ≥ m\n|'text|\"|⍝ note\n|`iota|`|"
-    "use stats\n|stats.mean |stats.|param k ← 3\n|output x\n|schedule {\n cpu { x } }\n|←|→|:|;|⍣|/|⍵⍵|⍺⍺|∇|$|\t|\r\n|𝔸|f|x|+|⎕|⎕fft |"
-    "1e|¯|.|..|x[0]←1\n|x +← 2\n|(a b) ← (1 ⋄ 2)\n|{⍺⍺ ⍵}|use \"./x.rho\"\n|n|x : f64[2] ← |where|_".split("|")
+    ["x ← 1 2 \n", " ⋄ ", "{⍵+x}", "(", ")", "[", "]", "f ← {y←⍵ ⋄ y}\n", "f : f64[n] → f64\n", "input b : f64[n m] where n ≥ m\n", "'text", '"', "⍝ note\n", "`iota", "`", "use stats\n", "stats.mean ", "stats.", "param k ← 3\n", "output x\n", "schedule {\n cpu { x } }\n", "←", "→", ":", ";", "⍣", "/", "⍵⍵", "⍺⍺", "∇", "$", "\t", "\r\n", "𝔸", "f", "x", "+", "⎕", "⎕fft ", "1e", "¯", ".", "..", "x[0]←1\n", "x +← 2\n", "(a b) ← (1 ⋄ 2)\n", "{⍺⍺ ⍵}", 'use "./x.rho"\n', "n", "x : f64[2] ← ", "where", "_"]
 )
 
 
