@@ -24,7 +24,7 @@ _NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*"
 _END = r"(?![\w∆])"
 
 
-class RhoLexer(RegexLexer):
+class RhoLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
     """`rho`, files end in `.rho`."""
 
     name = "Rho"

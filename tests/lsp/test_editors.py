@@ -84,7 +84,8 @@ def test_scopes_of_a_line() -> None:
     found = scopes("input x : f64[n] ← 'it''s' ⋄ mean ← {(+/⍵)÷2.5e¯3} ⍝ `iota 3")
     for pair in [
         ("input", "keyword.control"), ("f64", "storage.type"), ("'it''s'", "string.quoted.single"),
-        ("mean", "entity.name.function"), ("+", "support.function"), ("/", "keyword.operator"), ("⍵", "variable.language"), ("2.5e¯3", "constant.numeric"),
+        ("mean", "entity.name.function"), ("+", "support.function"), ("/", "keyword.operator"), ("⍵", "variable.language"),
+        ("2.5e¯3", "constant.numeric"),
         ("⍝ `iota 3", "comment.line.lamp"), ("x", "variable.other"),
     ]:  # fmt: skip
         assert pair in found, pair

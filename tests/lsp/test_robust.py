@@ -21,9 +21,13 @@ from .texts import URI, document
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "examples").glob("*.rho"))
-PIECES = st.sampled_from(
-    ["x ← 1 2 \n", " ⋄ ", "{⍵+x}", "(", ")", "[", "]", "f ← {y←⍵ ⋄ y}\n", "f : f64[n] → f64\n", "input b : f64[n m] where n ≥ m\n", "'text", '"', "⍝ note\n", "`iota", "`", "use stats\n", "stats.mean ", "stats.", "param k ← 3\n", "output x\n", "schedule {\n cpu { x } }\n", "←", "→", ":", ";", "⍣", "/", "⍵⍵", "⍺⍺", "∇", "$", "\t", "\r\n", "𝔸", "f", "x", "+", "⎕", "⎕fft ", "1e", "¯", ".", "..", "x[0]←1\n", "x +← 2\n", "(a b) ← (1 ⋄ 2)\n", "{⍺⍺ ⍵}", 'use "./x.rho"\n', "n", "x : f64[2] ← ", "where", "_"]
-)
+PIECES = st.sampled_from([
+    "x ← 1 2 \n", " ⋄ ", "{⍵+x}", "(", ")", "[", "]", "f ← {y←⍵ ⋄ y}\n", "f : f64[n] → f64\n",
+    "input b : f64[n m] where n ≥ m\n", "'text", "\"", "⍝ note\n", "`iota", "`", "use stats\n", "stats.mean ", "stats.",
+    "param k ← 3\n", "output x\n", "schedule {\n cpu { x } }\n", "←", "→", ":", ";", "⍣", "/", "⍵⍵", "⍺⍺", "∇", "$", "\t",
+    "\r\n", "𝔸", "f", "x", "+", "⎕", "⎕fft ", "1e", "¯", ".", "..", "x[0]←1\n", "x +← 2\n", "(a b) ← (1 ⋄ 2)\n", "{⍺⍺ ⍵}",
+    "use \"./x.rho\"\n", "n", "x : f64[2] ← ", "where", "_",
+])  # fmt: skip
 
 
 def ask_everything(opened: Document, position: Position) -> None:
@@ -74,8 +78,8 @@ def test_places_outside_the_text(position: Position) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["{" * 400, "{" * 5000, "(" * 400 + ")" * 400, "x ← " + "1+" * 3000 + "1\n", "'" * 999, "x" * 100_000, "a ← 1 ⋄ " * 2000, "`" * 500, "\x00",
-     "\ufeffx ← 1\n", "input x : " + "(" * 200],
+    ["{" * 400, "{" * 5000, "(" * 400 + ")" * 400, "x ← " + "1+" * 3000 + "1\n", "'" * 999, "x" * 100_000, "a ← 1 ⋄ " * 2000,
+     "`" * 500, "\x00", "\ufeffx ← 1\n", "input x : " + "(" * 200],
     ids=lambda text: repr(text[:8]),
 )  # fmt: skip
 def test_hostile_texts(text: str) -> None:
