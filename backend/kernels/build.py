@@ -46,6 +46,11 @@ class Body:
     def operations(self) -> int:
         return sum(isinstance(node, Apply) for node in self.nodes)
 
+    @property
+    def is_ordered(self) -> bool:
+        """Does it reduce in the order of sums?"""
+        return any(r.reduction in ("add", "mul") and r.kind.is_float for r in self.results)
+
 
 def build_body(phase: Structured) -> Body | None:
     """None: a function or kind that kernels do not have."""

@@ -33,6 +33,14 @@ COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
 
 
+CALL_NANOSECONDS: Final = 500
+"""A NumPy call on a small array."""
+PATIENCE: Final = 64
+"""Runs of a small phase before a kernel is thought of at all."""
+MANY: Final = 6
+"""Functions in a small body that are more work, as NumPy calls, than calling a kernel."""
+
+
 class Mode(Enum):
     OFF = "off"
     AUTO = "auto"
@@ -54,7 +62,10 @@ _asked: set[Kernel | Code] = set()
 
 def saving(body: Body, points: int) -> float:
     """Nanoseconds that a kernel saves over NumPy on one thread, roughly (measured on AVX-512 and AVX2 machines)."""
-    fixed = 50_000 if points >= SMALL else 0  # boxes are bound anew in each run
+    if points >= SMALL:
+        fixed = 50_000  # boxes are bound anew in each run
+    else:
+        fixed = CALL_NANOSECONDS * body.operations + (15_000 if body.is_ordered else 0)
     return fixed + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
@@ -86,6 +97,6 @@ def work(body: Body, points: int) -> float:
     return points * (0.25 + 0.1 * body.operations + 4.0 * body.transcendental)
 
 
-def is_worthwhile(kernel: Kernel, body: Body, points: int) -> bool:
-    """Should this run of a phase use its kernel?"""
-    return is_worth(kernel, saving(body, points))
+def is_worthwhile(kernel: Kernel, body: Body, points: int, runs: int = 1) -> bool:
+    """Should this run of a phase, asked for once in so many, use its kernel?"""
+    return is_worth(kernel, runs * saving(body, points))

@@ -14,7 +14,7 @@ from ....typechecker.elements import Kind
 from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
 from ...schedule.plan import Box
 from ..device import Kernel, Types
-from ..pool import trim
+from ..pool import Lease, trim
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
 
@@ -61,9 +61,13 @@ class CpuBackend:
     def fetch(self, value: Any, kind: Kind) -> Any:
         """A copy where the value is, or is a view of, an array that came from outside."""
         array = np.asarray(value)
-        if any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
+        base = array.base
+        if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
+            if any([array is borrowed or array is borrowed.base for borrowed in self._borrowed]):
+                array = array.copy()
+        elif any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
             array = array.copy()
-        return shown(array, kind)
+        return shown(array, kind) if kind is Kind.CHAR else array
 
     def forget(self) -> None:
         """The arrays that were brought are nothing to this back end any more."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -45,6 +45,10 @@ PARALLEL: Final = 150_000
 STREAMED: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
 CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+SHORT_CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+"""The same without giving up the interpreter lock, which would take longer than the work."""
+ASKED: Final = 16
+"""A small phase asks for its kernel once in so many runs: asking costs as much as such a run."""
 
 
 def compile_kernel(
@@ -84,6 +88,13 @@ class Bound:
     shape: tuple[int, ...]
     order: tuple[int, ...]
     partials: int
+    dtypes: tuple[np.dtype[Any], ...]
+    blocks: list[tuple[Any, int]] = field(default_factory=list)
+
+    @property
+    def is_direct(self) -> bool:
+        """Is a run one call whose results are as they are made?"""
+        return self.partials == 1 and len(self.pieces) == 1 and list(self.order) == sorted(self.order)
 
 
 class CompiledRun:
@@ -96,23 +107,51 @@ class CompiledRun:
         self.reduces = body.results[0].reduction is not None
         self.points = prod(space)
         self.kept: dict[tuple[Any, ...], Bound | Kernel | None] = {}
+        self.direct: dict[tuple[Any, ...], Bound] = {}
+        self.small = self.points < policy.SMALL
+        self.runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
+        if self.small:
+            ready = self.direct.get(_layout(arrays))
+            if ready is not None and (overwrite is None or self.reduces):
+                return self.run_directly(ready, arrays)
         stores = Stores.STREAMED if overwrite is None and self.points * 16 >= STREAMED else Stores.PLAIN
         bound = self.bound(arrays, stores)
         if bound is None:
             del arrays
             trim()
             return self.otherwise(values, overwrite)
+        if self.small and bound.is_direct:
+            self.direct[_layout(arrays)] = bound
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
         return self.finish(bound, results)
 
+    def run_directly(self, bound: Bound, arrays: Sequence[NumArray]) -> tuple[Any, ...]:
+        """One call, in a block of words that is used again (by one run at a time)."""
+        words = bound.pieces[0].words
+        try:
+            block, address = bound.blocks.pop()
+        except IndexError:
+            block = (ctypes.c_int64 * len(words))(*words)
+            address = ctypes.addressof(block)
+        results = tuple([np.empty(bound.shape, dtype) for dtype in bound.dtypes])
+        for place, array in zip(bound.operand_places, arrays, strict=True):
+            block[place] = array.__array_interface__["data"][0]
+        for place, array in zip(bound.result_places, results, strict=True):
+            block[place] = array.__array_interface__["data"][0]
+        code = bound.call(address)
+        if code:
+            self.fail(bound.kernel, code - 1, block[-1])
+        bound.blocks.append((block, address))
+        return results
+
     # ------------------------------------------------------------------------------------------ binding
 
     def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
-        key = (stores, *[(a.strides, a.shape, a.dtype.num) for a in arrays])
+        key = (stores, _layout(arrays))
         found = self.kept[key] if key in self.kept else self.kernel_for(arrays, stores)
         if isinstance(found, Kernel) and self.wanted(found):
             found = self.bind(found, arrays)
@@ -120,7 +159,12 @@ class CompiledRun:
         return found if isinstance(found, Bound) else None
 
     def wanted(self, kernel: Kernel) -> bool:
-        return self.mode is policy.Mode.ALWAYS or policy.is_worthwhile(kernel, self.body, self.points)
+        if self.mode is policy.Mode.ALWAYS:
+            return True
+        self.runs += 1
+        if self.small and self.runs % ASKED:
+            return False
+        return policy.is_worthwhile(kernel, self.body, self.points, ASKED if self.small else 1)
 
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
         strides = [strides_over(array, self.space) for array in arrays]
@@ -156,7 +200,9 @@ class CompiledRun:
         cuts, partials = self.cuts(nest, kernel.lanes)
         pieces = tuple(self.piece(kernel, nest, cells, cut, place, partials) for place, cut in enumerate(cuts))
         shape = tuple(self.space[axis] for axis in nest.order)
-        return Bound(kernel, CALL(address), pieces, operand_places, result_places, shape, nest.order, partials)
+        call = SHORT_CALL(address) if self.small and not self.body.steps else CALL(address)
+        dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
+        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, partials, dtypes)
 
     def cuts(self, nest: Nest, lanes: int = 1) -> tuple[list[tuple[int, int, int]], int]:
         """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces].
@@ -276,6 +322,10 @@ class CompiledRun:
                 value = value.transpose(sorted(range(len(order)), key=order.__getitem__))
             made.append(value)
         return tuple(made)
+
+
+def _layout(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
+    return tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
 
 
 def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:

@@ -67,30 +67,47 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         reductions = [compile_reduction(r, phase.body, kinds(r.value)) for r in phase.results]
         body = compile_body(phase.body, [r.node for r in reductions], varying, space, number)
         run = ReducingRun(body, views, space, reductions, threads).run
-        return run if _stays(phase, space) else _kernel(phase, views, space, kinds, number, threads, run)
+        return _through_kernels(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(phase, views, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
     run = MappingRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], threads).run
-    return run if _stays(phase, space) else _kernel(phase, views, space, kinds, number, threads, run)
+    return _through_kernels(phase, views, space, kinds, number, threads, run)
 
 
-def _stays(phase: Structured, space: tuple[int, ...]) -> bool:
-    """Does a phase stay on NumPy, whatever its body?"""
-    mode = policy.mode()
-    if mode in (policy.Mode.OFF, policy.Mode.ALWAYS):
-        return mode is policy.Mode.OFF
-    return prod(space) < policy.SMALL and not any(isinstance(n, ApplyNode) and n.function in policy.HARD for n in phase.body)
-
-
-def _kernel(
+def _through_kernels(
     phase: Structured, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], kinds: Callable[[ValueId], Kind],
     number: Callable[[Size], int], threads: int, run: Kernel,
 ) -> Kernel:  # fmt: skip
-    from .compiled import compile_kernel
+    """The run of a phase through kernels, at once or when it has been run often; `run`, on NumPy, where it stays there."""
+    mode = policy.mode()
+    if mode is policy.Mode.OFF:
+        return run
 
-    return compile_kernel(phase, views, space, kinds, number, threads, run)
+    def through() -> Kernel:
+        from .compiled import compile_kernel
+
+        return compile_kernel(phase, views, space, kinds, number, threads, run)
+
+    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
+    if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not policy.HARD.isdisjoint(applied):
+        return through()
+    sums = any(r.reduction in ("add", "mul") and kinds(r.value).is_float for r in phase.results)
+    return _Patient(run, through).run if sums or len(applied) >= policy.MANY else run
+
+
+class _Patient:
+    """A small phase that starts on NumPy."""
+
+    def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
+        self.now, self.through, self.runs = run, through, 0
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        self.runs += 1
+        if self.runs == policy.PATIENCE:
+            self.now = self.through()
+        return self.now(values, overwrite)
 
 
 def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Kernel:
