@@ -3,7 +3,8 @@
 The scripts are those of `definitions.py` with 0 and 20 definitions that need the solver.  In each of `DEFINITIONS` definitions
 a statement is typed, one key at a time, each key when the diagnostics of the one before are there; most of the texts between
 are broken.  `keystroke` is from sending the edit to having its diagnostics; `hover`, `hints`, `completion` and `colours` are
-the requests that editors make along with it, after one more key each.  Medians and slowest in milliseconds.  Run:
+the requests that editors make along with it, after one more key each.  Medians and slowest in milliseconds; `processor` is what
+a keystroke takes of the server's processor on average, which other work on the machine changes less.  Run:
 
     python benchmarks/keystrokes.py
 """
@@ -11,6 +12,7 @@ the requests that editors make along with it, after one more key each.  Medians 
 from __future__ import annotations
 
 import json
+import os
 import platform
 import statistics
 import sys
@@ -49,6 +51,14 @@ class Typist:
         self.client.diagnostics(URI, self.version)
         return (time.perf_counter() - started) * 1000
 
+    def processor(self) -> float:
+        """Milliseconds of processor time of the server so far (Linux)."""
+        stat = Path(f"/proc/{self.client.process.pid}/stat")
+        if not stat.exists():
+            return float("nan")
+        fields = stat.read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
     def body(self, definition: int) -> tuple[int, int]:
         """Just inside the braces of a definition."""
         line = next(i for i, line in enumerate(self.lines) if line.startswith(f"fn{definition} ← "))
@@ -64,9 +74,11 @@ def timed(ask: Callable[[], object]) -> float:
 def measure(text: str) -> dict[str, object]:
     typist = Typist(text)
     keys: list[float] = []
+    before = typist.processor()
     for definition in range(0, 60, 60 // DEFINITIONS):
         line, column = typist.body(definition)
         keys += [typist.key(line, column + offset, key) for offset, key in enumerate(TYPED)]
+    processor = (typist.processor() - before) / len(keys)
     asked: dict[str, list[float]] = {"hover": [], "hints": [], "completion": [], "colours": []}
     for definition in range(0, 60, 60 // DEFINITIONS):
         line, column = typist.body(definition)
@@ -79,7 +91,7 @@ def measure(text: str) -> dict[str, object]:
     typist.client.close()
     return {
         "opened": round(typist.opened, 1),
-        "keystroke": summary(keys),
+        "keystroke": {**summary(keys), "processor": round(processor, 1)},
         **{name: summary(found) for name, found in asked.items()},
     }
 
