@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -185,7 +187,7 @@ def test_large_values_travel_through_pinned_memory_beside_the_work() -> None:
     run_on_card(core, {"x": np.zeros(20_000)})
     kinds = [entry[0] for entry in cuda_stub.log if entry[0] not in ("enter", "leave")]
     there, back = ["pinned", "record", "wait", "set", "record", "wait"], ["pinned", "record", "wait", "get", "synchronize"]
-    assert kinds == [*there, "launch", *back]
+    assert kinds == ["limit", *there, "launch", *back]
     streams = [entry[1] for entry in cuda_stub.log if entry[0] in ("record", "wait")]
     compute, copies = streams[0], streams[1]
     assert compute != copies and streams == [compute, copies, copies, compute, compute, copies]
@@ -197,6 +199,7 @@ def test_small_values_do_not() -> None:
     cuda_stub.log.clear()
     run_on_card(core, {"x": np.zeros(20)}, limit=1 << 20)
     assert [entry[0] for entry in cuda_stub.log if entry[0] not in ("enter", "leave")] == ["limit", "set", "launch", "get"]
+    assert ("limit", 1 << 20) in cuda_stub.log
 
 
 def test_memory_that_runs_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,8 +227,10 @@ def test_a_kernel_is_compiled_once() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cuda_stub, "RawModule", Counted)
-        run_on_card(core, {"x": np.arange(5.0)})
-    assert len(made) == len(set(made))
+        patch.setattr("rho.backend.run.cuda.card._cards", {})
+        for _ in range(2):
+            run_on_card(core, {"x": np.arange(5.0)})
+    assert made and len(made) == len(set(made))
 
 
 @pytest.mark.parametrize(
@@ -305,3 +310,11 @@ def test_which_cards_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Stub (9.0)" in cupy_leaf.tier()
     monkeypatch.setattr(cupy_leaf, "cupy", lambda: None)
     assert cupy_leaf.gpus() == () and "no usable card" in cupy_leaf.tier()
+
+
+def test_one_module_imports_cupy() -> None:
+    """And none does before it is asked for."""
+    package = Path(cupy_leaf.__file__).parents[3]
+    files = [path for room in ("backend", "shell") for path in (package / room).rglob("*.py")]
+    found = [path.name for path in files if re.search(r"^\s*(import|from) cupyx?\b", path.read_text(encoding="utf-8"), re.M)]
+    assert found == ["cupy_leaf.py"]

@@ -11,13 +11,14 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-COMPILER = shutil.which("g++") or shutil.which("clang++")
+COMPILER = (shutil.which("g++") or shutil.which("clang++")) if sys.platform == "linux" else None
 FLAGS = ("-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-shared", "-fPIC", "-w")
 
 _SHIM = """

@@ -218,6 +218,7 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
             super().__init__(code, options)
 
     monkeypatch.setattr(cuda_stub, "RawModule", Recorded)
+    monkeypatch.setattr("rho.backend.run.cuda.card._cards", {})
     for text in [*REST, *(f"output {line}" for line in (*LOOPS[1::6], *STENCILS[:7:3]))]:
         core = checked(DECLARED + text)
         if core is not None:

@@ -2,7 +2,7 @@
 
 A device has two streams: one computes, one copies.  What is large travels through pinned memory on the copying stream; an
 event makes it wait for what was computed before (whose memory the copy may take), another makes later work wait for the copy.
-Arrays come from a pool of the device's own, held to the memory that its plan declares.
+Arrays come from a pool of the card's own, held to the memory that the plan of the run declares.
 
 Phases without kernels (`kernels.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
 whoever shows a run can say so.
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -36,6 +37,28 @@ PINNED: Final = 1 << 16
 """Bytes from which a transfer goes through pinned memory."""
 
 
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What runs on one card share: memory that is freed is taken again, and no kernel is loaded twice."""
+
+    compute: Any
+    copies: Any
+    pool: Any
+    modules: Modules
+
+
+_cards: dict[tuple[int, int], Card] = {}
+
+
+def _card(xp: Any, number: int) -> Card:
+    key = id(xp), number
+    if key not in _cards:
+        with xp.cuda.Device(number):
+            streams = [xp.cuda.Stream(non_blocking=True) for _ in range(2)]
+            _cards[key] = Card(*streams, xp.cuda.MemoryPool(), Modules(xp))
+    return _cards[key]
+
+
 class CudaBackend:
     """Card `number`; `limit`: the most bytes its arrays may take; `xp`: CuPy."""
 
@@ -46,13 +69,10 @@ class CudaBackend:
         self.hosted: Counter[str] = Counter()
         self._host = CpuBackend()
         self._in_flight: list[tuple[Any, NumArray]] = []
+        card = _card(found, number)
+        self._compute, self._copies, self._pool, self._modules = card.compute, card.copies, card.pool, card.modules
         with found.cuda.Device(number):
-            self._compute = found.cuda.Stream(non_blocking=True)
-            self._copies = found.cuda.Stream(non_blocking=True)
-            self._pool = found.cuda.MemoryPool()
-            if limit is not None:
-                self._pool.set_limit(size=limit)
-        self._modules = Modules(found)
+            self._pool.set_limit(size=limit or 0)
 
     @contextmanager
     def _here(self) -> Iterator[Any]:
