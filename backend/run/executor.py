@@ -26,6 +26,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType
 from ..graph import traverse
+from ..graph.arms import with_arms_out
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, Structured, ValueId
 from ..schedule.plan import (
@@ -127,7 +128,7 @@ def execute_plan(
     observe: Observer | None = None, limits: Limits = Limits.PLANNED,
 ) -> Results:  # fmt: skip
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
-    graph = bound.graph
+    graph = with_arms_out(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe)

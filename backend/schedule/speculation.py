@@ -53,23 +53,31 @@ class Planned:
 
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+Former: TypeAlias = Callable[[frozenset[int]], Problem]
 
 
-def plan_selects(problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives) -> Planned:
-    """The best form of the problem's selects with its plan."""
+def plan_selects(
+    problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: Former | None = None,
+    together: int = MOST_TOGETHER,
+) -> Planned:  # fmt: skip
+    """The best form of the problem's selects with its plan.
+
+    `form`: makes the problem in which those selects (by place) are late; of more than `together` selects not every combination
+    is planned."""
     if not problem.selects:
         return Planned(problem, plan(problem, budget))
+    made = form or (lambda late: with_late(problem, late))
     options = [_options(problem, select) for select in problem.selects]
-    if len(options) <= MOST_TOGETHER:
+    if len(options) <= together:
         combinations = [frozenset(i for i, late in enumerate(chosen) if late) for chosen in product(*options)]
-        return _best(problem, combinations, budget, plan)
+        return _best(problem, combinations, budget, plan, made)
     kept = frozenset(i for i, each in enumerate(options) if each[0])
     for place, each in enumerate(options):
         if len(each) > 1:
-            found = _best(problem, [kept | {place}, kept - {place}], budget, plan)
+            found = _best(problem, [kept | {place}, kept - {place}], budget, plan, made)
             spoken = problem.selects[place].phase in found.answer.speculated
             kept = kept - {place} if spoken else kept | {place}
-    return _partly(_best(problem, [kept], budget, plan))
+    return _partly(_best(problem, [kept], budget, plan, made))
 
 
 def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
@@ -82,10 +90,10 @@ def _options(problem: Problem, select: Select) -> tuple[bool, ...]:
     return (True, False)
 
 
-def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner) -> Planned:
+def _best(problem: Problem, forms: Iterable[frozenset[int]], budget: Budget, plan: Planner, made: Former) -> Planned:
     found: list[Planned] = []
     for late in forms:
-        form = with_late(problem, late)
+        form = made(late)
         answer = plan(form, budget)
         speculated = tuple(select.phase for place, select in enumerate(problem.selects) if place not in late)
         found.append(Planned(form, replace(answer, speculated=speculated)))

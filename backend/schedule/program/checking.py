@@ -20,6 +20,7 @@ from enum import Enum
 from math import prod
 
 from ...graph import traverse
+from ...graph.arms import with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
 from ..one_device import Numbers
@@ -56,7 +57,7 @@ class Fault:
 
 def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
     """What is wrong with a plan of several devices; empty: nothing."""
-    checker = _Checker(plan, bound)
+    checker = _Checker(plan, replace(bound, graph=with_arms_out(bound.graph, plan.speculated)))
     try:
         checker.once()
         if not checker.faults:

@@ -8,7 +8,7 @@ Neighbours: `problem_of`, `plan_of`, `instances.directives` (texts), `objectives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeAlias
@@ -16,19 +16,22 @@ from typing import TypeAlias
 from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed
 from ....lang.source import Source, Span
 from ....typechecker.core import Core
+from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
+from ...graph.phases import PhaseId
 from ..budget import DEFAULT, Budget
 from ..fences import synchronise
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
 from ..plan import Plan
-from ..problem import Answer, Conflict, Objective, PhaseIndex, Problem, Status
+from ..problem import Answer, Conflict, Directive, Objective, PhaseIndex, Problem, Speculate, Status
 from ..profiles import Profile, fingerprint
 from ..verifier import verify
 from .checking import check_plan
 from .plan_of import plan_of
-from .problem_of import ProgramProblem, names_in, problem_of
+from .problem_of import ProgramProblem, TicksOf, names_in, problem_of
 from .schedule_of import NotOfThisProblem, answer_of
+from .speculating import arms_in, every_form, plan_forms, speculated, with_arms
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
@@ -53,13 +56,21 @@ def program_hash(core: Core) -> str:
 
 def plan_program(
     core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
-    planner: Planner | None = None,
+    planner: Planner | None = None, given: TicksOf | None = None,
 ) -> Planned:  # fmt: skip
-    """The plan of a bound program.  `objectives` go before those of its schedule blocks.
+    """The plan of a bound program.  `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere.
 
     Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
-    program, warnings = with_directives(problem_of(bound, profile), core, objectives)
-    answer = (planner or _best)(program.problem, budget)
+    warnings: tuple[Diagnostic, ...] = ()
+
+    def former(form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset()) -> ProgramProblem:
+        nonlocal warnings
+        made = problem_of(form, profile, unaligned=unaligned, given=given)
+        program, warnings = with_directives(made, core, objectives, bound)
+        return program
+
+    formed = plan_forms(bound, former, budget, planner or _best)
+    program, answer = formed.program, formed.answer
     if answer.schedule is None or answer.status is Status.ABORTED:
         raise _without_plan(answer, core)
     hash = program_hash(core)
@@ -67,8 +78,8 @@ def plan_program(
     faults = check_plan(plan, bound)
     if any(fault.code == "V4" for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
-        program, warnings = with_directives(problem_of(bound, profile, unaligned=places), core, objectives)
-        answer = (planner or _best)(program.problem, budget)
+        program = former(program.bound, places)
+        answer = replace((planner or _best)(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(answer, core)
         plan = plan_of(program, answer, hash)
@@ -95,16 +106,18 @@ def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
 
 
 def with_directives(
-    program: ProgramProblem, core: Core, objectives: Sequence[Objective]
+    program: ProgramProblem, core: Core, objectives: Sequence[Objective], bound: BoundGraph
 ) -> tuple[ProgramProblem, tuple[Diagnostic, ...]]:
-    """The problem with what the program's schedule blocks ask for.  Rejected: SCH1xx, SCH2xx."""
+    """The problem with what the program's schedule blocks ask for.  Rejected: SCH1xx, SCH2xx.
+
+    Names are those of the graph `bound`, of which the problem's has some arms of branches beside them."""
     if not core.schedules:
         return _aiming(program, objectives, ()), ()
-    bound = program.bound
     spans = {place: phase.span for place, phase in enumerate(bound.graph.phases)}
-    names = {
-        name: [Named(PhaseIndex(place), spans[place]) for place in places] for name, places in names_in(bound).items()
-    }
+    place_of = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
+    moved = [place_of[phase.id] for phase in bound.graph.phases]
+    names = {name: [Named(moved[place], spans[place]) for place in places] for name, places in names_in(bound).items()}
+    arms = arms_in(bound, program)
     main = core.sources[0] if core.sources else Source("<program>", "")
     texts = {source.name: source for source in core.sources}
     found = list(program.problem.directives)
@@ -113,13 +126,25 @@ def with_directives(
     for block in core.schedules:
         source = texts.get(block.span.file, main)
         resolved = resolve(block.directives, Scope(program.problem, names), source)
-        found += resolved.directives
+        found += with_arms(resolved.directives, arms)
         asked += resolved.objectives
-        diagnostics += resolved.diagnostics
+        diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise Rejected(diagnostics)
     made = replace(program, problem=replace(program.problem, directives=tuple(found)))
     return _aiming(made, objectives, asked), tuple(diagnostics)
+
+
+def _unguessable(
+    directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str
+) -> Iterator[Diagnostic]:
+    """What is to be speculated and is no choice between arms that may both run."""
+    able = frozenset(branches_of(bound.graph))
+    for directive in directives:
+        if isinstance(directive, Speculate) and program.phases[directive.phase].id not in able:
+            line = directive.line
+            message = f"`{line.text}`: only a choice whose arms cannot fail or print, and make no sizes, can run both"
+            yield Diagnostic("SCH102", message, Span(file, line.start, line.end))
 
 
 def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
@@ -173,7 +198,8 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
     found = [f"{fault.code}: {fault.message}" for fault in check_plan(plan, bound)]
     if found or profile is None:
         return found
-    program, _ = with_directives(problem_of(bound, profile), core, _objectives(plan))
+    form = speculated(bound, plan.speculated)
+    program, _ = with_directives(problem_of(form, profile), core, _objectives(plan), bound)
     try:
         return _violations(program, answer_of(plan, program))
     except NotOfThisProblem as problem:
@@ -182,10 +208,21 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
 
 def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
     """Can the plan's bound, and its being optimal, be derived again?"""
-    from ..exact.reprove import reprove
+    from ..exact.reprove import STEPS, confirmed, reprove
+    from ..exact.solver import Steps
 
-    program, _ = with_directives(problem_of(bound, profile), core, _objectives(plan))
-    return reprove(program.problem, answer_of(plan, program))
+    def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
+        made = problem_of(speculated(bound, chosen), profile)
+        return with_directives(made, core, _objectives(plan), bound)[0]
+
+    program = formed(plan.speculated)
+    answer = answer_of(plan, program)
+    if not reprove(program.problem, answer):
+        return False
+    others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
+    if program.problem.objectives[:1] != (Objective.LATENCY,):
+        return not others or answer.lower_bound == 0
+    return all(confirmed(other, answer.lower_bound, Steps(STEPS)) for other in others)
 
 
 def _objectives(plan: Plan) -> tuple[Objective, ...]:

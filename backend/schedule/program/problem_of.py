@@ -8,7 +8,7 @@ Note [Edges].  One edge joins two phases however many values it carries; a trans
 mentions a run-time size depends on the phase that defines it.
 
 Note [Ticks].  `tick_ns` is 1, 2 or 5 times a power of ten, such that all phases together take at most a million ticks on the
-slowest class that runs them; every cost is then rounded up once.
+slowest class that runs them, arms of branches beside them; every cost is then rounded up once.
 
 Neighbours: `cuts`, `needs` (rows), `profiles` (ticks), `instances.directives` (schedule blocks), `plan_of` (back again).
 """
@@ -23,8 +23,9 @@ from typing import Final
 from ....lang.diagnostics import Diagnostic, Refused
 from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
+from ...graph.arms import with_arms_out
 from ...graph.bind import BoundGraph
-from ...graph.phases import Constant, Input, Output, Phase, Print, ValueId
+from ...graph.phases import Constant, Graph, Input, Output, Phase, Print, ValueId
 from ..describe import op_name
 from ..one_device import Numbers, scratch_of
 from ..plan import ALIGNMENT
@@ -72,7 +73,7 @@ def problem_of(
     ticks = estimated if given is None else given
     if given is None:
         _require_kernels(bound, profile, groups)
-    tick_ns = _tick_ns(bound, groups, ticks)
+    tick_ns = _tick_ns(with_arms_out(bound.graph), groups, ticks)
     groups, links = to_devices(profile, tick_ns)
     builder = _Builder(bound, groups, cuts, ticks, combined, tick_ns, unaligned)
     problem = Problem(
@@ -96,10 +97,10 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
         raise Refused(problems)
 
 
-def _tick_ns(bound: BoundGraph, groups: Sequence[DeviceGroup], ticks: TicksOf) -> int:
+def _tick_ns(graph: Graph, groups: Sequence[DeviceGroup], ticks: TicksOf) -> int:
     """See Note [Ticks]."""
     total = 0
-    for phase in bound.graph.phases:
+    for phase in graph.phases:
         found = [ticks(phase, group, None, 1) for group in groups]
         total += max((one.at(1) for one in found if one is not None), default=0)
     size = 1

@@ -1,0 +1,114 @@
+"""Branches of programs as selects: which arms run before their condition is known is chosen with the plan.
+
+The problem of a program with all arms beside their branches (`graph.arms`) states the selects; each form that
+`speculation.plan_selects` asks for is the problem of the graph with the arms of some branches inside again, so that a late branch
+costs what it costs as one step of the program.  Ticks are as long in all forms.
+
+Neighbours: `speculation` (which forms, and which is best), `planning` (asks), `graph.arms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from ...graph import traverse
+from ...graph.arms import branches_of, taken_apart, with_arms_out
+from ...graph.bind import BoundGraph
+from ...graph.phases import Branch, Phase, PhaseId, SubGraph
+from ..budget import Budget
+from ..problem import Answer, Directive, PhaseIndex, Place, Problem, Select
+from ..speculation import plan_selects
+from .problem_of import ProgramProblem
+
+MOST_TOGETHER: Final = 2
+"""Branches of which every combination is planned."""
+
+Former: TypeAlias = Callable[[BoundGraph], ProgramProblem]
+"""The problem of a bound graph with its directives."""
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Formed:
+    """The form that was chosen, and its answer."""
+
+    program: ProgramProblem
+    answer: Answer
+
+
+def speculated(bound: BoundGraph, chosen: Iterable[PhaseId]) -> BoundGraph:
+    """The graph with the arms of these branches beside them."""
+    return replace(bound, graph=with_arms_out(bound.graph, frozenset(chosen)))
+
+
+def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner) -> Formed:
+    """The best form of the program's branches with its plan."""
+    branches = branches_of(bound.graph)
+    if not branches:
+        program = former(bound)
+        return Formed(program, plan(program.problem, budget))
+    full = former(speculated(bound, branches))
+    stated = replace(full.problem, selects=selects_of(bound, full, branches))
+    forms: dict[int, tuple[ProgramProblem, tuple[PhaseId, ...]]] = {}
+
+    def form(late: frozenset[int]) -> Problem:
+        chosen = set(branches) - {branches[place] for place in late}
+        program = former(speculated(bound, chosen))
+        forms[id(program.problem)] = program, taken_apart(bound.graph, chosen)
+        return program.problem
+
+    planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER)
+    program, apart = forms[id(planned.problem)]
+    places = tuple(PhaseIndex(place) for place, phase in enumerate(program.phases) if phase.id in apart)
+    return Formed(program, replace(planned.answer, speculated=places))
+
+
+def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
+    """The ids of the branches that each form takes apart, each form once; only the form of all and of none of many."""
+    branches = branches_of(bound.graph)
+    if len(branches) > MOST_TOGETHER:
+        return [(), branches]
+    sets = [[b for place, b in enumerate(branches) if number >> place & 1] for number in range(1 << len(branches))]
+    return list(dict.fromkeys(taken_apart(bound.graph, chosen) for chosen in sets))
+
+
+def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tuple[PhaseIndex, ...]]:
+    """The phases of the arms of each branch of which they are beside it."""
+    place = {phase.id: PhaseIndex(at) for at, phase in enumerate(program.phases)}
+    found = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
+    return {
+        place[branch.id]: tuple(place[inner.id] for arm in traverse.subgraphs(branch) for inner in _laid_out(arm, place))
+        for branch in found.values() if branch.id in place
+    }  # fmt: skip
+
+
+def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]) -> Iterator[Directive]:
+    """Where a branch is placed, its arms are."""
+    for directive in directives:
+        if isinstance(directive, Place):
+            phases = (each for phase in directive.phases for each in (*arms.get(phase, ()), phase))
+            directive = replace(directive, phases=tuple(dict.fromkeys(phases)))
+        yield directive
+
+
+def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:
+    """The selects of the problem in which all arms are phases."""
+    place = {phase.id: PhaseIndex(at) for at, phase in enumerate(full.phases)}
+    maker = {value: PhaseIndex(at) for at, phase in enumerate(full.phases) for value in traverse.results(phase)}
+    found: list[Select] = []
+    for branch in arms_of(bound, branches):
+        then, otherwise = (tuple(place[inner.id] for inner in _laid_out(arm, place)) for arm in (branch.then, branch.otherwise))
+        found.append(Select(place[branch.id], maker[branch.condition], then, otherwise))
+    return tuple(found)
+
+
+def arms_of(bound: BoundGraph, branches: Sequence[PhaseId]) -> list[Branch]:
+    """These branches of a graph, as they are in it."""
+    found = {phase.id: phase for phase in traverse.all_phases(bound.graph) if isinstance(phase, Branch)}
+    return [found[branch] for branch in branches]
+
+
+def _laid_out(arm: SubGraph, place: dict[PhaseId, PhaseIndex]) -> list[Phase]:
+    return sorted((p for p in traverse.all_phases(arm) if p.id in place), key=lambda p: place[p.id])

@@ -1,0 +1,172 @@
+"""S01 to S03 as programs: branches late or speculated, chosen by objective and directive; the results are the same."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph.arms import branches_of, taken_apart, with_arms_out
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.phases import Branch, Phase, Structured
+from rho.backend.graph.verify import verify as verify_graph
+from rho.backend.run.cpu import CpuBackend
+from rho.backend.run.executor import Limits, Results, execute_plan
+from rho.backend.schedule.budget import FAST
+from rho.backend.schedule.plan import BranchStep, Plan, TransferStep, WaitStep
+from rho.backend.schedule.plan_json import decode_plan, encode_plan
+from rho.backend.schedule.problem import DeviceGroup, Ticks
+from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
+from rho.backend.schedule.program.checking import check_plan
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.backend.schedule.program.quick import split_evenly, with_modes
+from rho.backend.schedule.program.sharding import Cut
+from rho.backend.schedule.program.speculating import speculated
+from rho.lang.diagnostics import Rejected
+from rho.lang.source import Source
+from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of, topology
+from rho.typechecker.check import check
+from rho.typechecker.core import Core
+
+CHOICE = "input c : bool[m]\ninput x : f64[n]\ninput y : f64[n]\nb ← ∧/c\nz ← {⍵ : x+y ⋄ x-y}b\n"
+NESTED = """input c : bool[m]
+input x : f64[n]
+input y : f64[n]
+b ← ∧/c
+d ← ∨/c
+z ← {⍵ : {⍵ : t×t⊣t←x+y ⋄ x÷1+y×y}d ⋄ ⌽x-y}b
+⎕←z
+⎕←+/z
+"""
+PROFILE = Profile(
+    (DeviceProfile("cpu0", "cpu", home=True), DeviceProfile("gpu0", "gpu")), (LinkProfile("cpu0", "gpu0", latency_ns=10),)
+)
+
+
+def data(truth: bool, size: int = 3) -> dict[str, np.ndarray]:
+    return {"c": np.array([True, truth]), "x": np.arange(float(size)) + 1, "y": np.arange(float(size)) * 0.1}
+
+
+def loaded(text: str, own: dict[str, np.ndarray]) -> tuple[Core, BoundGraph]:
+    checked = check(Source("example.rho", text))
+    assert checked.core is not None, checked.diagnostics
+    return checked.core, backend.load(checked.core, own)
+
+
+def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
+    """Arms of 4 ticks, a condition of 20, a choice of 1; parts are no faster."""
+    took = 0
+    if isinstance(phase, Structured):
+        took = 20 if any(r.reduction for r in phase.results) else 4
+    elif isinstance(phase, Branch):
+        took = 4 if phase.then.phases else 1
+    return Ticks(((1, took),)) if cut is None else Ticks(((1, took), (max(2, cut.rows), took)))
+
+
+def planned(block: str, text: str = CHOICE, given: object = ticks) -> Planned:
+    core, bound = loaded(text + f"schedule {{\n{block}\n}}\n", data(True))
+    found = plan_program(core, bound, PROFILE if given else load_profile("workstation"), budget=FAST, given=given)  # type: ignore[arg-type]
+    for truth in (False, True):
+        results = run(found.plan, bound, data(truth))
+        assert same(results, backend.execute(backend.plan(bound), bound, data(truth)))
+    assert decode_plan(encode_plan(found.plan)) == found.plan
+    return found
+
+
+def run(plan: Plan, bound: BoundGraph, own: dict[str, np.ndarray]) -> Results:
+    return execute_plan(plan, bound, own, {d.id: CpuBackend() for d in plan.devices}, limits=Limits.ENFORCED)
+
+
+def same(found: Results, alone: Results) -> bool:
+    pairs = zip(found.printed, alone.printed, strict=True)
+    return all(a.value.tobytes() == b.value.tobytes() and a.value.shape == b.value.shape for a, b in pairs)
+
+
+def syncs(plan: Plan) -> int:
+    return sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind.value == "compute" for s in q.steps)
+
+
+def steps(plan: Plan, kind: type) -> list[str]:
+    return [queue.device for queue in plan.main.queues for step in queue.steps if isinstance(step, kind)]
+
+
+def test_s01_what_nothing_asks_elsewhere_stays_at_home() -> None:
+    core, bound = loaded(CHOICE + "⎕←z\n", data(True))
+    plan = plan_program(core, bound, PROFILE, budget=FAST, given=ticks).plan
+    assert (steps(plan, TransferStep), syncs(plan), steps(plan, BranchStep)) == ([], 0, ["cpu0"])
+    assert not any(queue.steps for queue in plan.main.queues if queue.device != "cpu0")
+
+
+@pytest.mark.parametrize(("more", "expected"), [("", 1), ("⎕←z\n", 2)])
+def test_s02_one_fence_after_the_inputs(more: str, expected: int) -> None:
+    found = planned("place z on gpu\nplace b on cpu\nminimize syncs", CHOICE + more, None)
+    assert syncs(found.plan) == expected
+    assert steps(found.plan, BranchStep)[0].startswith("gpu")
+
+
+@pytest.mark.parametrize(
+    ("block", "makespan", "waits", "both"),
+    [("minimize latency", 31, 2, True), ("minimize syncs", 34, 1, False), ("speculate z", 31, 2, True),
+     ("minimize syncs\nspeculate z", 39, 1, True)],
+)
+def test_s03_late_or_speculated(block: str, makespan: int, waits: int, both: bool) -> None:
+    found = planned("place z on gpu0\nplace b on cpu\n" + block)
+    assert found.plan.prediction is not None
+    assert (found.plan.prediction.makespan, syncs(found.plan), bool(found.plan.speculated)) == (makespan, waits, both)
+
+
+def test_a_condition_that_is_there_is_not_guessed() -> None:
+    found = planned("place z on gpu0", CHOICE.replace("b ← ∧/c", "b ← 0⊃c"))
+    assert found.plan.speculated == ()
+
+
+def test_stored_plans_say_what_they_speculate() -> None:
+    core, bound = loaded(CHOICE + "⎕←z\nschedule { speculate z }\n", data(True))
+    plan = plan_program(core, bound, load_profile("workstation"), budget=FAST).plan
+    assert plan.speculated
+    again = decode_plan(encode_plan(plan))
+    assert faults_of_stored(again, bound, core, load_profile("workstation")) == []
+    assert reproved(again, bound, core, load_profile("workstation"))
+
+
+@pytest.mark.parametrize("arm", ["⎕←x ⋄ x-y", "⌊x", "x[3⌊≢x]+y"])
+def test_what_is_seen_or_fails_is_never_speculated(arm: str) -> None:
+    _, bound = loaded(CHOICE.replace("x-y}", arm + "}"), data(True))
+    assert branches_of(bound.graph) == ()
+    assert with_arms_out(bound.graph) is bound.graph
+
+
+def test_speculate_of_no_branch_is_refused() -> None:
+    for name in ("b", "w"):
+        with pytest.raises(Rejected) as caught:
+            planned(f"speculate {name}", CHOICE + "w ← {⍵ : ⌊x ⋄ ⌈y}b\n")
+        assert [d.code for d in caught.value.diagnostics] == ["SCH102"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_form_of_nested_branches_gives_the_same_bits(seed: int) -> None:
+    _, bound = loaded(NESTED, data(True))
+    branches = branches_of(bound.graph)
+    assert len(branches) == 2
+    for number in range(4):
+        chosen = [branch for place, branch in enumerate(branches) if number >> place & 1]
+        form = speculated(bound, chosen)
+        verify_graph(form.graph, "arms")
+        assert set(taken_apart(bound.graph, chosen)) <= set(chosen)
+        chance = random.Random(seed)
+        made = problem_of(form, topology(chance), given=ticks_of(chance))
+        for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
+            assert answer is not None
+            apart = taken_apart(bound.graph, chosen)
+            places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
+            plan = plan_of(made, replace(answer, speculated=places))
+            assert plan.speculated == apart
+            assert check_plan(plan, bound) == ()
+            for truths in ([True, True], [True, False], [False, False]):
+                own = data(True) | {"c": np.array(truths)}
+                assert same(run(plan, bound, own), backend.execute(backend.plan(bound), bound, own))
