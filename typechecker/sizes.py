@@ -249,3 +249,30 @@ def _limit_atom(atom: Atom, way: int) -> Size:
     if atom.node is Node.QUOTIENT:
         return quotient(_limit(atom.args[0], way), maximum(1, _limit(atom.args[1], -way)))
     return BUILD[atom.node](*(_limit(a, way) for a in atom.args))
+
+
+# ------------------------------------------------------------------------------------- machine integers
+
+
+def surely_machine(size: Size) -> bool:
+    """Is the value surely an i64?  A length is, and a sum of some; a `param` is; a product, or more than a `param`, may wrap."""
+    top = size.bounds()[1]
+    if top is not None:
+        return top < 1 << 63
+    positive = [(monomial, coefficient) for monomial, coefficient in size.terms if coefficient > 0]
+    if any(sum(power for _, power in monomial) > 1 or coefficient > 1 << 16 for monomial, coefficient in positive if monomial):
+        return False
+    atoms = [atom for monomial, _ in positive for atom, _ in monomial]
+    alone = len(positive) == 1 and positive[0][1] == 1
+    return all(_machine_atom(atom, alone) for atom in atoms)
+
+
+def _machine_atom(atom: Atom, alone: bool) -> bool:
+    if isinstance(atom, SizeVariable):
+        if atom.origin is SizeOrigin.PARAM:
+            return alone
+        return atom.cap is None or surely_machine(atom.cap)
+    if not alone:
+        return False
+    held = [surely_machine(arg) for arg in atom.args]
+    return all(held) if atom.node is Node.MAXIMUM else any(held) if atom.node is Node.MINIMUM else held[0] or held[-1]

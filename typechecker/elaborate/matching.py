@@ -8,6 +8,8 @@ from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, widens
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..sizes import ZERO, Size
+from ..sizes import number as size_number
 from ..types import ArrayType
 from .context import Context, is_poisoned
 from .type_expressions import DeclaredType, TupleType
@@ -73,17 +75,33 @@ def element_as(ctx: Context, x: Operand, wanted: ArrayType, span: Span, what: st
             notes=() if fixes else (f"write `{element.kind.value} …` to convert (checked when it runs)",),
             fixes=fixes,
         )
-    low, high = integer_range(given)
+    if not _within_range(ctx, number, element, span, what, show_type(x.type)):
+        return ctx.builder.poison(span)
+    return ctx.builder.convert(number, element.kind, span)
+
+
+def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: str, label: str) -> bool:
+    """Is x within the declared `int<…>`?  E302, or E201 where the upper bound is a size."""
+    low, high = integer_range(x.type.element)
+    exact = x.static if isinstance(x.static, Size) else None
     if element.low is not None and not (low is not None and low >= element.low):
-        return ctx.error(
-            "E302", f"{what} is declared at least {element.low}, but this may be less", span, label=show_type(x.type)
-        )
+        least = str(element.low).replace("-", "¯")
+        if exact is None or not ctx.builder.at_most(size_number(element.low), exact):
+            ctx.error("E302", f"{what} is declared at least {least}, but this may be less", span, label=label)
+            return False
     if element.high is not None and not (high is not None and high <= element.high):
-        return ctx.error(
-            "E302", f"{what} is declared at most {element.high}, but this may be more", span, label=show_type(x.type)
-        )
-    made = ctx.builder.convert(number, element.kind, span)
-    return made
+        most = str(element.high).replace("-", "¯")
+        ctx.error("E302", f"{what} is declared at most {most}, but this may be more", span, label=label)
+        return False
+    if element.most is None:
+        return True
+    top = exact or x.type.element.most or (None if high is None else size_number(high))
+    if top is None or (exact is None and ctx.builder.at_most(top, element.most) is False):
+        may = "more" if top is None else str(top)
+        ctx.error("E302", f"{what} is declared at most {element.most}, but this may be {may}", span, label=label)
+        return False
+    message = f"{what} is declared at most {element.most}, but this may be {top}"
+    return ctx.builder.require(Obligation(SizeFact(Relation.AT_MOST, top, element.most), "E201", span, message))
 
 
 def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
@@ -108,15 +126,21 @@ def _position_as(ctx: Context, x: Operand, element: Element, permutation: bool, 
             return x
         return ctx.error("E310", f"{what} is declared idx<{element.below}>, but this is idx<{given.below}>", span)
     stored = ctx.builder.to_position(x, span)
-    low, high = integer_range(stored.type.element)
-    if stored.type.element.kind is Kind.I64 and low is not None and low >= 0 and high is not None:
-        from ..sizes import number as size_number
-
-        if ctx.builder.at_most(size_number(high + 1), element.below) is True:
-            return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
+    if stored.type.element.kind is Kind.I64 and _is_below(ctx, stored, element.below):
+        return ctx.builder.retyped(stored, ArrayType(element, stored.type.shape))
     return ctx.error(
         "E310",
         f"{what} is declared idx<{element.below}>, but this is not known to be in that range",
         span,
         label=show_type(x.type),
     )
+
+
+def _is_below(ctx: Context, x: Operand, size: Size) -> bool:
+    """Is every element of x, counted from 0, known to be a position of an axis of this size?"""
+    low, high = integer_range(x.type.element)
+    exact = x.static if isinstance(x.static, Size) else None
+    if not (low is not None and low >= 0) and not (exact is not None and ctx.builder.at_most(ZERO, exact)):
+        return False
+    tops = (exact, x.type.element.most, None if high is None else size_number(high))
+    return any(top is not None and ctx.builder.at_most(top + 1, size) for top in tops)

@@ -14,7 +14,7 @@ from ..elements import Element, Kind, arithmetic, floating, integer_range, limit
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
-from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder
+from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder, surely_machine
 from .common import fit_weak, no_axis, require_numbers, static_sizes, with_static
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
@@ -130,7 +130,7 @@ def _range(
                 low = low1 * low2
                 most = top1 * top2 if top1 is not None and top2 is not None else None
         case "min":
-            low = None if low1 is None or low2 is None else min(low1, low2)
+            low = None if low1 is None or low2 is None or not (_unwrapped(x) and _unwrapped(y)) else min(low1, low2)
             highs = [h for h in (high1, high2) if h is not None]
             high = min(highs, default=None)
             tops = [t for t in (top1, top2) if t is not None]
@@ -150,6 +150,11 @@ def _range(
     if high is None and low is None and most is not None and not symbolic:
         most = None
     return ranged(kind, low, high, most=most if symbolic and high is None and low is not None else None)
+
+
+def _unwrapped(element: Element) -> bool:
+    """Whatever the sizes are, no value has wrapped: what is above all of i64 could be anything, also negative."""
+    return element.most is None or surely_machine(element.most)
 
 
 def _least(b: Builder, tops: list[Size]) -> Size | None:
@@ -180,7 +185,7 @@ def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     if not isinstance(made, Operand) or made.poisoned or made.static is not None or not made.type.element.kind.is_integer:
         return made
     divisor = left.static if left.type.element.below is None else None
-    if isinstance(divisor, Size) and divisor.constant is None and b.at_most(ONE, divisor):
+    if isinstance(divisor, Size) and divisor.constant is None and surely_machine(divisor) and b.at_most(ONE, divisor):
         element = Element(made.type.element.kind, 0, most=divisor - 1)
         return b.retyped(made, replace(made.type, element=element))
     return made

@@ -230,9 +230,9 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
     element = x.type.element
     low, high = integer_range(element)
     cap = element.most if element.most is not None else None if high is None else number(high)
-    if cap is not None and (high is None or high > 0):
+    if cap is not None and low is not None and low >= 0:
         return variable(_runtime(b, x, cap, span))
-    if high is not None and low is not None:
+    if high is not None and high <= 0 and low is not None:
         opposite = b.scalar("neg", (b.convert(x, Kind.I64, span),), Element(Kind.I64, -high, -low), span)
         b.negated[opposite.value] = x
         return -variable(_runtime(b, opposite, number(-low), span))
@@ -378,7 +378,8 @@ def filled_element(element: Element) -> Element:
     """The element with 0 in its range."""
     low = None if element.low is None else min(element.low, 0)
     high = None if element.high is None else max(element.high, 0)
-    return replace(element, low=low, high=high, weak=False)
+    most = None if element.most is None else maximum(0, element.most)
+    return replace(element, low=low, high=high, most=most, weak=False)
 
 
 def constant_array(b: Builder, value: Payload, element: Element, shape: Sequence[Size], span: Span) -> Operand:
