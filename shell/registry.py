@@ -176,7 +176,8 @@ VERBS: tuple[Verb, ...] = (
     Verb("init", "DIR", "start a small project", (("rho init waves", ""),), (), 1, 1),
     Verb("info", "", "versions, for a bug report", (("rho info", ""),), (JSON, FORMAT_RESULT), 0, 0),
     Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
-         (("rho", ""), ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT,), 0, 1),
+         (("rho", "docs/repl.md"), ("rho repl session.md", "go on from a saved session"),
+          ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT, ALLOW_READ), 0, 1),
 )  # fmt: skip
 
 LATER_VERBS = ("kernel",)

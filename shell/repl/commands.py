@@ -1,0 +1,285 @@
+"""The `)` commands of a session.
+
+Each takes the rest of its line and writes to the console; what goes wrong is a message, never the end of the session.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from statistics import median
+
+from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.explain import did_you_mean, explain
+from .. import documentation, library, messages
+from ..arguments import UsageError, nearest
+from ..console import Console
+from ..exits import Exit
+from ..sources import Undecodable, read_source
+from ..workspace.computing import compute, estimate_ns, memory_of
+from ..workspace.statements import words
+from ..workspace.transcripts import markdown, problems, title_of, typed
+from ..workspace.workspace import Asked, Workspace
+from . import settings as setting
+from .preview import duration
+from .settings import Settings
+from .showing import show
+
+
+class After(Enum):
+    GO_ON = "the session goes on"
+    LEAVE = "the session ends"
+
+
+@dataclass(slots=True)
+class Desk:
+    """What commands work on."""
+
+    workspace: Workspace
+    console: Console
+    settings: Settings
+
+
+COMMANDS: tuple[tuple[str, str], ...] = (
+    (")type", "EXPR            type and quantities of an expression"),
+    (")explain", "CODE or ⍤       the page of an error code or a glyph"),
+    (")plan", "EXPR            how it would run: phases, memory, cost"),
+    (")time", "EXPR            run it and time it, beside the estimate"),
+    (")help", "[⍤ or NAME]     what a glyph, its name or a library function does"),
+    (")search", "WORDS           glyphs and library functions by what they do"),
+    (")names", "[START]         what has been named, with types"),
+    (")forget", "NAME…           take names away"),
+    (")load", "FILE            enter a saved session or a program"),
+    (")save", "FILE.md         write the session as Markdown that `rho test` accepts"),
+    (")set", "[NAME VALUE]    settings"),
+    (")quit", "                leave"),
+)
+HELP = """\
+      x ← ⍳5          names a value; an expression alone prints, and is `ans` then
+      `iota or `i      types ⍳; a pause after ` shows all keys; Tab completes"""
+
+
+def perform(line: str, desk: Desk) -> tuple[After, Exit]:
+    """Do what a line that starts with `)` says."""
+    word, _, rest = line.strip().partition(" ")
+    if word in (")quit", ")exit", ")off"):
+        return After.LEAVE, Exit.OK
+    action = _ACTIONS.get(word)
+    if action is None:
+        guess = nearest(word, [name for name, _ in COMMANDS])
+        desk.console.note(f"unknown command {word}; " + (f"did you mean {guess}?" if guess else ")help lists them"))
+        return After.GO_ON, Exit.USAGE
+    try:
+        return After.GO_ON, action(rest.strip(), desk)
+    except UsageError as error:
+        desk.console.note(f"{error.message}" + (f"\n  {error.hint}" if error.hint else ""))
+        return After.GO_ON, Exit.USAGE
+
+
+def _asked(rest: str, desk: Desk) -> Asked | None:
+    """An expression checked; what is wrong with it is shown."""
+    if not rest:
+        raise UsageError("an expression is needed", "for example: )type 1 2+3 4")
+    asked = desk.workspace.ask(rest)
+    _messages(desk, asked.diagnostics, rest)
+    return None if asked.checked.core is None else asked
+
+
+def _messages(desk: Desk, found: tuple[Diagnostic, ...], text: str) -> None:
+    messages.show(desk.console, found, desk.workspace.sources_with(text))
+
+
+def _type(rest: str, desk: Desk) -> Exit:
+    name = rest.strip()
+    asked = _asked(rest, desk)
+    if asked is None:
+        return Exit.REJECTED
+    checked = asked.checked
+    if checked.last is None and checked.result is not None and name in checked.types:
+        for line in checked.result.described(name):
+            desk.console.print(line)
+        return Exit.OK
+    desk.console.print(checked.last or "nothing")
+    if desk.console.interactive and checked.result is not None:
+        mentioned = words(rest)
+        for quantity in checked.result.quantities():
+            if quantity.name in mentioned:
+                desk.console.print(f"  {quantity.line()}")
+    return Exit.OK
+
+
+def _plan(rest: str, desk: Desk) -> Exit:
+    asked = _asked(rest, desk)
+    if asked is None:
+        return Exit.REJECTED
+    from ...backend.schedule.explain import plan_text
+    from ..costs import cost_of_program
+
+    try:
+        prepared = desk.workspace.prepare(asked, full=True)
+    except RhoError as error:
+        _messages(desk, error.diagnostics, rest)
+        return messages.exit_of(error)
+    desk.console.print("\n".join([plan_text(prepared.plan), *cost_of_program(prepared.core).lines(prepared.bound.sizes)]))
+    estimate = estimate_ns(prepared)
+    if estimate:
+        desk.console.print(f"time    ~{duration(estimate)}")
+    return Exit.OK
+
+
+RUNS, MOST_SECONDS = 20, 2.0
+
+
+def _time(rest: str, desk: Desk) -> Exit:
+    asked = _asked(rest, desk)
+    if asked is None:
+        return Exit.REJECTED
+    from ...backend.schedule.explain import bytes_text
+
+    try:
+        prepared = desk.workspace.prepare(asked)
+        times: list[int] = []
+        first = 0
+        while len(times) < RUNS and sum(times) < MOST_SECONDS * 1e9:
+            start = time.perf_counter_ns()
+            compute(prepared)
+            spent = time.perf_counter_ns() - start
+            if not first:
+                first = spent
+                if spent > MOST_SECONDS * 1e9:
+                    times = [spent]
+                    break
+            else:
+                times.append(spent)
+    except RhoError as error:
+        _messages(desk, error.diagnostics, rest)
+        return messages.exit_of(error)
+    estimate = estimate_ns(prepared)
+    parts = [duration(median(times)), f"first {duration(first)}", f"{len(times)} run{'s' * (len(times) != 1)}"]
+    parts += [f"estimate ~{duration(estimate)}"] if estimate else []
+    desk.console.print(" · ".join([*parts, bytes_text(memory_of(prepared))]))
+    return Exit.OK
+
+
+def _explain(rest: str, desk: Desk) -> Exit:
+    text = explain(rest)
+    if text is None:
+        guess = did_you_mean(rest) if rest else None
+        raise UsageError(f"`{rest}` is neither a code nor a glyph" + (f"; did you mean `{guess}`?" if guess else ""))
+    desk.console.print(text.rstrip("\n"))
+    return Exit.OK
+
+
+def _help(rest: str, desk: Desk) -> Exit:
+    if not rest:
+        desk.console.print("\n".join([HELP, *(f"{name:<9} {about}" for name, about in COMMANDS)]))
+        return Exit.OK
+    text = explain(rest)
+    if text is None:
+        found = [entry for entry in library.entries() if rest in (entry.name, *entry.name.split("."))]
+        if not found:
+            guess = did_you_mean(rest)
+            meant = f"; did you mean `{guess}`?" if guess else ""
+            raise UsageError(f"`{rest}` means nothing here{meant}", ")search looks in descriptions")
+        text = "\n\n".join(documentation.entry_text(entry) for entry in found)
+    desk.console.print(text.rstrip("\n"))
+    return Exit.OK
+
+
+def _search(rest: str, desk: Desk) -> Exit:
+    if not rest:
+        raise UsageError("words are needed", "for example: )search running sum")
+    hits = documentation.search(rest.split())[:12]
+    for hit in hits:
+        desk.console.print(f"{hit.name}\n    {hit.summary}")
+    if not hits:
+        raise UsageError(f"nothing is described by `{rest}`", "try fewer words")
+    return Exit.OK
+
+
+def _names(rest: str, desk: Desk) -> Exit:
+    for name, type in desk.workspace.state.types.items():
+        if name.startswith(rest):
+            desk.console.print(f"{name} : {type}")
+    return Exit.OK
+
+
+def _forget(rest: str, desk: Desk) -> Exit:
+    unknown = [name for name in rest.split() if name not in desk.workspace.state.types]
+    if unknown or not rest:
+        raise UsageError(f"there is no name `{unknown[0]}`" if unknown else "names are needed")
+    desk.workspace.forget(*rest.split())
+    return Exit.OK
+
+
+def _load(rest: str, desk: Desk) -> Exit:
+    if not rest:
+        raise UsageError("a file is needed", "for example: )load session.md")
+    return load(rest, desk, show_values=True)
+
+
+def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
+    """Enter a file as one: if something in it fails the session stays as it was."""
+    try:
+        source = read_source(path)
+    except Undecodable as error:
+        messages.show(desk.console, error.diagnostics, {error.source.name: error.source})
+        return Exit.REJECTED
+    workspace = desk.workspace
+    text = typed(source.text) if path.endswith(".md") else source.text
+    state = workspace.state
+    entered = workspace.enter(text, source.name if text == source.text else f"<{title_of(path)}>")
+    messages.show(desk.console, entered.diagnostics, workspace.sources)
+    for note in entered.notes:
+        desk.console.note(note)
+    if entered.exit is not Exit.OK:
+        workspace.state = state
+        return entered.exit
+    for shown in entered.printed if show_values else ():
+        show(shown, desk.console, desk.settings)
+    return Exit.OK
+
+
+def _save(rest: str, desk: Desk) -> Exit:
+    if not rest:
+        raise UsageError("a file is needed", "for example: )save session.md")
+    path = rest if rest.endswith(".md") else rest + ".md"
+    text = markdown(desk.workspace.state, title_of(path))
+    target = Path(path)
+    if not desk.workspace.session.permissions.may_write(path):
+        raise UsageError(f"`{path}` may not be written")
+    try:
+        target.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"`{path}` cannot be written: {error.strerror}") from None
+    wrong = problems(text, path)
+    count = len(desk.workspace.state.log)
+    desk.console.note(f"{count} entr{'y' if count == 1 else 'ies'} saved in {path}")
+    for problem in wrong:
+        desk.console.note(f"as a program it does not hold ({problem})")
+    return Exit.OK
+
+
+def _set(rest: str, desk: Desk) -> Exit:
+    name, _, value = rest.partition(" ")
+    if not value.strip():
+        for line in setting.shown(desk.settings):
+            if line.split()[0] == name or not name:
+                desk.console.print(line)
+        return Exit.OK
+    made = setting.changed(desk.settings, name, value.strip())
+    if isinstance(made, str):
+        raise UsageError(made)
+    desk.settings = made
+    if desk.console.interactive:
+        setting.save(made, desk.console.environment)
+    return Exit.OK
+
+
+_ACTIONS: dict[str, Callable[[str, Desk], Exit]] = {
+    ")type": _type, ")explain": _explain, ")plan": _plan, ")time": _time, ")help": _help, ")search": _search,
+    ")names": _names, ")forget": _forget, ")load": _load, ")save": _save, ")set": _set,
+}  # fmt: skip

@@ -1,0 +1,82 @@
+"""What a user can set in a session: `)set` shows and changes it; kept in `repl.json` beside the history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`prefix` starts a spelling beside the backtick; `pause` (milliseconds) shows the language bar; `digits` printed;
+    `types` above values; `preview` below what is typed."""
+
+    prefix: str = "`"
+    pause: int = 500
+    digits: int = 10
+    types: bool = True
+    preview: bool = True
+
+
+def changed(settings: Settings, name: str, text: str) -> Settings | str:
+    """The settings with one of them changed, or what is wrong."""
+    current = {field.name: getattr(settings, field.name) for field in fields(Settings)}
+    if name not in current:
+        return f"there is no setting `{name}`; they are {', '.join(current)}"
+    old = current[name]
+    if isinstance(old, bool):
+        if text not in ("on", "off"):
+            return f"`{name}` is on or off"
+        return _with(settings, name, text == "on")
+    if isinstance(old, int):
+        low, high = (1, 17) if name == "digits" else (0, 10_000)
+        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+            return f"`{name}` is a number from {low} to {high}"
+        return _with(settings, name, int(text))
+    if len(text) != 1 or text.isalnum() or text.isspace():
+        return "the prefix is one character, no letter, digit or blank"
+    return _with(settings, name, text)
+
+
+def _with(settings: Settings, name: str, value: Any) -> Settings:
+    return replace(settings, **{name: value})
+
+
+def shown(settings: Settings) -> list[str]:
+    def word(value: object) -> str:
+        return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+    return [f"{name:<8} {word(value)}" for name, value in asdict(settings).items()]
+
+
+def folder(environment: Mapping[str, str]) -> Path:
+    """Where history and settings are kept."""
+    base = environment.get("XDG_STATE_HOME") or ""
+    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "rho"
+
+
+def load(environment: Mapping[str, str]) -> Settings:
+    """As last set; what cannot be read is as if it were not there."""
+    try:
+        found = json.loads((folder(environment) / "repl.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return Settings()
+    settings = Settings()
+    for name, value in found.items() if isinstance(found, dict) else ():
+        text = ("on" if value else "off") if isinstance(value, bool) else str(value)
+        made = changed(settings, str(name), text)
+        settings = settings if isinstance(made, str) else made
+    return settings
+
+
+def save(settings: Settings, environment: Mapping[str, str]) -> None:
+    """Best effort: a home that cannot be written keeps nothing."""
+    try:
+        place = folder(environment)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "repl.json").write_text(json.dumps(asdict(settings), ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError:
+        return

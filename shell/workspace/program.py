@@ -1,0 +1,178 @@
+"""The program that an entry stands in: what it needs of the session, then the entry; and the way back for messages.
+
+Only the items that the entry mentions, and what these mention, are put before it, in their order, so that each sees what it
+saw when it was entered.  A value comes back as an input of its type.  Where a name occurs twice, the inputs have hidden
+names and the name is given to each in its place.
+
+Note [Places].  `Layout` remembers which characters of the program are whose; a diagnostic is led back to the entry it is
+about, whatever was written around it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ...lang.diagnostics import Diagnostic, Edit, Fix, Label
+from ...lang.grammar import NAME
+from ...lang.source import Source, Span
+from ...lang.spelling import Spelled
+from .items import Item, Leaf, State, TextItem, ValueItem, leaves, written
+from .statements import Form, Statement
+
+SESSION = "<session>"
+ANSWER = "ans"
+_WORD = re.compile(NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Characters `start` to `end` of the program: those of a spelled text from `base` on, or all for the span `whole`."""
+
+    start: int
+    end: int
+    whole: Span
+    spelled: Spelled | None = None
+    base: int = 0
+
+
+@dataclass(slots=True)
+class Layout:
+    """A program as it is put together.  `arrays` are the values of its hidden inputs by name."""
+
+    text: str = ""
+    arrays: dict[str, Any] = field(default_factory=dict)
+    _parts: list[_Part] = field(default_factory=list)
+
+    def line(self, text: str, origin: Span, spelled: Spelled | None = None, base: int = 0) -> None:
+        """One more line (or several)."""
+        self.add(text, origin, spelled, base)
+        self.text += "\n"
+
+    def add(self, text: str, origin: Span, spelled: Spelled | None = None, base: int = 0) -> None:
+        self._parts.append(_Part(len(self.text), len(self.text) + len(text), origin, spelled, base))
+        self.text += text
+
+    @property
+    def source(self) -> Source:
+        return Source(SESSION, self.text)
+
+    # ------------------------------------------------------------------------------------- Note [Places]
+
+    def place(self, span: Span) -> Span:
+        """Where what stands here was typed; places in other files stay."""
+        if span.file != SESSION:
+            return span
+        first, last = self._part(span.start), self._part(max(span.start, span.end - 1))
+        if first is None or last is None:
+            return Span("<repl>", 0, 0) if not self._parts else self._parts[-1].whole
+        start, end = _back(first, span.start, False), _back(last, span.end, True)
+        if first.whole.file != last.whole.file:
+            return first.whole
+        return Span(first.whole.file, min(start, end), max(start, end))
+
+    def _part(self, at: int) -> _Part | None:
+        found = None
+        for part in self._parts:
+            if part.start <= at:
+                found = part
+        return found
+
+    def diagnostic(self, found: Diagnostic) -> Diagnostic:
+        """A diagnostic of the program as one of what was typed."""
+        labels = tuple([Label(self.place(label.span), label.message) for label in found.labels])
+        fixes = tuple(
+            [Fix(fix.title, tuple([Edit(self.place(edit.span), edit.text) for edit in fix.edits])) for fix in found.fixes]
+        )
+        return replace(found, span=self.place(found.span), labels=labels, fixes=fixes)
+
+
+def _back(part: _Part, offset: int, end: bool) -> int:
+    if part.spelled is None:
+        return part.whole.end if end else part.whole.start
+    inside = part.base + min(max(offset, part.start), part.end) - part.start
+    if inside > len(part.spelled.text):
+        return part.whole.end
+    span = part.spelled.span(min(inside, len(part.spelled.text)), min(inside, len(part.spelled.text)))
+    return span.start
+
+
+def needed(state: State, mentions: Collection[str]) -> list[Item]:
+    """The items that words stand for, and those that these items mention, in their order."""
+    places: set[int] = set()
+    latest: dict[str, list[int]] = {}
+    for place, item in enumerate(state.items):
+        for name in item.names:
+            latest.setdefault(name, []).append(place)
+    pending = [(len(state.items), word) for word in mentions]
+    while pending:
+        before, word = pending.pop()
+        known = latest.get(word, [])
+        earlier = [place for place in known if place < before]
+        for place in earlier[-1:] or known:  # a dfn may mention what is bound only after it
+            if place not in places:
+                places.add(place)
+                pending += [(place, mentioned) for mentioned in state.items[place].mentions]
+    return [state.items[place] for place in sorted(places)]
+
+
+def before(state: State, mentions: Collection[str], hidden: bool = False) -> Layout:
+    """A program of what an entry that mentions these words needs; `hidden`: it declares inputs of its own."""
+    layout = Layout()
+    if state.origin:
+        layout.line("⎕IO←1", Span("<repl>", 0, 0))
+    items = needed(state, mentions)
+    names = [name for item in items for name in item.names]
+    for item in items:
+        if isinstance(item, TextItem):
+            layout.line(item.text, item.origin)
+        else:
+            _give(layout, item, hidden or names.count(item.name) > 1)
+    return layout
+
+
+def _give(layout: Layout, item: ValueItem, hidden: bool) -> None:
+    value = item.value
+    if isinstance(value, Leaf) and not hidden:
+        layout.arrays[item.name] = value.array
+        layout.line(f"input {item.name} : {value.type}", item.origin)
+        return
+    for leaf in leaves(value):
+        layout.arrays[leaf.name] = leaf.array
+        layout.line(f"input {leaf.name} : {leaf.type}", item.origin)
+    layout.line(f"{item.name} ← {written(value)}", item.origin)
+
+
+def put(layout: Layout, state: State, statement: Statement, spelled: Spelled, text: str | None = None) -> None:
+    """A statement of an entry, or `text` in its place; sizes of the session become numbers in its types."""
+    whole = spelled.span(statement.start, statement.end)
+    if text is not None:
+        layout.line(text, whole)
+        return
+    at = 0
+    for found in _sizes(state, statement):
+        name = found.group()
+        layout.add(statement.text[at : found.start()], whole, spelled, statement.start + at)
+        layout.add(str(state.sizes[name]), spelled.span(statement.start + found.start(), statement.start + found.end()))
+        at = found.end()
+    layout.line(statement.text[at:], whole, spelled, statement.start + at)
+
+
+def _sizes(state: State, statement: Statement) -> list[re.Match[str]]:
+    """The words of a statement's type that are sizes of the session."""
+    head, colon, rest = statement.text.partition(":")
+    if not colon or not state.sizes or statement.form not in (Form.BINDING, Form.INPUT) or not _declares(head):
+        return []
+    first = len(head) + 1
+    known: Mapping[str, int] = state.sizes
+    text = rest.partition("←")[0]
+    if "→" in text:
+        known = {name: size for name, size in state.sizes.items() if name in state.params}
+        text = rest.partition("\n")[0].partition("⋄")[0]
+    return [found for found in _WORD.finditer(statement.text, first, first + len(text)) if found.group() in known]
+
+
+def _declares(head: str) -> bool:
+    return re.fullmatch(rf"\s*(?:input\s+)?{NAME}\s*", head) is not None

@@ -1,0 +1,354 @@
+"""A session: entries are checked, run and remembered one after the other; one that fails leaves no trace.
+
+An entry is checked as a whole before anything of it runs; then its statements run one by one.  Values are kept as arrays of
+concrete sizes, so nothing is computed twice and no size is symbolic; see `items` for what stays text.  `ans` is the value of
+the last bare expression.
+
+The state is replaced only when an entry has succeeded, so an interrupt at any time leaves the session as it was.
+
+Neighbours: `program` (what is checked and run), `computing`, `shell.verbs.repl` and `shell.repl` (who types).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ...lang import tree
+from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.parser import parse_program
+from ...lang.source import Source, Span
+from ...lang.spelling import Spelled, spell
+from ...lang.splitter import split_statements
+from ...lang.tree import NameClass
+from ...typechecker.check import show_value_type
+from ...typechecker.incremental import Checker
+from ...typechecker.operands import Operand, TupleOperand, Value
+from ..exits import Exit
+from ..messages import exit_of
+from ..session import Checked, Session
+from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
+from .program import ANSWER, Layout, before, put
+from .statements import Form, Statement, statements_of, words
+
+if TYPE_CHECKING:
+    from ...typechecker.core import Core
+    from ..outcome import Shown
+    from .computing import Ready
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What an entry did: `printed` in order, messages about what was typed, notes of the session's own."""
+
+    exit: Exit
+    printed: tuple[Shown, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An expression checked in the session but not entered."""
+
+    layout: Layout
+    checked: Checked
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class _Stopped(Exception):
+    """An entry fails."""
+
+    def __init__(self, exit: Exit, diagnostics: Sequence[Diagnostic]) -> None:
+        self.exit, self.diagnostics = exit, tuple(diagnostics)
+        super().__init__()
+
+
+@dataclass(slots=True)
+class _Progress:
+    """An entry on its way: the state so far, what was printed."""
+
+    state: State
+    spelled: Spelled
+    printed: list[Shown] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+class Workspace:
+    """Not for several threads, except that `ask` with a checker of its own may be called beside `enter`."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.state = State()
+        self.sources: dict[str, Source] = {}
+        self._checker = session.checker()
+
+    # ------------------------------------------------------------------------------------- entering
+
+    def enter(self, text: str, name: str | None = None) -> Entered:
+        """Check and run statements; `name` is what messages call the text."""
+        source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
+        self.sources[source.name] = source
+        spelled = spell(source)
+        try:
+            checked, layout = self._check_whole(spelled)
+            warnings = tuple([d for d in map(layout.diagnostic, checked.diagnostics) if d.span.file == source.name])
+            progress = _Progress(self.state, spelled)
+            for statement in statements_of(text):
+                self._step(progress, statement)
+        except _Stopped as stopped:
+            return Entered(stopped.exit, (), stopped.diagnostics)
+        printed = tuple(progress.printed)
+        entry = Entry(text.rstrip("\n"), tuple([shown.text() for shown in printed]))
+        self.state = replace(progress.state, log=(*progress.state.log, entry))
+        return Entered(Exit.OK, printed, warnings, tuple(progress.notes))
+
+    def _check_whole(self, spelled: Spelled) -> tuple[Checked, Layout]:
+        """All of an entry at once, so that nothing runs if something is wrong with it."""
+        layout = self._layout(self.state, spelled)
+        checked = self.session.check(layout.source, self._checker)
+        self.sources |= {name: source for name, source in checked.sources.items() if name != layout.source.name}
+        if checked.core is None:
+            refused = any(found.code == "E707" for found in checked.diagnostics)
+            found = _about(checked.diagnostics, layout)
+            raise _Stopped(Exit.REFUSED if refused else Exit.REJECTED, found)
+        return checked, layout
+
+    def _layout(self, state: State, spelled: Spelled) -> Layout:
+        statements = statements_of(spelled.text)
+        origin = [s for s in statements if s.form is Form.ORIGIN]
+        broken = any(piece.damage is not None for piece in split_statements(spelled)) or spelled.diagnostics
+        layout = before(state, words(spelled.text), any(s.form is Form.INPUT for s in statements))
+        if origin and not state.items and not broken:
+            layout = Layout()
+        if broken:
+            layout.line(spelled.text, Span(spelled.file, 0, len(spelled.text)), spelled)
+            for found in spelled.diagnostics:
+                raise _Stopped(Exit.REJECTED, [found])
+        else:
+            for statement in statements:
+                put(layout, state, statement, spelled)
+        return layout
+
+    # ------------------------------------------------------------------------------- one statement
+
+    def _step(self, progress: _Progress, statement: Statement) -> None:
+        state, spelled = progress.state, progress.spelled
+        if statement.form is Form.ORIGIN:
+            progress.state = replace(state, origin=int(statement.text[-1]))
+            return
+        if statement.form is Form.SCHEDULE:
+            progress.notes.append("a schedule holds for programs; here it is only checked")
+            return
+        layout = before(state, statement.mentions, statement.form is Form.INPUT)
+        put(layout, state, statement, spelled)
+        checked = self._accepted(layout)
+        assert checked.result is not None
+        found = checked.result.elaborated
+        values = {name: entry for name in statement.names if isinstance(entry := found.names.get(name), (Operand, TupleOperand))}
+        functions = [name for name in statement.names if name in found.names and name not in values]
+        answers = statement.form is Form.EXPRESSION and found.last is not None and not _changes(statement, found.names)
+        heavy = {name: value for name, value in values.items() if statement.form is Form.INPUT or not _known(value)}
+        if answers and found.last is not None:
+            values[ANSWER] = found.last
+            if not _known(found.last):
+                heavy[ANSWER] = found.last
+        kept: dict[str, Kept] = {}
+        shown_types = {name: show_value_type(value) for name, value in values.items()}
+        origin = spelled.span(statement.start, statement.end)
+        if heavy or answers or statement.prints or statement.form is Form.INPUT:
+            kept = self._run(progress, statement, layout, checked, heavy, answers)
+        items: list[Item] = []
+        light = [name for name in values if name not in kept]
+        if functions or light:
+            items += _texts(statement, functions, light, values, origin, answers)
+        items += [ValueItem(name, value, origin) for name, value in kept.items()]
+        types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
+        types |= {name: _type_of(value) for name, value in kept.items()}
+        progress.state = _with_sizes(
+            replace(progress.state, items=(*state.items, *items), types=types), checked, layout, statement, kept
+        )
+
+    def _accepted(self, layout: Layout) -> Checked:
+        checked = self.session.check(layout.source, self._checker)
+        if checked.core is None:
+            raise _Stopped(Exit.REJECTED, _about(checked.diagnostics, layout))
+        return checked
+
+    def _run(
+        self, progress: _Progress, statement: Statement, plain: Layout, checked: Checked, heavy: Mapping[str, Value],
+        answers: bool,
+    ) -> dict[str, Kept]:  # fmt: skip
+        """Run a statement; the values to keep.  What cannot be named (formatted text) is only shown."""
+        state = progress.state
+        layout = before(state, statement.mentions, statement.form is Form.INPUT)
+        if answers:
+            put(layout, state, statement, progress.spelled, f"{ANSWER} ← {statement.text}")
+            if not statement.printed_last:
+                layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
+        else:
+            put(layout, state, statement, progress.spelled)
+        counter = state.counter
+        kept: dict[str, Kept] = {}
+        for name, value in heavy.items():
+            counter += 1
+            kept[name] = _hidden(value, f"∆∆{counter}")
+            whole = progress.spelled.span(statement.start, statement.end)
+            if isinstance(kept[name], Tree):
+                layout.line(f"{_target(kept[name])} ← {name}", whole)
+                for leaf in leaves(kept[name]):
+                    layout.line(f"output {leaf.name}", whole)
+            else:
+                layout.line(f"output ∆∆{counter} ← {name}", whole)
+        again = self.session.check(layout.source, self._checker)
+        if again.core is None:
+            layout, again, kept = plain, checked, {}
+        from .computing import compute, ready
+
+        try:
+            prepared = ready(self.session, layout, again)
+            outcome = compute(prepared)
+        except RhoError as error:
+            raise _Stopped(exit_of(error), _about(error.diagnostics, layout)) from None
+        progress.printed += outcome.printed
+        progress.state = replace(state, counter=counter)
+        arrays = {name: shown.value for name, shown in outcome.outputs.items()}
+        return {name: _filled(value, arrays, prepared, state.origin) for name, value in kept.items()}
+
+    # ------------------------------------------------------------------------------------- asking
+
+    def ask(self, text: str, checker: Checker | None = None) -> Asked:
+        """Check a text in the session without entering it."""
+        source = Source("<asked>", text)
+        spelled = spell(source)
+        try:
+            layout = self._layout(self.state, spelled)
+        except _Stopped as stopped:
+            return Asked(Layout(), Checked(source, None, stopped.diagnostics, {}, None, {}), stopped.diagnostics)
+        checked = self.session.check(layout.source, checker or self._checker)
+        return Asked(layout, checked, tuple(_about(checked.diagnostics, layout)))
+
+    def prepare(self, asked: Asked, *, full: bool = False) -> Ready:
+        """Bind and plan what was asked about.  RhoError where running would be refused."""
+        from .computing import ready
+
+        try:
+            return ready(self.session, asked.layout, asked.checked, full=full)
+        except RhoError as error:
+            raise type(error)(_about(error.diagnostics, asked.layout)) from None
+
+    def sources_with(self, text: str) -> dict[str, Source]:
+        """All that messages of `ask` may point into."""
+        return self.sources | {"<asked>": Source("<asked>", text)}
+
+    def value(self, name: str) -> Any:
+        """The array of a name; None if it is text or a tuple."""
+        place = self.state.latest().get(name)
+        item = None if place is None else self.state.items[place]
+        return item.value.array if isinstance(item, ValueItem) and isinstance(item.value, Leaf) else None
+
+    def forget(self, *names: str) -> None:
+        """Take names away (of functions that mention them nothing changes)."""
+        state = self.state
+        gone = {place for name, place in state.latest().items() if name in names and state.items[place].names == (name,)}
+        items = tuple([item for place, item in enumerate(state.items) if place not in gone])
+        self.state = replace(state, items=items, types={n: t for n, t in state.types.items() if n not in names})
+
+
+def _texts(
+    statement: Statement, functions: Sequence[str], light: Sequence[str], values: Mapping[str, Value], origin: Span, answers: bool
+) -> Iterator[Item]:
+    """What stays text: numbers as such, so that chains of `ans` do not grow."""
+    literals = {name: literal for name in light if (literal := _literal(values[name])) is not None}
+    rest = [name for name in light if name not in literals]
+    text = statement.text if functions else statement.quiet()
+    mentions = words(text)
+    if statement.form is Form.OUTPUT:
+        text = text.removeprefix("output").strip()
+    if answers:
+        text = f"{ANSWER} ← {text}"
+    if (functions or rest) and (statement.form is not Form.OUTPUT or "←" in text):
+        yield TextItem((*functions, *rest), text, mentions, origin)
+    for name, literal in literals.items():
+        yield TextItem((name,), f"{name} ← {literal}", frozenset(), origin)
+
+
+def _changes(statement: Statement, names: Mapping[str, object]) -> bool:
+    """Is it `x[i]←v` or `x f← v`, which shows nothing?"""
+    if "←" not in statement.text:
+        return False
+    classes = {
+        name: NameClass.ARRAY if isinstance(entry, (Operand, TupleOperand)) else NameClass.FUNCTION
+        for name, entry in names.items()
+    }
+    program, _ = parse_program(Source("<entry>", statement.text), names=classes)
+    return any(isinstance(one, tree.Evaluate) and isinstance(one.value, tree.Replace | tree.Modify) for one in program.statements)
+
+
+def _about(found: Sequence[Diagnostic], layout: Layout) -> list[Diagnostic]:
+    return [layout.diagnostic(one) for one in found]
+
+
+def _known(value: Value) -> bool:
+    """Does the checker know the value, or that it gives way to other types?  Then it stays text."""
+    if isinstance(value, TupleOperand):
+        return bool(value.items) and all(_known(item) for item in value.items)
+    return value.static is not None or value.constant is not None or value.type.element.weak
+
+
+def _literal(value: Value) -> str | None:
+    """A scalar whole number that the checker knows."""
+    if not isinstance(value, Operand) or value.type.rank or isinstance(value.static, tuple) or value.static is None:
+        return None
+    number = value.static.constant
+    return None if number is None or not value.type.element.weak else str(number).replace("-", "¯")
+
+
+def _hidden(value: Value, name: str) -> Kept:
+    if isinstance(value, TupleOperand):
+        return Tree(tuple([_hidden(item, f"{name}_{place}") for place, item in enumerate(value.items)]))
+    return Leaf(name, "", None)
+
+
+def _target(value: Kept) -> str:
+    return value.name if isinstance(value, Leaf) else "(" + " ".join(_target(item) for item in value.items) + ")"
+
+
+def _filled(value: Kept, arrays: Mapping[str, Any], prepared: Ready, origin: int) -> Kept:
+    if isinstance(value, Tree):
+        return Tree(tuple([_filled(item, arrays, prepared, origin) for item in value.items]))
+    from .concrete import concrete
+
+    core: Core = prepared.core
+    entry = next(entry for entry in core.outputs if entry.name == value.name)
+    return concrete(value.name, arrays[value.name], core.types[entry.value], prepared.bound.sizes, origin)
+
+
+def _type_of(value: Kept) -> str:
+    if isinstance(value, Leaf):
+        return value.type
+    return "(" + " ⋄ ".join(_type_of(item) for item in value.items) + ")"
+
+
+def _with_sizes(state: State, checked: Checked, layout: Layout, statement: Statement, kept: Mapping[str, Kept]) -> State:
+    """The numbers of the sizes that an `input` or a `param` brings in."""
+    if statement.form not in (Form.INPUT, Form.PARAM) or checked.core is None:
+        return state
+    if statement.form is Form.PARAM:
+        param = checked.core.params[-1]
+        text = TextItem((param.name,), f"{param.name} ← {param.default}", frozenset(), layout.place(param.span))
+        items = tuple([item for item in state.items if item.origin != text.origin])
+        return replace(
+            state, items=(*items, text), sizes=state.sizes | {param.name: param.default}, params=state.params | {param.name}
+        )
+    sizes = dict(state.sizes)
+    for name, value in kept.items():
+        entry = next((entry for entry in checked.core.inputs if entry.name == name), None)
+        if entry is None or not isinstance(value, Leaf):
+            continue
+        for size, length in zip(checked.core.types[entry.value].shape, value.array.shape, strict=True):
+            variables = size.variables()
+            if len(variables) == 1 and str(size) == next(iter(variables)).name:
+                sizes[str(size)] = int(length)
+    return replace(state, sizes=sizes, params=state.params)
