@@ -56,6 +56,9 @@ class Document:
             return self._refused(error.diagnostics, loader)
         except UsageError as error:
             return self._refused((Diagnostic("E019", error.message, Span(self.name, 0, 0)),), loader)
+        except RecursionError:
+            deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
+            return self._refused((Diagnostic("E610", deep, Span(self.name, 0, 0)),), loader)
         sources = {one.name: one for one in (*loader.sources, self.source)}
         diagnostics = in_source_order(found.diagnostics, self.source)
         return Checked(self.source, found.core, diagnostics, found.types, found.last, sources, found)
@@ -71,6 +74,10 @@ class Document:
     def again(self) -> Document:
         """The same version, to be checked once more because a module changed."""
         return Document(self.uri, self.version, self.lines, self._checker, self._folder)
+
+    def others(self) -> list[Document]:
+        """The other open documents."""
+        return [one for one in self._folder.documents.values() if one.uri != self.uri]
 
     def module(self, path: str) -> Source | None:
         """The text of a module that this document uses, by what `use` says."""

@@ -129,8 +129,10 @@ def _changing(server: RhoServer) -> None:
         document = server.folder.documents.get(uri)
         if document is None:
             return None
+        at = wire.position(params.position)
         try:
-            found = navigation.rename(document, wire.position(params.position), params.new_name)
+            found = {uri: navigation.rename(document, at, params.new_name)}
         except navigation.CannotRename as error:
             raise JsonRpcInvalidParams(str(error)) from None
-        return lsp.WorkspaceEdit(changes={uri: [wire.edit(one) for one in found]})
+        found.update(navigation.rename_in_users(document, at, params.new_name))
+        return lsp.WorkspaceEdit(changes={where: [wire.edit(one) for one in edits] for where, edits in found.items()})

@@ -17,6 +17,10 @@ from .values import is_latest, types_of
 _TYPE = re.compile(r"[A-Za-z]\w*(?:<[^<>]*>)?(?:\[[^\]]*\])?|\(")
 
 
+MOST_CHARACTERS = 40
+"""Of a hint; the rest is in its detail."""
+
+
 class HintKind(Enum):
     TYPE = "type"
     QUANTITY = "quantity"
@@ -51,7 +55,15 @@ def _type(document: Document, symbol: Symbol) -> list[Hint]:
     types = types_of(document, symbol)
     if len(types) != 1 or symbol.declared is not None or _is_annotated(document, symbol):
         return []
-    return [Hint(document.lines.position(symbol.span.end), f" : {types[0]}", HintKind.TYPE)]
+    return [_hint(document, symbol.span.end, f" : {types[0]}", HintKind.TYPE)]
+
+
+def _hint(document: Document, offset: int, text: str, kind: HintKind, detail: str = "") -> Hint:
+    """A hint, cut if it is long."""
+    place = document.lines.position(offset)
+    if len(text) <= MOST_CHARACTERS:
+        return Hint(place, text, kind, detail)
+    return Hint(place, text[: MOST_CHARACTERS - 1].rstrip() + "…" + text[len(text.rstrip()) :], kind, detail or text.strip())
 
 
 def _is_annotated(document: Document, symbol: Symbol) -> bool:
@@ -66,8 +78,7 @@ def _input(document: Document, symbol: Symbol) -> list[Hint]:
     reads = quantities_in(lines[0])[:1] if len(lines) == 1 else []
     if at == -1 or not reads or not is_latest(document, symbol):
         return []
-    place = document.lines.position(at + 1)
-    return [Hint(place, f" {reads[0]}", HintKind.QUANTITY, f"each element is read {reads[0]} times")]
+    return [_hint(document, at + 1, f" {reads[0]}", HintKind.QUANTITY, f"each element is read {reads[0]} times")]
 
 
 def _function(document: Document, symbol: Symbol) -> list[Hint]:
@@ -79,7 +90,7 @@ def _function(document: Document, symbol: Symbol) -> list[Hint]:
     if symbol.declared is None:
         more = " …" if len(lines) > 1 else ""
         text = lines[0].removeprefix(symbol.name) + more
-        return [Hint(document.lines.position(symbol.span.end), text, HintKind.TYPE, "\n".join(lines))]
+        return [_hint(document, symbol.span.end, text, HintKind.TYPE, "\n".join(lines))]
     start = symbol.declared.end
     statement = document.index.statement_at(symbol.declared.start)
     end = symbol.declared.end if statement is None else statement.end
@@ -88,7 +99,7 @@ def _function(document: Document, symbol: Symbol) -> list[Hint]:
     if len(written) != len(reads):
         return []
     return [
-        Hint(document.lines.position(start + at), f"{reads[index]} ", HintKind.QUANTITY)
+        _hint(document, start + at, f"{reads[index]} ", HintKind.QUANTITY)
         for index, (at, stated) in enumerate(written)
         if not stated
     ]

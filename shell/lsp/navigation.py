@@ -119,6 +119,24 @@ def rename(document: Document, position: Position, name: str) -> list[TextEdit]:
     return [TextEdit(document.lines.of(mention.span), name) for mention in mentions]
 
 
+def rename_in_users(document: Document, position: Position, name: str) -> dict[str, list[TextEdit]]:
+    """The edits of the open documents that use this one as a module, by URI, when a top-level name of it is renamed."""
+    found = _mention(document, position)
+    if found is None or found.member is not None or document.index.top.symbols.get(found.symbol.name) is not found.symbol:
+        return {}
+    edits: dict[str, list[TextEdit]] = {}
+    for user in document.others():
+        for mention in user.index.mentions:
+            if mention.member == found.symbol.name and _is_module(user, mention.symbol, document):
+                edits.setdefault(user.uri, []).append(TextEdit(user.lines.of(mention.span), name))
+    return edits
+
+
+def _is_module(user: Document, module: Symbol, document: Document) -> bool:
+    source = module_source(user, module)
+    return source is not None and source.name == document.name
+
+
 def _unchanged_meaning(document: Document, symbol: Symbol, mentions: list[Mention], name: str) -> None:
     text = document.text
     for mention in reversed(mentions):

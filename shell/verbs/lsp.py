@@ -14,9 +14,9 @@ def run(arguments: Arguments, console: Console) -> Exit:
     try:
         from ..lsp.server import create
     except ImportError as error:
-        if error.name not in ("pygls", "lsprotocol"):
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        raise UsageError("rho lsp needs pygls", "pip install 'rho-lang[lsp]'") from None
+        raise UsageError("rho lsp needs pygls 2", "pip install 'rho-lang[lsp]'") from None
     requests = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

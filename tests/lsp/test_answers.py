@@ -165,6 +165,14 @@ def test_hints(text: str, wanted: str) -> None:
     assert shown(text) == wanted
 
 
+def test_a_long_hint_is_cut_and_explained() -> None:
+    opened = document((Path(__file__).parents[2] / "examples" / "kmeans.rho").read_text(encoding="utf-8"))
+    found = hints(opened, opened.lines.whole())
+    assert all(len(hint.text) <= 41 for hint in found)
+    (reads,) = [hint for hint in found if hint.kind is HintKind.QUANTITY]
+    assert reads.text.endswith("…") and "(k×steps)+(2×k)+steps+1" in reads.detail
+
+
 def test_hints_are_those_of_the_range() -> None:
     opened = document("a ← 1.5\nb ← 2.5\nc ← 3.5\n")
     assert [hint.position.line for hint in hints(opened, Range(Position(1, 0), Position(1, 3)))] == [1]

@@ -11,8 +11,9 @@ from rho.lang.source import Source
 from rho.lang.tree import FunctionName, Name
 from rho.shell.library import STDLIB
 from rho.shell.lsp import navigation
+from rho.shell.lsp.documents import Folder
 from rho.shell.lsp.index import Access, SymbolKind, index_of
-from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename
+from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename, rename_in_users
 from rho.shell.lsp.places import Position
 from rho.shell.session import Session
 
@@ -156,3 +157,17 @@ def test_accesses() -> None:
     assert [m.access for m in index.mentions] == [
         Access.DECLARE, Access.BIND, Access.BIND, Access.CHANGE, Access.READ, Access.READ,
     ]  # fmt: skip
+
+
+def test_renaming_a_name_of_a_module_renames_it_in_the_open_documents_that_use_it(tmp_path: Path) -> None:
+    folder = Folder()
+    module = folder.open((tmp_path / "geometry.rho").as_uri(), 1, "area ← {⍵×⍵}\nhalf ← {area ⍵÷2}\n")
+    text = 'use "./geometry.rho"\narea ← 3\ngeometry.area area\ngeometry.half 2\n'
+    user = folder.open((tmp_path / "main.rho").as_uri(), 1, text)
+    folder.open((tmp_path / "other.rho").as_uri(), 1, "area ← 1\n")
+    position = Position(1, 9)
+    assert applied(module, rename(module, position, "surface")) == "surface ← {⍵×⍵}\nhalf ← {surface ⍵÷2}\n"
+    (found,) = rename_in_users(module, position, "surface").items()
+    assert found[0] == user.uri
+    assert applied(user, found[1]) == text.replace("geometry.area", "geometry.surface")
+    assert rename_in_users(user, Position(1, 0), "x") == {}

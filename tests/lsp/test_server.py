@@ -190,3 +190,26 @@ def test_a_bug_in_one_request_is_logged_and_answered_with_nothing(caplog: pytest
     assert server.ask(URI, broken) is None and server.every(URI, broken) == []
     assert "a request failed" in caplog.text
     assert server.ask(URI, lambda document: document.text) == "x ← 1\n"
+
+
+def test_without_pygls_the_verb_says_what_to_install(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import sys
+
+    from rho.shell.main import main
+
+    for name in [name for name in sys.modules if name.startswith(("rho.shell.lsp.server", "rho.shell.lsp.features"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
+    assert main(["lsp"]) == 2
+    assert "rho-lang[lsp]" in capsys.readouterr().err
+
+
+def test_checking_loads_no_protocol() -> None:
+    """`rho check` costs nothing of this."""
+    import subprocess
+    import sys
+
+    code = "import sys, rho.shell.session, rho.shell.registry; print([m for m in sys.modules if 'pygls' in m or 'lsprotocol' in m])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.strip() == "[]"

@@ -10,6 +10,13 @@ local function root_of(buffer)
   return name ~= "" and vim.fn.fnamemodify(name, ":p:h") or vim.fn.getcwd()
 end
 
+local function request(client, ...)
+  if vim.fn.has("nvim-0.11") == 1 then
+    return client:request(...)
+  end
+  return client.request(...)
+end
+
 function M.setup(options)
   M.options = vim.tbl_extend("force", M.options, options or {})
 end
@@ -29,7 +36,7 @@ local function typed(client, buffer)
       local tick = vim.api.nvim_buf_get_changedtick(buffer)
       position.ch = last
       position.options = { tabSize = 2, insertSpaces = true }
-      client.request("textDocument/onTypeFormatting", position, function(problem, edits)
+      request(client, "textDocument/onTypeFormatting", position, function(problem, edits)
         if problem or not edits or #edits == 0 or vim.api.nvim_buf_get_changedtick(buffer) ~= tick then
           return
         end
