@@ -55,7 +55,7 @@ def _card(xp: Any, number: int) -> Card:
     if key not in _cards:
         with xp.cuda.Device(number):
             streams = [xp.cuda.Stream(non_blocking=True) for _ in range(2)]
-            _cards[key] = Card(*streams, xp.cuda.MemoryPool(), Modules(xp))
+            _cards[key] = Card(streams[0], streams[1], xp.cuda.MemoryPool(), Modules(xp))
     return _cards[key]
 
 
