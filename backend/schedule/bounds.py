@@ -91,9 +91,9 @@ class Bounds:
         tail = self._back[phase][kind]
         if self.phases[phase].combine is None:
             return tail
-        return self._to_combine(phase, kind) + self.combined(phase) + tail
+        return self.to_combine(phase, kind) + self.combined(phase) + tail
 
-    def _to_combine(self, phase: int, kind: int) -> int:
+    def to_combine(self, phase: int, kind: int) -> int:
         """The least ticks from the end of a shard to the arrival of its partial at home, if it has a combine."""
         timer = self.timer
         combine = self.phases[phase].combine
@@ -169,7 +169,7 @@ class Bounds:
                 c: max([floor, *(self._arrival(edge, c) for edge in timer.incoming[p])]) for c in self.costs.allowed_classes[p]
             }
             self._forward[p] = heads
-            arrive = {c: head + self._to_combine(p, c) for c, head in heads.items()}
+            arrive = {c: head + self.to_combine(p, c) for c, head in heads.items()}
             if self.whole[p]:
                 self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combined(p)
             else:

@@ -1,9 +1,9 @@
 """The planner: tiers from cheap to dear, until a plan meets a bound or the budget is spent.
 
-baselines → one phase cut (`splitting`) → uniform modes → annealing → lower bounds → exact search → left shift.  Graphs of
-more than `MOST_EXACT` phases, or on very many devices, go through `large`.  The answer is never worse than a baseline, and
-says why no plan is better, or how far the bound is away.  Everything is counted in moves and solver steps, so the same
-problem gives the same answer; without z3 the status is "optimal" only where a bound is met.
+baselines → one phase cut (`splitting`) → uniform modes → annealing → lower bounds → bound over all cuts (`exact.relaxed`) →
+exact search → left shift.  Graphs of more than `MOST_EXACT` phases, or on very many devices, go through `large`.  The answer is
+never worse than a baseline, and says why no plan is better, or how far the bound is away.  Everything is counted in moves and
+solver steps, so the same problem gives the same answer; without z3 the status is "optimal" only where a bound is met.
 
 Neighbours: `exact` (imported when first needed), `objectives` (goals other than latency, on top of this).
 """
@@ -37,6 +37,8 @@ MOST_SOLVED: Final = 64
 """Phases up to which the exact search is asked after the heuristics for large graphs."""
 MOST_LINKED: Final = 32
 """The same where transfers or memory make the encoding large."""
+MOST_RELAXING: Final = 20_000_000
+"""Solver steps for the bound over all cuts."""
 MOST_DEVICES: Final = 64
 """Devices up to which every one of them is looked at by the search."""
 
@@ -72,9 +74,9 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
             limit = MOST_LINKED if heavy else MOST_SOLVED
             small = len(problem.phases) <= limit and len(timer.kinds) <= MOST_DEVICES
             if small and not found.met and budget.steps != 0:
-                exact(costs, found, candidate_modes(costs), budget)
+                prove(costs, bounds, found, candidate_modes(costs), budget)
         else:
-            _search(costs, found, compared, budget)
+            _search(costs, bounds, found, compared, budget)
     if found.schedule is None:
         return _nothing(problem, found, table, None)
     if not found.met and len(found.schedule.shards) <= MOST_SHARDS:
@@ -100,7 +102,7 @@ def starts(costs: Costs, compared: Sequence[Candidate]) -> list[Candidate]:
     return sorted(found, key=lambda c: FOREVER if c.ticks is None else c.ticks)
 
 
-def _search(costs: Costs, found: Found, compared: Sequence[Candidate], budget: Budget) -> None:
+def _search(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget) -> None:
     """Annealing from the best starts, then the exact search."""
     timer = costs.timer
     modes = candidate_modes(costs)
@@ -123,7 +125,37 @@ def _search(costs: Costs, found: Found, compared: Sequence[Candidate], budget: B
     if found.schedule is not None:
         found.offer(left_shift(timer, found.schedule))
     if not found.met and budget.steps != 0:
+        prove(costs, bounds, found, modes, budget)
+
+
+def prove(costs: Costs, bounds: Bounds, found: Found, modes: Modes, budget: Budget) -> None:
+    """Where the candidate cuts are not all: the easier problem with all cuts, before and after the exact search."""
+    known = found.schedule
+    if not modes.complete and known is not None:
+        relax(bounds, found, budget)
+    if not found.met:
         exact(costs, found, modes, budget)
+        if not modes.complete and found.schedule is not known:
+            relax(bounds, found, budget)
+
+
+def relax(bounds: Bounds, found: Found, budget: Budget) -> None:
+    """Raise the bound by what holds of all cuts.  See `exact.relaxed`."""
+    try:
+        from .exact.relaxed import relaxed_bound
+        from .exact.solver import Steps
+    except ImportError:
+        return
+    import time
+
+    if found.schedule is None or found.met:
+        return
+    until = None if budget.seconds is None else time.monotonic() + budget.seconds
+    steps = Steps(MOST_RELAXING if budget.steps is None else min(budget.steps, MOST_RELAXING), until)
+    ticks = relaxed_bound(bounds, found.bound, found.schedule.makespan, steps)
+    found.aborted |= steps.late
+    if ticks > found.bound:
+        found.raise_bound(ticks, "z3")
 
 
 def exact(costs: Costs, found: Found, modes: Modes, budget: Budget) -> None:
@@ -149,7 +181,7 @@ def exact(costs: Costs, found: Found, modes: Modes, budget: Budget) -> None:
         found.offer(outcome.schedule)
     if modes.complete and outcome.lower_bound > found.bound:
         found.raise_bound(outcome.lower_bound, "z3")
-    elif not modes.complete:
+    elif not modes.complete and not found.met:
         # what holds of the cuts that were tried, though not of all: told beside the bound, never as one
         found.detail = {**(found.detail or {}), "candidates": outcome.lower_bound}
 

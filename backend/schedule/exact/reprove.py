@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
+from ..bounds import Bounds
 from ..costs import Costs, order_of
 from ..modes import candidate_modes
 from ..problem import Answer, Objective, Problem, Status
@@ -17,6 +18,7 @@ from ..splitting import most, split
 from ..timing import Timer
 from .conflict import certified_bound, find_conflict
 from .placing import least_bytes
+from .relaxed import MOST_RELAXED, refuted
 from .search import Search
 from .solver import Solver, Steps, Verdict, available
 
@@ -65,7 +67,9 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
         search = Search(problem, modes.choices, steps)
         if search.probe(bound - 1, steps.left) is Verdict.UNSAT:
             return True
-    return certified_bound(problem) >= bound
+    if certified_bound(problem) >= bound:
+        return True
+    return not modes.complete and len(problem.phases) <= MOST_RELAXED and refuted(Bounds(costs), bound - 1, steps)
 
 
 def _cut_refuted(problem: Problem, timer: Timer, costs: Costs, makespan: int, steps: Steps) -> bool:
