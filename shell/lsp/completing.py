@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from ...lang.declarations import is_declaration
 from ...lang.grammar import NAME
@@ -164,7 +165,7 @@ def _library(document: Document, visible: dict[str, Symbol], typed: str, where: 
     """`mean` offers `stats.mean`, with `use stats` if it is missing."""
     if len(typed) < 2:
         return
-    for entry in library.entries():
+    for entry in _entries():
         module, _, name = entry.name.partition(".")
         if name.startswith(typed) or module.startswith(typed):
             used = visible.get(module)
@@ -175,6 +176,12 @@ def _library(document: Document, visible: dict[str, Symbol], typed: str, where: 
             edit = TextEdit(where, entry.name)
             label = name if name.startswith(typed) else entry.name
             yield Item(entry.name, ItemKind.FUNCTION, detail, edit, label, 4, also, library_page(entry))
+
+
+@lru_cache(maxsize=1)
+def _entries() -> tuple[library.LibraryEntry, ...]:
+    """What is documented in the standard library, read once."""
+    return tuple(library.entries())
 
 
 def _top(document: Document) -> Range:
