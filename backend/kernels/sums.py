@@ -17,9 +17,11 @@ from .maps import pack_operand
 from .scalar_text import Vectors, identity
 from .writer import Writer
 
-TILE = 256
-"""Cells whose partial results one thread holds."""
-_LANE_LEVELS = 9
+TILE = 1024
+"""Cells whose partial results one thread holds, of all results together."""
+_GROUP = 8
+"""Lanes of a full tile that are visited together."""
+_LANE_LEVELS = 6
 _LINE = 64
 _BLOCK_LEVELS = 28
 
@@ -123,9 +125,13 @@ def _fetch_ahead(e: Emission, start: str, lane: str, place: str) -> None:
         operand = e.kernel.operands[i]
         if operand.step is Step.UNIT:
             address = w.at(e.bases[i], w.word("mul", ahead, operand.kind.bytes))
-            w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
-            for line in range(0, width * operand.kind.bytes, _LINE):
-                w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
+            _prefetch(w, address, width * operand.kind.bytes)
+
+
+def _prefetch(w: Writer, address: str, bytes: int) -> None:
+    w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+    for line in range(0, bytes, _LINE):
+        w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
 
 def _without_absent(e: Emission, values: list[str], short: str, active: str) -> list[str]:
@@ -237,38 +243,50 @@ def _finish(w: Writer, v: Vectors, e: Emission, place: int, tree: str, size: str
 
 
 def write_across(e: Emission) -> None:
-    """Outer loops, then tiles of the vector axis, each down the whole last axis."""
+    """Outer loops, then tiles of the vector axis, each down the whole last axis.
+
+    Lanes next to each other are visited together, as many as there is room for, so that memory is read in runs of rows; these
+    groups come in bit-reversed order, and the lanes of the last one left are halved."""
     w, kernel = e.w, e.kernel
     cells, size = e.sizes[-2], e.sizes[-1]
+    tile = TILE >> (len(kernel.results) - 1).bit_length()
+    space = _GROUP * tile
     loops = e.open_outer(kernel.axes - 2)
-    lane_trees = [e.room(_LANE_LEVELS * TILE * r.kind.bytes) for r in kernel.results]
-    block_trees = [e.room(_BLOCK_LEVELS * TILE * r.kind.bytes) for r in kernel.results]
+    lane_trees = [e.room(_LANE_LEVELS * space * r.kind.bytes) for r in kernel.results]
+    block_trees = [e.room(_BLOCK_LEVELS * tile * r.kind.bytes) for r in kernel.results]
     last = w.word("sub", cells, kernel.lanes)
-    tiles = w.begin(0, cells, TILE)
-    stop = w.smaller(w.word("add", tiles.index, TILE), cells)
+    tiles = w.begin(0, cells, tile)
+    stop = w.smaller(w.word("add", tiles.index, tile), cells)
+    width = w.word("and", w.word("add", w.word("sub", stop, tiles.index), kernel.lanes - 1), -kernel.lanes)
     blocks = w.begin(0, w.word("lshr", w.word("add", size, BLOCK - 1), BLOCK.bit_length() - 1))
     start = w.word("mul", blocks.index, BLOCK)
     length = w.smaller(w.word("sub", size, start), BLOCK)
     lanes = w.smaller(length, LANES)
-    zeros = w.call("i64", "llvm.ctlz.i64", ("i64", w.word("sub", lanes, 1)), ("i1", "false"))
-    bits = w.word("sub", 64, zeros)
-    visits = w.begin(0, w.word("shl", 1, bits))
+    bits = _bits(w, w.word("sub", lanes, 1))
+    held = w.smaller(w.word("sub", _bits(w, w.word("udiv", space, width)), 1), bits)
+    group, rest = w.word("shl", 1, held), w.word("sub", bits, held)
+    visits = w.begin(0, w.word("shl", 1, rest))
     turned = w.call("i64", "llvm.bitreverse.i64", ("i64", visits.index))
-    lane = w.word("lshr", w.word("lshr", turned, 1), w.word("sub", 63, bits))
+    first = w.word("shl", w.word("lshr", w.word("lshr", turned, 1), w.word("sub", 63, rest)), held)
+    members = w.begin(0, group)
+    lane = w.word("add", first, members.index)
+    room = w.word("mul", members.index, width)
     vectors = w.begin(tiles.index, stop, kernel.lanes)
     cell = w.smaller(vectors.index, last)
     totals = _lane_across(e, cell, start, lane, length)
-    slot = w.word("sub", vectors.index, tiles.index)
+    slot = w.word("add", room, w.word("sub", vectors.index, tiles.index))
     for place, result in enumerate(kernel.results):
         tree = w.at(lane_trees[place], w.word("mul", slot, result.kind.bytes))
-        _carry(w, e.v, e, place, tree, visits.index, totals[place], TILE * result.kind.bytes)
+        _carry(w, e.v, e, place, tree, visits.index, totals[place], space * result.kind.bytes)
     w.end(vectors)
+    w.end(members)
     w.end(visits)
+    tops = [w.at(tree, w.word("mul", rest, space * r.kind.bytes)) for tree, r in zip(lane_trees, kernel.results, strict=True)]
+    _halve_across(e, tops, width, held)
     vectors = w.begin(0, w.word("sub", stop, tiles.index), kernel.lanes)
     for place, result in enumerate(kernel.results):
-        offset, pitch = w.word("mul", vectors.index, result.kind.bytes), TILE * result.kind.bytes
-        top = w.at(w.at(lane_trees[place], offset), w.word("mul", bits, pitch))
-        value = e.v.load(result.kind, top)
+        offset, pitch = w.word("mul", vectors.index, result.kind.bytes), tile * result.kind.bytes
+        value = e.v.load(result.kind, w.at(tops[place], offset))
         _carry(w, e.v, e, place, w.at(block_trees[place], offset), blocks.index, value, pitch)
     w.end(vectors)
     w.end(blocks)
@@ -277,11 +295,32 @@ def write_across(e: Emission) -> None:
     cell = w.smaller(vectors.index, last)
     for place, result in enumerate(kernel.results):
         tree = w.at(block_trees[place], w.word("mul", slot, result.kind.bytes))
-        total = _finish(w, e.v, e, place, tree, size, TILE * result.kind.bytes)
+        total = _finish(w, e.v, e, place, tree, size, tile * result.kind.bytes)
         e.v.store(result.kind, total, w.at(e.outputs[place], w.word("mul", cell, result.kind.bytes)))
     w.end(vectors)
     w.end(tiles)
     e.close_outer(loops)
+
+
+def _bits(w: Writer, number: str) -> str:
+    """How many binary digits a number has."""
+    return w.word("sub", 64, w.call("i64", "llvm.ctlz.i64", ("i64", number), ("i1", "false")))
+
+
+def _halve_across(e: Emission, rows: list[str], width: str, bits: str) -> None:
+    """2 to the `bits` rows of partial results, `width` items each, halved until the first is all."""
+    w = e.w
+    steps = w.begin(0, bits)
+    half = w.word("lshr", w.word("lshr", w.word("shl", 1, bits), 1), steps.index)
+    span = w.word("mul", half, width)
+    items = w.begin(0, span, e.kernel.lanes)
+    for base, result in zip(rows, e.kernel.results, strict=True):
+        low = w.at(base, w.word("mul", items.index, result.kind.bytes))
+        high = w.at(low, w.word("mul", span, result.kind.bytes))
+        joined = e.v.combine(result.reduction or "", result.kind, e.v.load(result.kind, low), e.v.load(result.kind, high))
+        e.v.store(result.kind, joined, low)
+    w.end(items)
+    w.end(steps)
 
 
 def _lane_across(e: Emission, cell: str, start: str, lane: str, length: str) -> tuple[str, ...]:

@@ -39,7 +39,6 @@ class PreparedPlan:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
         machine = self._machine
         machine.inputs = inputs
-        machine.printed, machine.outputs = [], {}
         if self._defines:
             machine.sizes.clear()
             machine.sizes.update(self._sizes)
@@ -54,5 +53,6 @@ class PreparedPlan:
             raise RunFailed([Diagnostic("E702", text, current_span(machine))]) from None
         finally:
             machine.inputs = {}
+            machine.printed, machine.outputs = [], {}
             self._block.memory.clear()
             self._backend.forget()

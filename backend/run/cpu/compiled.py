@@ -113,9 +113,9 @@ class CompiledRun:
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
-        if self.small:
+        if self.direct and (overwrite is None or self.reduces):
             ready = self.direct.get(_layout(arrays))
-            if ready is not None and (overwrite is None or self.reduces):
+            if ready is not None:
                 return self.run_directly(ready, arrays)
         stores = Stores.STREAMED if overwrite is None and self.points * 16 >= STREAMED else Stores.PLAIN
         bound = self.bound(arrays, stores)
@@ -123,7 +123,7 @@ class CompiledRun:
             del arrays
             trim()
             return self.otherwise(values, overwrite)
-        if self.small and bound.is_direct:
+        if bound.is_direct and (overwrite is None or self.reduces):
             self.direct[_layout(arrays)] = bound
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
@@ -137,7 +137,7 @@ class CompiledRun:
         except IndexError:
             block = (ctypes.c_int64 * len(words))(*words)
             address = ctypes.addressof(block)
-        results = tuple([np.empty(bound.shape, dtype) for dtype in bound.dtypes])
+        results = tuple([room(bound.shape, dtype) for dtype in bound.dtypes])
         for place, array in zip(bound.operand_places, arrays, strict=True):
             block[place] = array.__array_interface__["data"][0]
         for place, array in zip(bound.result_places, results, strict=True):
@@ -221,7 +221,8 @@ class CompiledRun:
             grain = 256 if inner and size >= 1024 * self.threads else 64 if inner and size >= 256 * self.threads else 1
             if inner and grain == 1:
                 continue
-            step = -(-size // (wanted * grain)) * grain
+            runs = self.threads if inner and nest.form is Form.ACROSS else wanted
+            step = -(-size // (runs * grain)) * grain
             starts = list(range(0, size, step))
             if inner and nest.form is Form.ACROSS:
                 starts = [start for start in starts if not start or size - start >= lanes]
