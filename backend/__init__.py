@@ -64,7 +64,7 @@ def execute(
     """Run a plan on host arrays by name; `observe` is told how long each step took.  `simulated`: its devices are declared, and
     each is held to its memory.  RunFailed: a run-time check, or memory; no partial result."""
     from .run.cpu import CpuBackend
-    from .run.executor import Limits, execute_plan
+    from .run.executor import Limits, Pace, execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
     cards = [] if simulated else [device for device in schedule.devices if device.backend == "cuda"]
@@ -72,7 +72,10 @@ def execute(
         from .run.cuda.card import CudaBackend
 
         backends |= {device.id: CudaBackend(number, device.memory) for number, device in enumerate(cards)}
-    return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED if simulated else Limits.PLANNED)
+    if simulated:
+        return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED)
+    pace = Pace.PREDICTED if cards else Pace.THREADS
+    return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
 
 
 def execute_null(schedule: Plan, bound: BoundGraph) -> Results:

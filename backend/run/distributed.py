@@ -3,7 +3,8 @@
 Every device has its own holdings (`pieces`); a step takes what it needs from those of its own device and nowhere else, so
 a missing transfer is found, never papered over.  One loop serves all queues: of those that need not wait, the one whose next
 step starts first on the predicted clock goes on.  So execution is deterministic, costs no more for ten thousand devices
-than for their steps, and a simulated device holds at each step what the plan says it holds then.
+than for their steps, and a simulated device holds at each step what the plan says it holds then.  Devices that this machine has
+run their queues in threads instead (`threads`); holdings are changed under one lock, kernels run outside it.
 
 Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
 operands of a copy do on a real queue.
@@ -15,8 +16,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
+from threading import RLock
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
@@ -36,14 +38,16 @@ from ..schedule.plan import (
     FreeStep,
     LoopStep,
     Plan,
+    QueueKind,
     RunStep,
     Step,
     TransferStep,
     WaitStep,
 )
-from .executor import Machine, compile_step
+from .executor import Machine, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
 from .shards import Makes, combine, compile_shard
+from .threads import run_in_threads
 
 Action: TypeAlias = Callable[[], None]
 
@@ -58,6 +62,7 @@ class Cluster:
     sharing: frozenset[ValueId]
     to_read: dict[tuple[DeviceId, ValueId], int] = field(default_factory=dict)
     deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
+    lock: Any = field(default_factory=RLock)
 
     def bytes(self, value: ValueId, box: Box | None = None) -> int:
         """Bytes of a buffer, rounded to its grain; results of one phase share one."""
@@ -67,6 +72,10 @@ class Cluster:
 
     def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         """See Note [Deferred frees]."""
+        with self.lock:
+            self._free(device, value, box)
+
+    def _free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
         if self.to_read.get((device, value), 0):
             self.deferred.setdefault((device, value), []).append(box)
         else:
@@ -79,8 +88,12 @@ class Cluster:
                 self.holdings[device].free(value, box)
 
 
-def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None]) -> dict[DeviceId, int]:
-    """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none."""
+def run_distributed(
+    machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None], pace: Pace
+) -> dict[DeviceId, int]:  # fmt: skip
+    """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none.
+
+    In threads there is no tick at whose end to count: nothing is held to limits, and what was held is not known."""
     touched: set[DeviceId] = set()
 
     def settle() -> None:
@@ -100,7 +113,20 @@ def run_distributed(machine: Machine, plan: Plan, limits: Mapping[DeviceId, int 
         if isinstance(step, TransferStep):
             key = step.source, step.value
             cluster.to_read[key] = cluster.to_read.get(key, 0) + 1
-    queues = [[_compile(cluster, step, queue.device, plan.home) for step in queue.steps] for queue in plan.main.queues]
+    apart = pace is Pace.THREADS  # each with its own current phase
+    machines = [replace(machine) if apart else machine for _ in plan.main.queues]
+    clusters = [replace(cluster, machine=own) for own in machines]
+    queues = [
+        [_compile(own, step, queue.device, plan.home) for step in queue.steps]
+        for queue, own in zip(plan.main.queues, clusters, strict=True)
+    ]
+    if pace is Pace.THREADS:
+        home = next(w for w, q in enumerate(plan.main.queues) if q.device == plan.home and q.kind is QueueKind.COMPUTE)
+        failure = run_in_threads([q.steps for q in plan.main.queues], queues, home, machine.backends[plan.home].quiet)
+        if failure is not None:
+            machine.current = machines[failure.queue].current
+            raise failure.error
+        return {}
     try:
         _loop([queue.steps for queue in plan.main.queues], queues, settle)
         settle()
@@ -180,19 +206,23 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
 
     def take(value: ValueId, part: Box, full: bool) -> Any:
         kind, shape = machine.kind(value), shapes[value]
-        return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
+        with cluster.lock:
+            return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
 
     def run() -> None:
         machine.current = phase
         start = perf_counter_ns()
-        kernel = compile_shard(phase, box, makes, machine, machine.backends[device])
-        for made in kernel(take):
-            if made.partial:
-                holdings.partials.setdefault(made.value, []).append((made.box, made.array))
-                holdings.count(made.value, made.box, cluster.bytes(made.value))
-            else:
-                holdings.count(made.value, made.box, cluster.bytes(made.value, made.box))
-                holdings.keep(made.value, made.box, made.array, shapes[made.value])
+        with machine.making:
+            kernel = compile_shard(phase, box, makes, machine, machine.backends[device])
+        results = kernel(take)
+        with cluster.lock:
+            for made in results:
+                if made.partial:
+                    holdings.partials.setdefault(made.value, []).append((made.box, made.array))
+                    holdings.count(made.value, made.box, cluster.bytes(made.value))
+                else:
+                    holdings.count(made.value, made.box, cluster.bytes(made.value, made.box))
+                    holdings.keep(made.value, made.box, made.array, shapes[made.value])
         if machine.observe is not None:
             machine.observe(phase, perf_counter_ns() - start)
 
@@ -208,15 +238,17 @@ def _whole(cluster: Cluster, step: RunStep | LoopStep | BranchStep | CellsStep, 
 
     def run() -> None:
         machine.current = phase
-        assembled = [value for value in needed if value not in holdings.memory and value in holdings.pieces]
-        for value in assembled:
-            shape = machine.shape(value)
-            holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
-        for value in results:
-            holdings.count(value, None, cluster.bytes(value))
+        with cluster.lock:
+            assembled = [value for value in needed if value not in holdings.memory and value in holdings.pieces]
+            for value in assembled:
+                shape = machine.shape(value)
+                holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
+            for value in results:
+                holdings.count(value, None, cluster.bytes(value))
         action(holdings.memory)
-        for value in assembled:
-            del holdings.memory[value]
+        with cluster.lock:
+            for value in assembled:
+                del holdings.memory[value]
 
     return run
 
@@ -229,10 +261,12 @@ def _combine(cluster: Cluster, step: CombineStep, home: DeviceId) -> Action:
     def run() -> None:
         machine.current = phase
         for value in traverse.results(phase):
-            made = combine(phase, value, holdings.partials[value], machine, machine.backends[home])
-            holdings.free(value, None)
-            holdings.count(value, None, cluster.bytes(value))
-            holdings.memory[value] = made
+            with machine.making:
+                made = combine(phase, value, holdings.partials[value], machine, machine.backends[home])
+            with cluster.lock:
+                holdings.free(value, None)
+                holdings.count(value, None, cluster.bytes(value))
+                holdings.memory[value] = made
 
     return run
 
@@ -252,6 +286,10 @@ def _transfer(cluster: Cluster, step: TransferStep) -> Action:
 
     def run() -> None:
         machine.current = maker
+        with cluster.lock:
+            move()
+
+    def move() -> None:
         if step.partial:
             for box, array in source.partials.get(value, ()):
                 target.partials.setdefault(value, []).append((box, carry(array)))

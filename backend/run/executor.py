@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from math import prod
+from threading import Lock
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
@@ -38,6 +39,7 @@ from ..schedule.plan import (
     FreeStep,
     LoopStep,
     Plan,
+    QueueKind,
     RunStep,
     Step,
     SubPlan,
@@ -90,6 +92,8 @@ class Machine:
     outputs: dict[str, Shown] = field(default_factory=dict)
     current: Phase | None = None
     observe: Observer | None = None
+    making: Any = field(default_factory=Lock)
+    """Held while a kernel is made: queues may be threads."""
 
     def kind(self, value: ValueId) -> Kind:
         return self.types[value].element.kind
@@ -123,9 +127,16 @@ class Limits(Enum):
     ENFORCED = "each device's holdings are counted as well"
 
 
+class Pace(Enum):
+    """How queues of several devices get on."""
+
+    PREDICTED = "one step after the other, by the predicted clock"
+    THREADS = "each in a thread of its own"
+
+
 def execute_plan(
     plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
-    observe: Observer | None = None, limits: Limits = Limits.PLANNED,
+    observe: Observer | None = None, limits: Limits = Limits.PLANNED, pace: Pace = Pace.PREDICTED,
 ) -> Results:  # fmt: skip
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
     graph = with_arms_out(bound.graph, plan.speculated)
@@ -136,7 +147,7 @@ def execute_plan(
     require_memory(plan, machine)
     with home.quiet():
         try:
-            held = _run(machine, plan, limits)
+            held = _run(machine, plan, limits, pace)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, current_span(machine))]) from None
         except MemoryError:
@@ -144,14 +155,22 @@ def execute_plan(
     return Results(tuple(machine.printed), machine.outputs, held)
 
 
-def _run(machine: Machine, plan: Plan, limits: Limits) -> Mapping[DeviceId, int]:
+def _run(machine: Machine, plan: Plan, limits: Limits, pace: Pace) -> Mapping[DeviceId, int]:
     if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(_is_shared, plan.main.queues[0].steps)):
         Block(machine, plan.main).run()
         return {}
     from .distributed import run_distributed
 
     declared = {device.id: device.memory if limits is Limits.ENFORCED else None for device in plan.devices}
-    return run_distributed(machine, plan, declared)
+    return run_distributed(machine, plan, declared, pace if _is_parallel(plan) else Pace.PREDICTED)
+
+
+def _is_parallel(plan: Plan) -> bool:
+    """Do several devices have work, and not so many that threads would be too many?"""
+    from .threads import MOST_THREADS
+
+    busy = [queue.kind for queue in plan.main.queues if queue.steps]
+    return busy.count(QueueKind.COMPUTE) > 1 and len(busy) <= MOST_THREADS
 
 
 def _is_shared(step: Step) -> bool:
@@ -315,7 +334,8 @@ def _kernel_action(
         kernel = kept.get(key)
         if kernel is None:
             kept.clear()
-            kernel = kept[key] = make()
+            with machine.making:
+                kernel = kept[key] = make()
         target = memory[overwrite] if overwrite is not None and sole_owner(memory, overwrite) else None
         made = kernel(memory, target)
         if defined:

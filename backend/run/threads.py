@@ -1,0 +1,163 @@
+"""Runs the queues of a plan whose devices are all of this machine: a thread each, with fences between them.
+
+The caller's thread takes the home queue, so prints, limits on time and Ctrl-C are where they always are.  Values do not depend
+on who is first: every step's operands are behind fences.  Neither do failures of the program: after one the other queues go on
+as far as they come, and of all failures the one that the predicted clock meets first is raised.  Anything else (memory, an
+interrupt, a mistake in Rho) stops all threads at once.  Queues that wait for each other are found, never waited for.
+
+Neighbours: `distributed` (makes the actions, and guards what threads share), `executor` (asks for this).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, suppress
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ...lang.diagnostics import RunFailed
+from ..schedule.plan import FenceId, FenceStep, Step, WaitStep
+from .failures import CheckFailed
+
+Action: TypeAlias = Callable[[], None]
+MOST_THREADS: Final = 64
+_OF_THE_PROGRAM: Final = (RunFailed, CheckFailed)
+
+
+class _Stop(BaseException):
+    """Raised in threads whose work is not wanted any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What ended queue number `queue`, at a step that starts at `start`."""
+
+    start: int
+    queue: int
+    error: BaseException
+
+
+@dataclass(slots=True)
+class _Gate:
+    """What all threads know: fences to come, who waits for which, and what went wrong.  `change` guards everything."""
+
+    to_come: dict[FenceId, int]
+    unfinished: set[int]
+    change: threading.Condition = field(default_factory=threading.Condition)
+    waiting: dict[int, FenceId] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+    stopped: bool = False
+    unreached: bool = False
+
+    def wait(self, queue: int, fence: FenceId) -> bool:
+        """Wait for a fence; False: it will never be passed."""
+        with self.change:
+            self.waiting[queue] = fence
+            self.change.notify_all()
+            try:
+                while not self.stopped and self.to_come.get(fence, 1):
+                    if self.stuck():
+                        self.unreached = True
+                        self.change.notify_all()
+                        return False
+                    self.change.wait()
+                return not self.stopped
+            finally:
+                del self.waiting[queue]
+
+    def stuck(self) -> bool:
+        """Does everyone wait for a fence that is still to come?"""
+        return all(queue in self.waiting and self.to_come.get(self.waiting[queue], 1) for queue in self.unfinished)
+
+    def passed(self, fence: FenceId) -> None:
+        with self.change:
+            self.to_come[fence] -= 1
+            self.change.notify_all()
+
+    def finished(self, queue: int, failure: Failure | None, *, stop: bool) -> None:
+        with self.change:
+            self.unfinished.discard(queue)
+            if failure is not None:
+                self.failures.append(failure)
+            self.stopped = self.stopped or stop
+            self.change.notify_all()
+
+    def wait_for_all(self) -> None:
+        with self.change:
+            while self.unfinished and not self.stopped:
+                self.change.wait()
+
+
+def run_in_threads(
+    steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], own: int,
+    quiet: Callable[[], AbstractContextManager[object]],
+) -> Failure | None:  # fmt: skip
+    """Run every queue to its end, number `own` in this thread; the failure to be raised, if there is one.
+
+    `quiet`: what each thread works in."""
+    to_come: dict[FenceId, int] = {}
+    for queue in steps:
+        for step in queue:
+            if isinstance(step, FenceStep):
+                to_come[step.fence] = to_come.get(step.fence, 0) + 1
+    gate = _Gate(to_come, {which for which, queue in enumerate(steps) if queue} | {own})
+    threads: list[threading.Thread] = []
+
+    def serve(which: int) -> None:
+        start, failure, stop = 0, None, False
+        try:
+            with quiet():
+                for step, action in zip(steps[which], actions[which], strict=True):
+                    if gate.stopped:
+                        return
+                    start = getattr(step, "start", start)
+                    if isinstance(step, WaitStep) and not gate.wait(which, step.fence):
+                        return
+                    action()
+                    if isinstance(step, FenceStep):
+                        gate.passed(step.fence)
+        except _Stop:
+            pass
+        except BaseException as error:
+            failure = Failure(start, which, error)
+            stop = not isinstance(error, _OF_THE_PROGRAM)
+        finally:
+            gate.finished(which, failure, stop=stop)
+
+    def work(which: int) -> None:
+        with suppress(_Stop):
+            serve(which)
+
+    try:
+        for which in sorted(gate.unfinished - {own}):
+            thread = threading.Thread(target=work, args=(which,), daemon=True)
+            thread.start()
+            threads.append(thread)
+        serve(own)
+        gate.wait_for_all()
+    except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
+        gate.finished(own, Failure(0, own, error), stop=True)
+    if gate.stopped:
+        _interrupt(threads)
+    for thread in threads:
+        thread.join()
+    return _first(gate)
+
+
+def _first(gate: _Gate) -> Failure | None:
+    """What stopped everything, else what the predicted clock meets first."""
+    urgent = [failure for failure in gate.failures if not isinstance(failure.error, _OF_THE_PROGRAM)]
+    if urgent:
+        return urgent[0]
+    if gate.unreached and not gate.failures:
+        raise AssertionError("every queue waits for another")
+    return min(gate.failures, key=lambda failure: (failure.start, failure.queue), default=None)
+
+
+def _interrupt(threads: Sequence[threading.Thread]) -> None:
+    """Let no thread go on beyond what it does in compiled code."""
+    for thread in threads:
+        if thread.ident is not None and thread.is_alive():
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(_Stop))

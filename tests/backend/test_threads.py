@@ -1,0 +1,171 @@
+"""Queues as threads: the same bits as one by one, failures as the predicted clock meets them, and no hanging whatever fails."""
+
+from __future__ import annotations
+
+import random
+import signal
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.run import distributed
+from rho.backend.run.cpu import CpuBackend
+from rho.backend.run.executor import Pace, Results, execute_plan
+from rho.backend.run.failures import CheckFailed
+from rho.backend.schedule.plan import FenceStep, Plan, Step, WaitStep
+from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.backend.schedule.program.quick import split_evenly, with_modes
+from rho.lang.diagnostics import RunFailed
+from rho.lang.source import Source
+from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of
+from rho.typechecker.check import check
+
+TEXT = """input X : f64[n 3]
+input W : f64[3 4]
+Y ← 0⌈1+X×⍤1⊢2 3 4
+Z ← +⌿Y
+output Y
+⎕←Z
+⎕←+/,W
+⎕←⌊Z
+⎕←{⍵>0 : Z×2 ⋄ ⌽Z}(+/Z)
+"""
+
+
+def prepared(devices: int, seed: int, text: str = TEXT) -> tuple[Plan, BoundGraph, dict[str, np.ndarray]]:
+    """A plan of several CPU devices, split evenly or as chance has it."""
+    rng = np.random.default_rng(5)
+    data = {"X": rng.standard_normal((4000, 3)), "W": rng.standard_normal((3, 4))}
+    checked = check(Source("threads.rho", text))
+    assert checked.core is not None, checked.diagnostics
+    bound = backend.load(checked.core, data)
+    own = [DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, devices))]
+    profile = Profile(tuple(own), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in own[1:]))
+    chance = random.Random(seed)
+    made = problem_of(bound, profile, given=ticks_of(chance))
+    answer = split_evenly(made.problem) if seed == 0 else with_modes(made.problem, random_modes(made.problem, chance))
+    assert answer is not None
+    return plan_of(made, answer), bound, data
+
+
+def run(plan: Plan, bound: BoundGraph, data: dict[str, np.ndarray], pace: Pace = Pace.THREADS) -> Results:
+    return execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=pace)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_threads_give_the_same_bits(seed: int) -> None:
+    plan, bound, data = prepared(2 + seed % 4, seed)
+    alone = backend.execute(backend.plan(bound), bound, data)
+    for _ in range(4):
+        assert same_bits(run(plan, bound, data), alone)
+    assert same_bits(run(plan, bound, data, Pace.PREDICTED), alone)
+    assert threading.active_count() < 60
+
+
+def test_a_run_on_this_machines_devices_uses_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan, bound, data = prepared(3, 0)
+    seen: set[str] = set()
+    compile = distributed._compile
+
+    def noting(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
+        action = compile(cluster, step, *rest)  # type: ignore[arg-type]
+        return lambda: (seen.add(threading.current_thread().name), action())[1]
+
+    monkeypatch.setattr(distributed, "_compile", noting)
+    backend.execute(plan, bound, data)
+    assert len(seen) > 3
+    seen.clear()
+    backend.execute(plan, bound, data, simulated=True)
+    assert seen == {threading.current_thread().name}
+
+
+# --------------------------------------------------------------------------------- what goes wrong
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, queue: int, position: int, plan: Plan, error: BaseException) -> None:
+    """The step at a place of a queue fails."""
+    chosen = plan.main.queues[queue].steps[position]
+    compile = distributed._compile
+
+    def wrong() -> None:
+        raise error
+
+    def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
+        return wrong if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(distributed, "_compile", compiled)
+
+
+PLACES = [(queue, position) for queue, own in enumerate(prepared(3, 0)[0].main.queues) for position in range(len(own.steps))]
+
+
+@pytest.mark.parametrize("error", [CheckFailed("E310", "here"), MemoryError(), KeyboardInterrupt(), ValueError("a bug")])
+def test_the_nth_step_of_each_queue_fails(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Every place in turn: what comes out is that failure, at once, and no thread is left."""
+    plan, bound, data = prepared(3, 0)
+    before = threading.active_count()
+    expected = {CheckFailed: RunFailed, MemoryError: RunFailed}.get(type(error), type(error))
+    for queue, position in PLACES:
+        with monkeypatch.context() as patch:
+            failing(patch, queue, position, plan, error)
+            with pytest.raises(expected) as caught:
+                run(plan, bound, data)
+            if isinstance(caught.value, RunFailed):
+                assert caught.value.diagnostics[0].code == ("E310" if isinstance(error, CheckFailed) else "E702")
+    assert threading.active_count() <= before
+
+
+def test_of_several_failures_the_first_by_the_clock_is_told() -> None:
+    """`⌊Z` of numbers too large fails, and so does the loading of an index on another device: always the same one."""
+    text = "input X : f64[n 3]\ninput W : f64[3 4]\na ← ⌊1E300×X\nb ← ⌊1E200×W\nc ← ⌈1E250×X\n⎕←+/,a\n⎕←+/,b\n⎕←+/,c\n"
+    told: set[tuple[str, int]] = set()
+    for seed in range(3):
+        plan, bound, data = prepared(4, seed, text)
+        for pace in (Pace.THREADS, Pace.PREDICTED, Pace.THREADS, Pace.THREADS):
+            with pytest.raises(RunFailed) as caught:
+                run(plan, bound, data, pace)
+            told.add((caught.value.diagnostics[0].code, caught.value.diagnostics[0].span.start))
+        assert len(told) == 1
+        told.clear()
+
+
+def test_queues_that_wait_for_each_other_are_found() -> None:
+    plan, bound, data = prepared(3, 0)
+    queues = [replace(q, steps=tuple(s for s in q.steps if not isinstance(s, FenceStep))) for q in plan.main.queues]
+    assert any(isinstance(step, WaitStep) for queue in queues for step in queue.steps)
+    for pace in (Pace.THREADS, Pace.PREDICTED):
+        with pytest.raises(AssertionError, match="every queue waits"):
+            run(replace(plan, main=replace(plan.main, queues=tuple(queues))), bound, data, pace)
+
+
+def test_an_interrupt_ends_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while another queue runs on without end."""
+    plan, bound, data = prepared(3, 0)
+    before = threading.active_count()
+    other = next(w for w, q in enumerate(plan.main.queues) if q.device == "d2" and q.kind.value == "compute")
+    chosen, compile = plan.main.queues[other].steps[1], distributed._compile
+    begun = threading.Event()
+
+    def endless() -> None:
+        begun.set()
+        main = threading.main_thread().ident
+        assert main is not None
+        signal.pthread_kill(main, signal.SIGINT)
+        while True:
+            begun.wait(0.001)
+
+    def compiled(cluster: object, step: Step, *rest: object) -> Callable[[], None]:
+        return endless if step is chosen else compile(cluster, step, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(distributed, "_compile", compiled)
+    with pytest.raises(KeyboardInterrupt):
+        run(plan, bound, data)
+    assert begun.is_set()
+    assert threading.active_count() <= before
