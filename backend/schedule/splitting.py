@@ -13,14 +13,14 @@ and is optimal when it meets the bound.  Neighbours: `planner` calls `split`; `f
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 from math import factorial
 from typing import Final
 
 from .costs import Costs, order_of
 from .filling import bytes_text, fill, least, most
-from .problem import Conflict, Schedule
+from .problem import Conflict, Directive, Schedule
 from .timing import Decisions, Mode, Sending, Timer
 
 __all__ = ["Split", "bytes_text", "most", "split"]
@@ -234,10 +234,22 @@ class _Star:
         kind = self._kind()
         if kind is None:
             return None
-        total = sum(room * len(members) for room, members in zip(self.room, self.workers, strict=True))
-        if total < self.rows:
+        if self._all_room() < self.rows:
             return Split(None, 0, conflict=self._short())
         return self._shared() if kind == "shared" else self._free()
+
+    def _all_room(self) -> int:
+        return sum(room * len(members) for room, members in zip(self.room, self.workers, strict=True))
+
+    def _blamed(self) -> tuple[Directive, ...]:
+        """The directives without any one of which there would be room."""
+        kept = self.timer.problem.directives
+        for directive in kept:
+            rest = tuple(other for other in kept if other is not directive)
+            costs = Costs(Timer(replace(self.timer.problem, directives=rest)))
+            if _Star(costs, self.phase, self.order)._all_room() < self.rows:
+                kept = rest
+        return kept
 
     def _short(self) -> Conflict:
         """SCH103 with what is needed, what there is, and the difference."""
@@ -249,8 +261,8 @@ class _Star:
         shown = " + ".join(map(bytes_text, have)) if len(have) <= 8 else f"{len(have)} devices, {bytes_text(sum(have))}"
         return Conflict(
             "SCH103",
-            (),
-            (f"{self.task.id} needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
+            self._blamed(),
+            (f"`{self.task.id}` needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
             "stream it in parts, or add a device",
         )
 

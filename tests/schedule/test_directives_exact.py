@@ -207,6 +207,12 @@ class TestMemory:
         found = conflict(self.sharded(120, 150, tight, tighter))
         assert (found.code, found.directives, found.facts[-1]) == ("SCH103", (tight, tighter), "short 10 MB")
 
+    def test_the_planner_names_the_limits_too(self) -> None:
+        tight, tighter = LimitMemory(line(1), "a", 90 * MB), LimitMemory(line(2), "b", 100 * MB)
+        found = plan_problem(self.sharded(120, 150, tight, LimitMemory(line(3), "b", 140 * MB), tighter)).conflict
+        assert found is not None
+        assert (found.code, found.directives, found.facts[-1]) == ("SCH103", (tight, tighter), "short 10 MB")
+
     @pytest.mark.parametrize(("cap", "short"), [(250, None), (199, "short 1 MB")])
     def test_a_chain_by_liveness(self, cap: int, short: str | None) -> None:
         """S21."""

@@ -130,7 +130,7 @@ def test_s15_too_little_memory_says_how_much_is_missing() -> None:
     assert found.schedule is None
     assert found.conflict is not None
     assert found.conflict.code == "SCH103"
-    assert found.conflict.facts == ("m needs 200 MB", "memory is 90 MB + 100 MB", "short 10 MB")
+    assert found.conflict.facts == ("`m` needs 200 MB", "memory is 90 MB + 100 MB", "short 10 MB")
 
 
 def forty(each: int, *directives: LimitMachines, count: int = 100, rows: int = 6400) -> Problem:
