@@ -66,3 +66,12 @@ def test_uniform_modes_align_a_chain() -> None:
     base = heft(costs)
     assert base is not None
     assert min(c.ticks for c in uniform(costs, base) if c.ticks is not None) == 90
+
+
+def test_an_even_split_over_very_many_devices_stays_small() -> None:
+    """A shard of every phase on every device would be 600,000 of them."""
+    groups = (DeviceGroup("h", "k", home=True), DeviceGroup("n", "k", 9999))
+    phases = tuple(PhaseTask(f"p{i}", {"k": Ticks(((1, 1),))}, rows=20_000) for i in range(60))
+    found = next(c for c in baselines(Costs(Timer(Problem(groups, (), phases, ())))) if c.name == "even split")
+    assert found.schedule is not None
+    assert 60 < len(found.schedule.shards) <= 4000

@@ -5,11 +5,16 @@ Neighbours: `planner` stores them beside its answer, which is never worse.
 
 from __future__ import annotations
 
+from typing import Final
+
 from ..costs import Costs, order_of
 from ..restrictions import shares
 from ..timing import Decisions, Mode
 from .candidates import Candidate, retime
 from .listing import heft, peft
+
+MOST_EVEN: Final = 4_000
+"""Shards of an even split in all; where every device would have one of every phase and there are more, each phase takes fewer."""
 
 
 def baselines(costs: Costs) -> tuple[Candidate, ...]:
@@ -48,14 +53,17 @@ def _nearest(costs: Costs, phase: int, device: int) -> int:
 
 def even_split(costs: Costs, order: list[int]) -> Candidate:
     """Every phase that can be cut evenly over all its devices; the others at home if they may."""
-    modes = tuple(even_mode(costs, p) for p in range(len(costs.allowed)))
+    cut = sum(1 for phase in costs.timer.problem.phases if phase.rows)
+    most = max(2, MOST_EVEN // max(1, cut))
+    modes = tuple(even_mode(costs, p, most) for p in range(len(costs.allowed)))
     return retime(costs.timer, "even split", Decisions(modes, tuple(order)))
 
 
-def even_mode(costs: Costs, phase: int) -> Mode:
+def even_mode(costs: Costs, phase: int, most: int = MOST_EVEN) -> Mode:
+    """Even shares for at most `most` devices, the first of those that may."""
     timer = costs.timer
     task = timer.problem.phases[phase]
     if phase in timer.limits.fixed or not task.rows or phase in timer.limits.unsplit:
         return costs.single(phase, _nearest(costs, phase, timer.home))
-    devices = costs.allowed[phase][: min(task.rows, timer.limits.machines or task.rows)]
+    devices = costs.allowed[phase][: min(task.rows, timer.limits.machines or task.rows, most)]
     return tuple(zip(devices, shares(task.rows, [1] * len(devices)), strict=True))
