@@ -108,7 +108,8 @@ def _explained(name: str, module: re.Match[str] | None, before: str) -> tuple[st
     """What an unknown name may have been taken for: a member of a module, or a size."""
     if module is not None:
         return (f"`{module[1]}` is not a module in use: `use {module[1]}` above would make it one",)
-    if re.search(rf"(?m)^\s*input[^\n⋄]*\[[^\]\n]*\b{re.escape(name)}\b", before) is not None:
+    declared = [line for line in before.split("\n") if line.lstrip().startswith("input") or (":" in line and "→" in line)]
+    if any(re.search(rf"[\[<][^\]>\n⋄]*\b{re.escape(name)}\b", line) for line in declared):
         return (f"{name} is a size in a type, not a value: take it from an array, as `≢x` or from `⍴x`",)
     return ()
 

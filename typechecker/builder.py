@@ -75,6 +75,7 @@ class Builder(Conversions):
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
         self.negated: dict[ValueId, Operand] = {}
+        self.residues: dict[ValueId, Size] = {}
         self._mask_sizes: dict[ValueId, SizeVariable] = {}
         self._same_mask: dict[ValueId, ValueId] = {}
         self._value_sizes: dict[ValueId, SizeVariable] = {}
@@ -218,13 +219,15 @@ class Builder(Conversions):
     def size_of(self, which: SizeVariable) -> Size:
         return variable(which)
 
-    def runtime_size(self, name: str, cap: Size, span: Span, why: str = "known only when it runs") -> SizeVariable:
-        """A size at most `cap` that an op emitted next will define; its printed name is made unique."""
+    def runtime_size(
+        self, name: str, cap: Size, span: Span, why: str = "known only when it runs", least: int = 0
+    ) -> SizeVariable:
+        """A size from `least` to `cap` that an op emitted next will define; its printed name is made unique."""
         count = self._size_names.get(name, 0)
         while count and f"{name}{count + 1}" in self._size_names:
             count += 1
         self._size_names[name] = count + 1
-        made = self.size_variable(name if count == 0 else f"{name}{count + 1}", SizeOrigin.RUNTIME, cap)
+        made = self.size_variable(name if count == 0 else f"{name}{count + 1}", SizeOrigin.RUNTIME, cap, least)
         self.size_spans[made] = (span, why)
         return made
 
@@ -242,12 +245,12 @@ class Builder(Conversions):
         if mask.value != original.value:
             self._same_mask[mask.value] = self._same_mask.get(original.value, original.value)
 
-    def value_size(self, x: Operand, cap: Size, span: Span) -> SizeVariable:
+    def value_size(self, x: Operand, cap: Size, span: Span, least: int = 0) -> SizeVariable:
         """The run-time size that an integer value names: one value names one size."""
         value = self._same_mask.get(x.value, x.value)
         known = self._value_sizes.get(value)
         if known is None:
-            known = self.runtime_size("k", cap, span, "the value of this integer")
+            known = self.runtime_size("k", cap, span, "the value of this integer", least)
             self._value_sizes[value] = known
         return known
 

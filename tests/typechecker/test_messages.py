@@ -40,6 +40,10 @@ HINTS = [
     ("1 2 3[i]", "limit it to be sure: `2⌊0⌈i`"),
     ("x[j]", "it is in range if m ≤ n: state it where the sizes come from, `where m ≤ n`"),
     ("x[5]", "it is in range if 6 ≤ n: state it where the sizes come from, `where 6 ≤ n`"),
+    ("x[(≢x)-1]", "it is in range if 1 ≤ n: state it where the sizes come from, `where 1 ≤ n`"),
+    ("x[(≢x)|i]", "it is in range if 1 ≤ n: state it where the sizes come from, `where 1 ≤ n`"),
+    ("(,x∘.+j)[3]", "it is in range if 4 ≤ n·k: state it where the sizes come from, `where 4 ≤ n×k`"),
+    ("{1 2 3[⍵]}¨⍳4", "limit it to be sure: `2⌊0⌈⍵`"),
 ]
 
 
@@ -50,7 +54,38 @@ def test_hints_of_checked_indices(text: str, hint: str) -> None:
     assert found.notes[-1] == hint
 
 
-REPAIRED = ["input x : f64[n] where n ≥ 1\ninput i : i64\nx[n0|i+1]", "input x : f64[n] where 6 ≤ n\nx[5]",
+def test_what_is_known_of_a_checked_index_is_said() -> None:
+    assert only("input x : f64[n]\nx[+/x>1]").message == "this index may be n, but the axis has n cells"
+
+
+def test_the_hint_keeps_indices_counted_from_1() -> None:
+    found = only("⎕IO←1\ninput x : f64[n] where n ≥ 1\ninput i : i64\nx[i]")
+    assert found.notes[-1] == "limit it to be sure: `1+n|¯1+i`, where n is the length of the axis"
+
+
+EMPTY = [
+    ("⌈/x", "give it a start value (`⌈/¯∞,x`), or state that the axis is not empty (`where m ≥ 1`)"),
+    ("⌊⌿x", "give it a start value (`⌊/∞,x`), or state that the axis is not empty (`where n ≥ 1`)"),
+    ("{⍺+2×⍵}⌿x", "give it a start value, or state that the axis is not empty (`where n ≥ 1`)"),
+    ("⌈/,x", "give it a start value (`⌈/¯∞,x`), or state that the axis is not empty (`where n×m ≥ 1`)"),
+    ("⌊/0⍴1.5", "give it a start value (`⌊/∞,x`)"),
+]
+
+
+@pytest.mark.parametrize(("text", "hint"), EMPTY)
+def test_hints_of_empty_axes(text: str, hint: str) -> None:
+    assert only("input x : f64[n m]\n" + text).notes[0] == hint
+
+
+def test_a_size_of_a_signature_is_no_value() -> None:
+    found = only("f : f64[n m] → f64[m]\nf ← {⍵[n-1;]}")
+    assert (found.code, found.notes) == (
+        "E001", ("n is a size in a type, not a value: take it from an array, as `≢x` or from `⍴x`",)
+    )
+
+
+REPAIRED = ["⎕IO←1\ninput x : f64[n] where n ≥ 1\ninput i : i64\nx[1+n0|¯1+i]", "input x : f64[n] where 1 ≤ n\nx[(≢x)-1]",
+            "input x : f64[n] where n ≥ 1\ninput i : i64\nx[n0|i+1]", "input x : f64[n] where 6 ≤ n\nx[5]",
             "input x : f64[n]\ninput j : idx<m>[k] where m ≤ n\nx[j]"]  # fmt: skip
 
 

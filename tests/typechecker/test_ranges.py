@@ -45,6 +45,8 @@ def codes(text: str) -> list[str]:
         # a size has a least and a greatest value
         (SOME + "⍳3⌊≢x", []),
         (INPUT + "⍳3⌊0⌈+/x", []),
+        ('input x : i64[n] ← "x.npy" where n ≥ 4\n(1⌈3⌊+/x)↕x', []),
+        ('input x : i64[n] ← "x.npy" where n ≥ 4\n(0⌈3⌊+/x)↕x', ["E202"]),
         (INPUT + "⍳3⌊+/x", ["E403"]),
         (INPUT + "(×+/x)↑x", ["E403"]),
         (INPUT + "(-3⌊0⌈+/x)↑x", []),

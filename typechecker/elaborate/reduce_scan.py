@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ...lang.primitives import identity_of
 from ...lang.source import Span
 from .. import scalars
+from ..clauses import write_size
 from ..core import Reduce, Reverse, Scalar, Scan, Windows
 from ..elements import Element, Kind, fits
 from ..obligations import Obligation, Relation, SizeFact
@@ -137,16 +138,22 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
     return function
 
 
+_STARTS = {"`⌈/`": " (`⌈/¯∞,x`)", "`⌊/`": " (`⌊/∞,x`)"}
+
+
 def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
     """E204 unless the reduced axis has an item."""
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
+    start = _STARTS.get(what, "")
+    known = length.constant is not None or length.is_runtime()
+    stated = "" if known else f", or state that the axis is not empty (`where {write_size(length)} ≥ 1`)"
     return ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, length),
             "E204",
             span,
             f"{what} has no identity, and the reduced axis {empty}",
-            notes=("give it a start value (`⌊/∞,x`), or state that the axis is not empty (`where n ≥ 1`)",),
+            notes=(f"give it a start value{start}{stated}",),
         )
     )
 

@@ -185,6 +185,8 @@ def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     if not isinstance(made, Operand) or made.poisoned or made.static is not None or not made.type.element.kind.is_integer:
         return made
     divisor = left.static if left.type.element.below is None else None
+    if isinstance(divisor, Size):
+        b.residues[made.value] = divisor
     if isinstance(divisor, Size) and divisor.constant is None and surely_machine(divisor) and b.at_most(ONE, divisor):
         element = Element(made.type.element.kind, 0, most=divisor - 1)
         return b.retyped(made, replace(made.type, element=element))

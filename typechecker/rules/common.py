@@ -240,7 +240,8 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
 
 
 def _runtime(b: Builder, x: Operand, cap: Size, span: Span) -> SizeVariable:
-    size = b.value_size(x, maximum(0, cap), span)
+    least = integer_range(x.type.element)[0] or 0
+    size = b.value_size(x, maximum(0, cap), span, max(0, least))
     b.effect(RuntimeSize(x.value, size))
     return size
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...lang.diagnostics import Diagnostic, Severity, Verdict
 from ...lang.source import Span
 from ..builder import Builder
+from ..clauses import write_size
 from ..core import Gather, Payload, Reshape
 from ..display import show_type
 from ..elements import Kind, integer_range, strong
@@ -52,7 +53,7 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
             return False
         worst = statics[verdicts.index(None)]
         return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
-                     _stated(worst + 1, size))  # fmt: skip
+                     _in_range_if(b, worst, size))  # fmt: skip
     low, high = integer_range(position.type.element)
     most = position.type.element.most
     if low is not None and low >= 0:
@@ -65,9 +66,14 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
     if high is not None and high < 0:
         return _out_of_range(b, given, Size({(): high}), size, span)
     if below is not None:
-        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, _stated(below, size))
-    message = f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells"
-    return _warn(b, given, message, span, _limited(b, given, size))
+        hint = _limited(b, given, size) if b.at_most(below, size) is False else _stated(below, size)
+        return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, hint)
+    top = most if most is not None else None if high is None else Size({(): high})
+    if low is None or low < 0 or top is None:
+        message = f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells"
+        return _warn(b, given, message, span, _limited(b, given, size))
+    hint = _limited(b, given, size) if b.at_most(top + 1, size) is False else _stated(top + 1, size)
+    return _warn(b, given, f"this index may be {_shown(b, top)}, but the axis has {size} cells", span, hint)
 
 
 def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
@@ -98,9 +104,18 @@ def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str) -> bo
     return True
 
 
+def _in_range_if(b: Builder, index: Size, size: Size) -> str:
+    """The fact, of the two that an index of known size needs, that is missing."""
+    if b.at_most(ZERO, index):
+        return _stated(index + 1, size)
+    taken = Size({(): -index.terms[-1][1]}) if index.terms and not index.terms[-1][0] else ZERO
+    return _stated(taken, index + taken)
+
+
 def _stated(needed: Size, size: Size) -> str:
     """The fact that would make the index safe."""
-    return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `where {needed} ≤ {size}`"
+    stated = f"where {write_size(needed)} ≤ {write_size(size)}"
+    return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `{stated}`"
 
 
 def _limited(b: Builder, given: Operand, size: Size) -> str:
@@ -112,9 +127,11 @@ def _limited(b: Builder, given: Operand, size: Size) -> str:
         return f"limit it to be sure: `{last.constant}⌊{b.index_origin}⌈{index}`"
     length = f"({size})" if len(size.terms) > 1 else str(size)
     known = (size.bounds()[0] or 0) >= 1 or b.at_most(ONE, size)
-    needs = "" if known else f"; this needs `where {size} ≥ 1`"
+    if not known and b.residues.get(given.value) == size:
+        return _stated(ONE, size)
+    needs = "" if known else f"; this needs `where {write_size(size)} ≥ 1`"
     if b.index_origin:
-        return f"limit it to be sure: `{b.index_origin}+{length}|{index}`, where {length} is the length of the axis{needs}"
+        return f"limit it to be sure: `1+{length}|¯1+{index}`, where {length} is the length of the axis{needs}"
     return f"limit it to be sure: `{length}|{index}`, where {length} is the length of the axis{needs}"
 
 
