@@ -39,6 +39,7 @@ class Use(Enum):
     LOOK = "to be read"
     RUN = "to run on this machine's devices"
     SIMULATE = "to run here as if on the declared devices"
+    CHECK = "none: a stored one is to be compared with the program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,8 @@ def require_here(plan: Plan, where: str) -> None:
 
 def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
     """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
+    if scheduling.use is Use.CHECK:
+        return loaded
     plan = stored(loaded, scheduling) if scheduling.plan is not None else scheduled(loaded, scheduling).plan
     if scheduling.use is Use.RUN:
         require_here(plan, loaded.checked.source.name)

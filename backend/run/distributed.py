@@ -44,7 +44,7 @@ from ..schedule.plan import (
     TransferStep,
     WaitStep,
 )
-from .executor import Machine, Pace, compile_step
+from .executor import Machine, Observer, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
 from .shards import Makes, combine, compile_shard
 from .threads import run_in_threads
@@ -114,7 +114,8 @@ def run_distributed(
             key = step.source, step.value
             cluster.to_read[key] = cluster.to_read.get(key, 0) + 1
     apart = pace is Pace.THREADS  # each with its own current phase
-    machines = [replace(machine) if apart else machine for _ in plan.main.queues]
+    told = _one_at_a_time(machine.observe, cluster.lock)
+    machines = [replace(machine, observe=told) if apart else machine for _ in plan.main.queues]
     clusters = [replace(cluster, machine=own) for own in machines]
     queues = [
         [_compile(own, step, queue.device, plan.home) for step in queue.steps]
@@ -135,6 +136,17 @@ def run_distributed(
         message = f"a device would hold {failure.held:,} bytes and has {failure.limit:,}"
         raise RunFailed([Diagnostic("E702", message, span)]) from None
     return {device: held.most for device, held in holdings.items()}
+
+
+def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
+    if observe is None:
+        return None
+
+    def told(phase: Phase, ns: int) -> None:
+        with lock:
+            observe(phase, ns)
+
+    return told
 
 
 def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], settle: Action) -> None:

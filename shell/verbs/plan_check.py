@@ -51,6 +51,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded | None:
     """The script of the plan, its sizes bound."""
+    from ..scheduling import Scheduling, Use
+
     named = arguments.positional[0] if arguments.positional else next((p.span[0] for p in plan.phases if p.span[0]), "")
     if not named or (not arguments.positional and not os.path.isfile(named)):
         raise UsageError(f"the script of `{path}` is not here", f"name it: rho plan --check {path} FILE")
@@ -62,7 +64,7 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
         messages.show(console, checked.diagnostics, checked.sources)
         return None
     check_names(checked.core, request)
-    return session.load(checked, request)
+    return session.load(checked, request, scheduling=Scheduling(Use.CHECK))
 
 
 def _profile(arguments: Arguments, plan: Plan) -> Profile | None:

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.graph.arms import branches_of, taken_apart
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Phase
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Limits, Results, execute_plan
+from rho.backend.run.executor import Limits, Pace, Results, execute_plan
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import to_numpy
 from rho.backend.schedule.budget import FAST
@@ -29,6 +30,7 @@ from rho.backend.schedule.program.quick import split_evenly, with_modes
 from rho.backend.schedule.program.replay import peaks_of
 from rho.backend.schedule.program.schedule_of import answer_of
 from rho.backend.schedule.program.sharding import Cut
+from rho.backend.schedule.program.speculating import speculated
 from rho.backend.schedule.timing import Mode
 from rho.backend.schedule.verifier import verify
 from rho.lang.diagnostics import Refused, Rejected, RhoError, RunFailed
@@ -95,18 +97,23 @@ def test_random_programs_on_random_topologies(part: int) -> None:
         for without in (frozenset[str](), EVERY_PASS):
             bound = backend.load(core, data, without=without)
             alone = backend.execute(backend.plan(bound), bound, data)
-            made = problem_of(bound, topology(chance), given=ticks_of(chance))
+            apart = taken_apart(bound.graph, [b for b in branches_of(bound.graph) if chance.random() < 0.7])
+            made = problem_of(speculated(bound, apart), topology(chance), given=ticks_of(chance))
+            places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
             for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
                 assert answer is not None
                 violations = [v for v in verify(made.problem, answer) if v.code.value not in ("V7", "V10")]
                 assert violations == []
-                plan = plan_of(made, answer)
+                plan = plan_of(made, dataclasses.replace(answer, speculated=places))
+                assert plan.speculated == apart
                 assert decode_plan(encode_plan(plan)) == plan
                 assert check_plan(plan, bound) == ()
                 assert answer_of(plan, made).schedule == answer.schedule
                 found = run(plan, bound, data)
                 assert not _compare(found, expected.printed, expected.outputs)
                 assert same_bits(found, alone)
+                here = {d.id: CpuBackend() for d in plan.devices}
+                assert same_bits(execute_plan(plan, bound, data, here, pace=Pace.THREADS), alone)
                 assert all(held <= plan.peak[device] for device, held in found.held.items())
                 several += sum(bool(q.steps) for q in plan.main.queues) > 1
     assert several > 20

@@ -16,7 +16,7 @@ from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, Results, execute_plan
 from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.plan import BranchStep, Plan, TransferStep, WaitStep
+from rho.backend.schedule.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Ticks
 from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
@@ -118,6 +118,16 @@ def test_s03_late_or_speculated(block: str, makespan: int, waits: int, both: boo
     found = planned("place z on gpu0\nplace b on cpu\n" + block)
     assert found.plan.prediction is not None
     assert (found.plan.prediction.makespan, syncs(found.plan), bool(found.plan.speculated)) == (makespan, waits, both)
+
+
+def test_what_comes_before_a_choice_comes_before_its_arms() -> None:
+    """`w` takes until 24, after which both arms run and are chosen from."""
+    found = planned("w before z\nspeculate z\nplace w z on cpu", CHOICE + "w ← b∧y>1\n")
+    (z,) = found.plan.speculated
+    ran = {s.phase: (s.start, s.end) for q in found.plan.main.queues for s in q.steps if isinstance(s, RunStep | BranchStep)}
+    arms = [phase.id for phase in found.program.phases if ran.get(phase.id, (0, 0))[0] >= 24]
+    assert [ran[phase] for phase in arms] == [(24, 28), (28, 32), (32, 33)]
+    assert arms[-1] == z
 
 
 def test_a_condition_that_is_there_is_not_guessed() -> None:

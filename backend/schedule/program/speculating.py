@@ -18,7 +18,7 @@ from ...graph.arms import branches_of, taken_apart, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Phase, PhaseId, SubGraph
 from ..budget import Budget
-from ..problem import Answer, Directive, PhaseIndex, Place, Problem, Select
+from ..problem import Answer, Before, Directive, IssueBefore, PhaseIndex, Place, Problem, Select
 from ..speculation import plan_selects
 from .problem_of import ProgramProblem
 
@@ -85,12 +85,19 @@ def arms_in(bound: BoundGraph, program: ProgramProblem) -> dict[PhaseIndex, tupl
 
 
 def with_arms(directives: Sequence[Directive], arms: Mapping[PhaseIndex, Sequence[PhaseIndex]]) -> Iterator[Directive]:
-    """Where a branch is placed, its arms are."""
+    """Where a branch is placed, its arms are; what comes before it, comes before them."""
+
+    def all_of(phases: Sequence[PhaseIndex]) -> tuple[PhaseIndex, ...]:
+        return tuple(dict.fromkeys(each for phase in phases for each in (*arms.get(phase, ()), phase)))
+
     for directive in directives:
-        if isinstance(directive, Place):
-            phases = (each for phase in directive.phases for each in (*arms.get(phase, ()), phase))
-            directive = replace(directive, phases=tuple(dict.fromkeys(phases)))
-        yield directive
+        match directive:
+            case Place():
+                yield replace(directive, phases=all_of(directive.phases))
+            case Before() | IssueBefore():
+                yield replace(directive, then=all_of(directive.then))
+            case _:
+                yield directive
 
 
 def selects_of(bound: BoundGraph, full: ProgramProblem, branches: Sequence[PhaseId]) -> tuple[Select, ...]:
