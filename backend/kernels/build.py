@@ -14,6 +14,7 @@ from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from ..graph.phases import ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
+from .constants import real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .mathematics import TRANSCENDENTAL, definition
 from .nest import Nest
@@ -109,10 +110,8 @@ def build_body(phase: Structured) -> Body | None:
 def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
     """The kernel's name of a function, None if it has none for the kind."""
     if node.function == "pow":
-        exponent = phase.body[node.args[1]]
-        if isinstance(exponent, ConstantNode) and compute.is_float:
-            return {2.0: "square", 0.5: "half_power"}.get(exponent.value)  # type: ignore[arg-type]
-        return None
+        exponent = real_constant(phase.body, node.args[1])
+        return {2.0: "square", 0.5: "half_power"}.get(exponent) if exponent is not None and compute.is_float else None
     if node.function == "residue":
         return "residue" if compute.is_integer else None
     if node.function in TRANSCENDENTAL:

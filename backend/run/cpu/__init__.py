@@ -63,7 +63,7 @@ class CpuBackend:
         array = np.asarray(value)
         base = array.base
         if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
-            if any([array is borrowed or array is borrowed.base for borrowed in self._borrowed]):
+            if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
                 array = array.copy()
         elif any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
             array = array.copy()

@@ -18,6 +18,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, AxisNode, ConstantNode, Node, ReadNode, SizeNode
+from ...kernels.constants import real_constant
 from .kinds import DTYPES, constant
 from .scalars import FIXED_POWERS, Implementation, implementation
 
@@ -100,8 +101,8 @@ def compile_body(
         compute = kinds[node.args[1 if node.function == "select" else 0]]
         function = implementation(node.function, compute, node.kind, node.parameter)
         args = node.args
-        if node.function == "pow" and compute.is_float and isinstance(exponent := nodes[args[1]], ConstantNode):
-            fixed = FIXED_POWERS.get(exponent.value)
+        if node.function == "pow" and compute.is_float:
+            fixed = FIXED_POWERS.get(real_constant(nodes, args[1]))
             if fixed is not None:
                 function, args = fixed, args[:1]
         made = Instruction(function, args, slot, DTYPES[node.kind])

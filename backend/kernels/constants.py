@@ -1,0 +1,20 @@
+"""Constants of bodies as numbers, seen through conversions (`x*2` on f32 converts its 2).
+
+Neighbours: `build` and `backend.run.cpu.body`, which must agree on what is a fixed power.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..graph.phases import ApplyNode, ConstantNode, Node
+
+
+def real_constant(nodes: Sequence[Node], place: int) -> float | None:
+    """The number that a body node always is, if that is plain; for small numbers, which every kind stores exactly."""
+    node = nodes[place]
+    while isinstance(node, ApplyNode) and node.function == "convert":
+        node = nodes[node.args[0]]
+    if isinstance(node, ConstantNode) and isinstance(node.value, int | float) and abs(node.value) < 100:
+        return float(node.value)
+    return None
