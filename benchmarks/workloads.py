@@ -1,8 +1,11 @@
-"""The workloads of issue 5: planned Rho programs beside NumPy (and numexpr, numba, JAX, PyTorch where they are installed).
+"""The workloads of issue 5: planned Rho programs beside NumPy, and numexpr and numba where they are installed (`peers`).
 
-    python benchmarks/workloads.py [--quick] [--threads 2] [--rounds 7] [--only W3] [--write results/file.md]
+    python benchmarks/workloads.py [--quick] [--threads 2] [--rounds 7] [--only W3,W4] [--prepared] [--write results/file.md]
 
-One process; rounds are interleaved; times are medians in milliseconds.  Every side gets arrays that are already in memory and
+`--prepared` runs a prepared plan, as functions of `rho.compile` do, in place of a whole plan.
+
+One process; rounds are interleaved; times are medians in milliseconds, of processor time where there is one thread.
+Every side gets arrays that are already in memory and
 makes a fresh result; the programs are checked, planned and compiled before they are timed, as a session would.  The results of
 both sides are compared first.
 """
@@ -11,18 +14,23 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import platform
 import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rho import backend
+from rho.backend.run.prepared import PreparedPlan
 from rho.backend.schedule.plan import Device
+from rho.benchmarks.peers import peers
 from rho.lang.source import Source
 from rho.typechecker.check import check
 
@@ -185,13 +193,16 @@ WORKLOADS = [
 ]  # fmt: skip
 
 
-def planned(work: Workload, kind: str, given: Arrays, threads: int) -> Callable[[], Any]:
+def planned(work: Workload, kind: str, given: Arrays, threads: int, prepared: bool) -> Callable[[], Any]:
     """The program, checked, bound and planned; one call runs it."""
     text = work.program.replace(": T[", f": {kind}[") + "\n"
     checked = check(Source("<benchmark>", text))
     assert checked.core is not None, (work.name, [d.message for d in checked.diagnostics])
     bound = backend.load(checked.core, given, {})
     plan = backend.plan(bound, Device("cpu0", "cpu", threads))
+    if prepared:
+        ready = PreparedPlan(plan, bound)
+        return lambda: ready.run(given).outputs["r"].value
     return lambda: backend.execute(plan, bound, given).outputs["r"].value
 
 
@@ -200,13 +211,13 @@ def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
     return bool(np.allclose(np.asarray(ours, np.float64), np.asarray(theirs, np.float64), rtol=tolerance, atol=tolerance))
 
 
-def measure(sides: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+def measure(sides: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[], float]) -> dict[str, float]:
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, call in sides.items():
-            start = time.perf_counter()
+            start = clock()
             result = call()
-            times[name].append(time.perf_counter() - start)
+            times[name].append(clock() - start)
             del result
     return {name: statistics.median(row) * 1e3 for name, row in times.items()}
 
@@ -217,30 +228,43 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--only", default="")
+    parser.add_argument("--prepared", action="store_true", help="prepared plans, as functions of rho.compile")
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
+    others = peers(options.threads)
+    names = sorted({name for sides in others.values() for name in sides})
     rounds = 3 if options.quick else options.rounds
+    team = "one thread, its processor time" if options.threads == 1 else f"{options.threads} threads for all but NumPy"
+    clock = time.thread_time if options.threads == 1 else time.perf_counter
     lines = [
         f"{platform.machine()} {platform.processor()} Python {platform.python_version()} NumPy {np.__version__}, "
-        f"{options.threads} threads for Rho, medians of {rounds} rounds, milliseconds, fresh results", "",
-        "| workload | kind | size | NumPy | Rho | Rho ÷ NumPy |", "|---|---|---|---|---|---|",
+        f"{team}, medians of {rounds} rounds, milliseconds, fresh results, "
+        f"{'prepared plans' if options.prepared else 'plans'}; {date.today()}, load average {os.getloadavg()[0]:.1f}", "",
+        "| " + " | ".join(["workload", "kind", "size", "NumPy", *names, "Rho", "Rho ÷ NumPy", "Rho ÷ fastest other"]) + " |",
+        "|---" * (6 + len(names) + 0) + "|---|",
     ]  # fmt: skip
     print("\n".join(lines), flush=True)
     for work in WORKLOADS:
-        if options.only and options.only not in work.name:
+        if options.only and not any(part in work.name for part in options.only.split(",")):
             continue
         for kind in work.kinds[:1] if options.quick else work.kinds:
             for size in work.sizes[-1:] if options.quick else work.sizes:
                 dtype = np.float32 if kind == "f32" else np.float64
                 given = work.make(size, dtype, np.random.default_rng(1))
-                rho = planned(work, kind, given, options.threads)
-                for _ in range(60 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
+                sides = {"NumPy": work.by_hand} | others.get(work.name, {})
+                calls: dict[str, Callable[[], Any]] = {name: partial(call, given) for name, call in sides.items()}
+                calls["Rho"] = rho = planned(work, kind, given, options.threads, options.prepared)
+                for _ in range(150 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
                     ours = rho()
-                good = agree(ours, work.by_hand(given), kind, work)
-                found = measure({"numpy": lambda: work.by_hand(given), "rho": rho}, rounds if size > 2000 else 40)  # noqa: B023
-                theirs, own = found["numpy"], found["rho"]
-                row = f"| {work.name} | {kind} | {size} | {theirs:.4g} | {own:.4g} | {own / theirs:.2f} |"
-                lines.append(row + ("" if good else " DIFFERS"))
+                bad = [name for name, call in calls.items() if not agree(ours, call(), kind, work)]
+                found = measure(calls, rounds if size > 2000 else 40, clock)
+                own = found["Rho"]
+                times = [f"{found[name]:.4g}" if name in found else "" for name in ("NumPy", *names, "Rho")]
+                fastest = min(time for name, time in found.items() if name != "Rho")
+                row = (
+                    f"| {work.name} | {kind} | {size} | {' | '.join(times)} | {own / found['NumPy']:.2f} | {own / fastest:.2f} |"
+                )
+                lines.append(row + (f" differs: {', '.join(bad)}" if bad else ""))
                 print(lines[-1], flush=True)
     if options.write:
         options.write.parent.mkdir(parents=True, exist_ok=True)
