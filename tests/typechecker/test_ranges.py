@@ -55,3 +55,19 @@ def codes(text: str) -> list[str]:
 )
 def test_ranges(text: str, expected: list[str]) -> None:
     assert codes(text) == expected
+
+
+SUM = "f : f64[k≤n] → f64[k≤n] → f64[k]\nf ← {⍺+⍵}\n" + 'input x : f64[n] ← "x.npy"\nb ← x>1\n'
+HALVES = "f : f64[n] → (f64[k≤n] ⋄ f64[k≤n])\nf ← {b ← ⍵>0 ⋄ (b⌿⍵ ⋄ b⌿-⍵)}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (SUM + "(b⌿x) f b⌿-x", []),
+        (SUM + "(b⌿x) f (x>2)⌿x", ["E140"]),
+        (HALVES + "(p q) ← f 1 2 ¯3\np+q", []),
+    ],
+)
+def test_a_name_that_opens_lengths_is_one_length(text: str, expected: list[str]) -> None:
+    assert codes(text) == expected

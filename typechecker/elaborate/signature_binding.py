@@ -21,12 +21,13 @@ from .type_expressions import KINDS
 
 @dataclass(slots=True)
 class Bindings:
-    """What the variables of a signature stand for at one call."""
+    """What the variables of a signature stand for at one call; `opened`: the lengths that `k≤n` items of it have."""
 
     params: Mapping[str, SizeVariable]
     sizes: dict[str, Size] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     elements: dict[str, Element] = field(default_factory=dict)
+    opened: dict[str, Size] = field(default_factory=dict)
 
     def size(self, name: str) -> Size | None:
         if name in self.sizes:

@@ -249,7 +249,7 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
 
 
 def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
-    """`k≤d`: whatever the value's size is, if it is at most d."""
+    """`k≤d`: whatever the value's size is, if it is at most d; one k is one size."""
     bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
     if value is None:
         return bindings.sizes.get(part.name)
@@ -260,4 +260,8 @@ def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Va
     if not ctx.builder.require(Obligation(fact, "E201", part.span, f"the length {size} is not known to be at most {bound}")):
         return None
     bindings.sizes.setdefault(part.name, size)
-    return size
+    known = bindings.opened.setdefault(part.name, size)
+    message = f"both lengths are declared {part.name}, but they are {known} and {size}"
+    code = "E140" if known.is_runtime() or size.is_runtime() else "E201"
+    same = ctx.builder.require(Obligation(SizeFact(Relation.EQUAL, known, size), code, part.span, message))
+    return size if same else None
