@@ -61,7 +61,7 @@ class CpuBackend:
     def fetch(self, value: Any, kind: Kind) -> Any:
         """A copy where the value is, or is a view of, an array that came from outside."""
         array = np.asarray(value)
-        base = array.base
+        base: Any = array.base
         if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
             if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
                 array = array.copy()
