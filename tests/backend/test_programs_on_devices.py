@@ -196,6 +196,9 @@ def narrow(step: Step) -> list[Step]:
         ("V6", TransferStep, lambda step: [dataclasses.replace(step, link="nowhere")]),
         ("V6", TransferStep, lambda step: [dataclasses.replace(step, bytes=step.bytes + 1)]),
         ("V9", RunStep, lambda step: [dataclasses.replace(step, end=step.end + 1000)]),
+        ("V5", FreeStep, lambda step: [step, step]),
+        ("V5", FreeStep, lambda step: [dataclasses.replace(step, device="nowhere")]),
+        ("V4", RunStep, lambda step: [dataclasses.replace(step, overwrite=999)]),
     ],
 )
 def test_corrupted_plans_are_rejected_by_their_code(code: str, which: type, change: Callable[[Step], list[Step]]) -> None:
@@ -223,6 +226,11 @@ def test_memory_that_is_too_small_or_a_forged_peak_is_v5() -> None:
     assert {fault.code for fault in check_plan(small, bound)} == {"V5"}
     forged = dataclasses.replace(plan, main=dataclasses.replace(plan.main, peak=((device.id, 0),)))
     assert {fault.code for fault in check_plan(forged, bound)} == {"V5"}
+
+
+def test_home_is_a_device_of_the_plan() -> None:
+    _, plan, bound, _ = planned()
+    assert {fault.code for fault in check_plan(dataclasses.replace(plan, devices=plan.devices[1:]), bound)} == {"V1"}
 
 
 def test_a_device_that_holds_more_than_it_has_fails_with_e702() -> None:

@@ -130,6 +130,8 @@ class _Checker:
         graph, plan = self.bound.graph, self.plan
         self.phases = {phase.id: phase for phase in graph.phases}
         devices = {device.id for device in plan.devices}
+        if plan.home not in devices:
+            raise _Broken("V1", f"{plan.home} is home, and no device of the plan")
         runs: dict[PhaseId, list[Running]] = defaultdict(list)
         combines: dict[PhaseId, int] = defaultdict(int)
         effects: list[PhaseId] = []
@@ -223,16 +225,24 @@ class _Checker:
             case TransferStep():
                 self.transfer(at, step, known)
             case FreeStep():
-                where = device if step.device is None else step.device
-                for value in step.values:
-                    for piece in self.held[where, value]:
-                        piece.freed = piece.freed or step.box is None or piece.box == step.box
+                self.free(device if step.device is None else step.device, step)
             case FenceStep() | WaitStep():
                 return
+
+    def free(self, where: DeviceId, step: FreeStep) -> None:
+        for value in step.values:
+            meant = [piece for piece in self.held[where, value] if step.box is None or piece.box == step.box]
+            if not any(not piece.freed for piece in meant):
+                part = "" if step.box is None else _shown(step.box)
+                self.fault("V5", f"%{value}{part} is freed on {where}, where it is not")
+            for piece in meant:
+                piece.freed = True
 
     def run(self, at: At, device: DeviceId, step: Running, known: Mapping[int, int]) -> None:
         phase, types = self.phases[step.phase], self.bound.graph.types
         box = step.box if isinstance(step, RunStep) else None
+        if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
+            self.fault("V4", f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
         if box is None:
             own = {value for inner in _inside(phase) for value in inner}
             for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
