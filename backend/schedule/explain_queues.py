@@ -57,6 +57,9 @@ def queues_text(plan: Plan) -> str:
         lines.append(prediction_text(plan.prediction, plan.tick_ns))
     busy, peaks = busy_of(plan), dict(plan.main.peak)
     lines += [f"obeys: {text}" for text in plan.directives]
+    if plan.speculated:
+        made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
+        lines.append("both arms run: " + ", ".join(_value(value, names) for value in made))
     for queue in plan.main.queues:
         lines.append(_heading(queue, busy, peaks, plan))
         lines += [_INDENT + line for step in queue.steps for line in _step(step, known, names)]

@@ -42,6 +42,8 @@ from .problem import (
 )
 
 MOST_TOGETHER: Final = 4
+MOST_TRIED: Final = 12
+"""Selects that are tried one after the other; what comes after them stays late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,12 @@ Former: TypeAlias = Callable[[frozenset[int]], Problem]
 
 def plan_selects(
     problem: Problem, budget: Budget = DEFAULT, plan: Planner = plan_objectives, form: Former | None = None,
-    together: int = MOST_TOGETHER,
+    together: int = MOST_TOGETHER, trial: Budget | None = None,
 ) -> Planned:  # fmt: skip
     """The best form of the problem's selects with its plan.
 
     `form`: makes the problem in which those selects (by place) are late; of more than `together` selects not every combination
-    is planned."""
+    is planned, but one select after the other is tried with the budget `trial`."""
     if not problem.selects:
         return Planned(problem, plan(problem, budget))
     made = form or (lambda late: with_late(problem, late))
@@ -73,8 +75,8 @@ def plan_selects(
         return _best(problem, combinations, budget, plan, made)
     kept = frozenset(i for i, each in enumerate(options) if each[0])
     for place, each in enumerate(options):
-        if len(each) > 1:
-            found = _best(problem, [kept | {place}, kept - {place}], budget, plan, made)
+        if len(each) > 1 and place < MOST_TRIED:
+            found = _best(problem, [kept | {place}, kept - {place}], trial or budget, plan, made)
             spoken = problem.selects[place].phase in found.answer.speculated
             kept = kept - {place} if spoken else kept | {place}
     return _partly(_best(problem, [kept], budget, plan, made))

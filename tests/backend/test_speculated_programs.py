@@ -16,6 +16,7 @@ from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, Results, execute_plan
 from rho.backend.schedule.budget import FAST
+from rho.backend.schedule.objectives import plan_objectives
 from rho.backend.schedule.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Ticks
@@ -133,6 +134,25 @@ def test_what_comes_before_a_choice_comes_before_its_arms() -> None:
 def test_a_condition_that_is_there_is_not_guessed() -> None:
     found = planned("place z on gpu0", CHOICE.replace("b ← ∧/c", "b ← 0⊃c"))
     assert found.plan.speculated == ()
+
+
+def test_the_bound_of_many_branches_holds_for_every_form() -> None:
+    text = CHOICE + "p ← {⍵ : x×y ⋄ x÷2+y}∨/c\nq ← {⍵ : z+p ⋄ z-p}≠/c\n⎕←q\n"
+    core, bound = loaded(text, data(True))
+    branches = branches_of(bound.graph)
+    assert len(branches) == 3
+    found = plan_program(core, bound, PROFILE, budget=FAST, given=ticks)
+    assert found.plan.prediction is not None
+    best = found.plan.prediction.makespan
+    for number in range(8):
+        form = speculated(bound, [branch for place, branch in enumerate(branches) if number >> place & 1])
+        answer = plan_objectives(problem_of(form, PROFILE, given=ticks).problem, FAST)
+        assert answer.schedule is not None
+        assert 0 < found.answer.lower_bound <= answer.schedule.makespan
+    assert found.answer.lower_bound <= best
+    stored = plan_program(core, bound, load_profile("workstation"), budget=FAST).plan
+    assert faults_of_stored(stored, bound, core, load_profile("workstation")) == []
+    assert reproved(stored, bound, core, load_profile("workstation"))
 
 
 def test_stored_plans_say_what_they_speculate() -> None:

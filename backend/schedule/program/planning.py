@@ -31,7 +31,7 @@ from .checking import check_plan
 from .plan_of import plan_of
 from .problem_of import ProgramProblem, TicksOf, names_in, problem_of
 from .schedule_of import NotOfThisProblem, answer_of
-from .speculating import arms_in, every_form, plan_forms, speculated, with_arms
+from .speculating import arms_in, every_form, plan_forms, relaxed, speculated, with_arms
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
@@ -220,6 +220,8 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
     if not reprove(program.problem, answer):
         return False
     others = [formed(chosen).problem for chosen in every_form(bound) if chosen != plan.speculated]
+    if not every_form(bound):
+        others = [relaxed(bound, lambda form: with_directives(problem_of(form, profile), core, _objectives(plan), bound)[0])]
     if program.problem.objectives[:1] != (Objective.LATENCY,):
         return not others or answer.lower_bound == 0
     return all(confirmed(other, answer.lower_bound, Steps(STEPS)) for other in others)

@@ -68,7 +68,7 @@ def problem_of(
     def combined(partial: int, tick_ns: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
 
-    cuts = choose_cuts(bound.graph)
+    cuts = _cuts(bound.graph)
     groups, _ = to_devices(profile)
     ticks = estimated if given is None else given
     if given is None:
@@ -81,6 +81,16 @@ def problem_of(
         power_off_unused=profile.power_off_unused,
     )  # fmt: skip
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile)
+
+
+def _cuts(graph: Graph) -> Cuts:
+    """The cuts of phases are the same whichever arms are beside their branches."""
+    every = with_arms_out(graph)
+    cuts = choose_cuts(every)
+    if every is graph:
+        return cuts
+    of = {phase.id: cut for phase, cut in zip(every.phases, cuts.of, strict=True)}
+    return Cuts(tuple(of[phase.id] for phase in graph.phases), cuts.axis)
 
 
 def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[DeviceGroup]) -> None:

@@ -17,8 +17,8 @@ from ...graph import traverse
 from ...graph.arms import branches_of, taken_apart, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Phase, PhaseId, SubGraph
-from ..budget import Budget
-from ..problem import Answer, Before, Directive, IssueBefore, PhaseIndex, Place, Problem, Select
+from ..budget import FAST, Budget
+from ..problem import Answer, Before, Directive, IssueBefore, Objective, PhaseIndex, Place, Problem, Select, Status
 from ..speculation import plan_selects
 from .problem_of import ProgramProblem
 
@@ -59,17 +59,46 @@ def plan_forms(bound: BoundGraph, former: Former, budget: Budget, plan: Planner)
         forms[id(program.problem)] = program, taken_apart(bound.graph, chosen)
         return program.problem
 
-    planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER)
+    planned = plan_selects(stated, budget, plan, form, MOST_TOGETHER, FAST)
+    if len(branches) > MOST_TOGETHER and full.problem.objectives[:1] == (Objective.LATENCY,):
+        planned = replace(planned, answer=_bounded(planned.answer, plan(relaxed(bound, former), FAST)))
     program, apart = forms[id(planned.problem)]
     places = tuple(PhaseIndex(place) for place, phase in enumerate(program.phases) if phase.id in apart)
     return Formed(program, replace(planned.answer, speculated=places))
 
 
+def _bounded(answer: Answer, least: Answer) -> Answer:
+    """An answer of which nothing is known of other forms, with the bound of what all of them are at least."""
+    if answer.schedule is None or least.schedule is None or answer.status is Status.ABORTED:
+        return answer
+    bound = min(least.lower_bound, answer.values[0])
+    status = Status.OPTIMAL if bound == answer.values[0] else Status.GAP
+    return replace(answer, status=status, lower_bound=bound, proof=replace(answer.proof, method="bound", lower_bound=bound))
+
+
+def relaxed(bound: BoundGraph, former: Former) -> Problem:
+    """What every form does at least: no arms, and of each branch the choice when its condition is there.
+
+    A schedule of any form, without the steps of arms, is one of this problem; so its bounds are bounds of all."""
+    branches = branches_of(bound.graph)
+    late, full = former(bound), former(speculated(bound, branches))
+    chosen = {phase.id: task for phase, task in zip(full.phases, full.problem.phases, strict=True) if phase.id in branches}
+    phases = tuple(chosen.get(phase.id, task) for phase, task in zip(late.phases, late.problem.phases, strict=True))
+    conditions = {
+        place: phase.condition for place, phase in enumerate(late.phases) if isinstance(phase, Branch) and phase.id in chosen
+    }
+    edges = tuple(
+        edge for edge in late.problem.edges
+        if edge.target not in conditions or conditions[edge.target] in traverse.results(late.phases[edge.source])
+    )  # fmt: skip
+    return replace(late.problem, phases=phases, edges=edges)
+
+
 def every_form(bound: BoundGraph) -> list[tuple[PhaseId, ...]]:
-    """The ids of the branches that each form takes apart, each form once; only the form of all and of none of many."""
+    """The ids of the branches that each form takes apart, each form once; none if they are too many to be planned."""
     branches = branches_of(bound.graph)
     if len(branches) > MOST_TOGETHER:
-        return [(), branches]
+        return []
     sets = [[b for place, b in enumerate(branches) if number >> place & 1] for number in range(1 << len(branches))]
     return list(dict.fromkeys(taken_apart(bound.graph, chosen) for chosen in sets))
 
