@@ -71,3 +71,15 @@ HALVES = "f : f64[n] → (f64[k≤n] ⋄ f64[k≤n])\nf ← {b ← ⍵>0 ⋄ (b�
 )
 def test_a_name_that_opens_lengths_is_one_length(text: str, expected: list[str]) -> None:
     assert codes(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f : f64[k≤n] → f64[n] → f64[n]\nf ← {(≢⍵)↑⍺}\n1 2 f 1 2 3", []),
+        ("f : f64[k≤n] → f64[n] → f64[n]\nf ← {(≢⍵)↑⍺}\n1 2 3 4 f 1 2 3", ["E200"]),
+        ("f : f64[n] → f64\nf : f64[n] → bool\nf ← {1=+/⍵}", ["E011"]),
+    ],
+)
+def test_each_name_of_a_signature_has_one_meaning(text: str, expected: list[str]) -> None:
+    assert codes(text) == expected

@@ -221,6 +221,8 @@ def _statement(
             ctx.error("E134", "the value of this statement is a function: give it arguments, or a name", statement.span)
         case tree.Signature():
             signature_form.well_formed(ctx, statement, scope.file.params)
+            if (earlier := declared.get(statement.target.name)) is not None:
+                ctx.error("E011", f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
             declared[statement.target.name] = statement
         case tree.Annotation():
             declared[statement.target.name] = statement

@@ -21,13 +21,15 @@ from .type_expressions import KINDS
 
 @dataclass(slots=True)
 class Bindings:
-    """What the variables of a signature stand for at one call; `opened`: the lengths that `k≤n` items of it have."""
+    """What the variables of a signature stand for at one call; `opened`: the lengths that `k≤n` items of it have; `bounds`:
+    what stands for the n of `k≤n` where nothing else does."""
 
     params: Mapping[str, SizeVariable]
     sizes: dict[str, Size] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     elements: dict[str, Element] = field(default_factory=dict)
     opened: dict[str, Size] = field(default_factory=dict)
+    bounds: list[tuple[tree.SizeExpression, Size]] = field(default_factory=list)
 
     def size(self, name: str) -> Size | None:
         if name in self.sizes:
@@ -104,6 +106,12 @@ def _bind_element(ctx: Context, node: tree.ElementName, value: Operand, bindings
     bindings.elements[node.name] = element if joint is None else joint
 
 
+def bind_caps(bindings: Bindings) -> None:
+    """The n of `k≤n`, where no shape has bound it."""
+    for bound, size in bindings.bounds:
+        _bind_size(bound, size, bindings)
+
+
 def bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
     """The n of `idx<n>`, where no shape has bound it."""
     if isinstance(node, tree.TupleTypeExpression):
@@ -122,7 +130,7 @@ def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
                 bindings.sizes[node.name] = size
         case tree.BoundedSize():
             bindings.sizes.setdefault(node.name, size)
-            _bind_size(node.bound, capacity(size), bindings)
+            bindings.bounds.append((node.bound, capacity(size)))
         case tree.SizeCall():
             found = _linear(node, bindings)
             if found is not None:

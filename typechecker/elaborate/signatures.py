@@ -25,7 +25,7 @@ from .context import Context, is_poisoned, leaves
 from .functions import SignedFunction
 from .lifting import lift
 from .quantities import declared_grade
-from .signature_binding import Bindings, bind, bind_bounds
+from .signature_binding import Bindings, bind, bind_bounds, bind_caps
 from .signature_form import CLASSES, parameters, undetermined
 from .signature_text import show_signature
 from .type_expressions import DeclaredType, TupleType
@@ -86,6 +86,7 @@ def _call_cells(
     for parameter, value in zip(wanted_by, args, strict=True):
         if not bind(ctx, parameter.type, value, bindings, function.name, span):
             return ctx.builder.poison(span)
+    bind_caps(bindings)
     for parameter, value in zip(wanted_by, args, strict=True):
         bind_bounds(parameter.type, value, bindings)
     converted: list[Value] = []
