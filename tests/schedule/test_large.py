@@ -11,6 +11,7 @@ from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.large.contract import contract
 from rho.backend.schedule.large.cutting import cut_list
+from rho.backend.schedule.large.widening import work
 from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
 from rho.backend.schedule.timing import Decisions, Timer, decisions_of
@@ -99,3 +100,14 @@ def test_contraction_leaves_what_directives_and_effects_order() -> None:
     problem = chains(2, 3)
     effects = replace(problem, phases=tuple(replace(phase, effect=True) for phase in problem.phases))
     assert contract(Costs(Timer(effects))) is None
+
+
+def test_a_move_over_very_many_devices_counts_what_it_sends() -> None:
+    groups = (DeviceGroup("h", "k", home=True), DeviceGroup("n", "k", 999))
+    phases = tuple(PhaseTask(f"p{i}", {"k": Ticks(((1, 1),))}, out_bytes=8) for i in range(3))
+    problem = Problem(groups, (), phases, (Edge(PhaseIndex(0), PhaseIndex(1)), Edge(PhaseIndex(0), PhaseIndex(2))))
+    decisions = Decisions(tuple(((p, 1),) for p in range(3)), (0, 1, 2))
+    linked = replace(problem, links=(Link("l", "h", "n"),))
+    few = replace(problem, devices=(groups[0],))
+    one = Decisions((((0, 1),),) * 3, (0, 1, 2))
+    assert work(Timer(few), one) == 3 < work(Timer(problem), decisions) == 128 < work(Timer(linked), decisions) == 132

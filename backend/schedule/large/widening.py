@@ -19,7 +19,7 @@ from ..heuristics.annealing import SEED
 from ..heuristics.candidates import acceptable
 from ..levels import FOREVER
 from ..modes import candidate_modes
-from ..timing import Decisions, Mode, Queueing, Sending
+from ..timing import Decisions, Mode, Queueing, Sending, Timer
 from .contract import contract
 from .cutting import cut_list
 
@@ -73,13 +73,23 @@ def improve(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candi
         if found.met or not ranked:
             break
         start = ranked[turn % 2 if len(ranked) > 1 else 0].decisions
-        moves = min(budget.moves, MOST_WORK // sum(map(len, start.modes))) // 4
+        moves = min(budget.moves, MOST_WORK // work(timer, start)) // 4
         if moves < LEAST_MOVES:
             break
         start = replace(start, queueing=Queueing.INSERT, sending=(Sending.LATE, Sending.EARLY)[turn // 2])
         better = anneal(timer, choices, start, moves, found.bound, SEED + turn)
         if better is not None and acceptable(timer.limits, better):
             found.offer(better)
+
+
+def work(timer: Timer, decisions: Decisions) -> int:
+    """What one layout costs, in shards; on very many devices what goes over links, and the devices themselves, count too."""
+    shards = sum(map(len, decisions.modes))
+    if len(timer.kinds) <= MOST_DEVICES:
+        return shards
+    edges = timer.problem.edges if timer.linked else ()
+    sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
+    return shards + sent + len(timer.kinds) // 8
 
 
 def _choices(costs: Costs, ranked: Sequence[Candidate]) -> Sequence[Sequence[Mode]]:
