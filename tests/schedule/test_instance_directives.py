@@ -171,3 +171,9 @@ def test_a_program_s_block_is_read_the_same() -> None:
     assert (resolved.directives[0].line.number, resolved.directives[0].line.text) == (3, "place a on gpu0")
     (ambiguous,) = resolved.diagnostics
     assert (ambiguous.code, len(ambiguous.labels)) == ("SCH201", 2)
+
+
+def test_a_phase_called_rows_is_split_like_any_other() -> None:
+    named = replace(PROBLEM, phases=(*PROBLEM.phases[:2], replace(PROBLEM.phases[2], id="rows"), *PROBLEM.phases[3:]))
+    found = resolve_texts(named, ["split rows rows 3:1 over cpu0 gpu0"], []).directives
+    assert [replace(d, line=ANY) for d in found] == [Split(ANY, M, (3, 1), ("cpu0", "gpu0"))]

@@ -141,7 +141,7 @@ class Reader:
 
     def split(self, line: Line, verb: DirectiveWord, rest: list[DirectiveWord]) -> None:
         head, tail = self.around("over", verb, rest)
-        at = next((place for place, word in enumerate(head) if word.text == "rows"), None)
+        at = next((place for place, word in enumerate(head) if place and word.text == "rows"), None)
         if at is None:
             raise self.wrong(verb.span, "a split is written `split m rows 3:1 over gpu0 gpu1` (without 3:1: evenly)")
         phase, ratio = self.one(head[:at], verb), head[at + 1 :]
