@@ -184,6 +184,13 @@ class TestPlaces:
         assert set(found.directives) == {keep, place}
 
 
+def test_data_that_no_link_brings_is_named() -> None:
+    devices = (CPU, GPU, DeviceGroup("far", "far"))
+    tasks = (PhaseTask("x", {"cpu": Ticks(((1, 5),))}, out_bytes=8), PhaseTask("y", {"far": Ticks(((1, 5),))}))
+    found = conflict(Problem(devices, (Link("l", "cpu0", "gpu0"),), tasks, (Edge(*p(0, 1)),)))
+    assert (found.code, found.directives, found.facts[0]) == ("SCH102", (), "`y` needs `x`")
+
+
 class TestMemory:
     def sharded(self, a: int, b: int, *directives: Directive) -> Problem:
         devices = (DeviceGroup("a", "a", memory=a * MB, home=True), DeviceGroup("b", "b", memory=b * MB))

@@ -17,6 +17,8 @@ from rho.backend.schedule.instances.devices_file import devices_of
 from rho.backend.schedule.instances.fields import InstanceError
 from rho.backend.schedule.instances.instance_json import encode
 from rho.backend.schedule.instances.read import read_instance
+from rho.backend.schedule.instances.result import result_json
+from rho.backend.schedule.instances.solve import solve
 from rho.backend.schedule.problem import Contention, Duplex, Objective, Problem
 
 from .drawn import problem_of
@@ -290,3 +292,14 @@ def test_dot_faults(text: str, message: str) -> None:
     with pytest.raises(InstanceError) as caught:
         read_instance("x.dot", text)
     assert message in str(caught.value)
+
+
+def test_a_bound_beyond_all_numbers_is_null() -> None:
+    value = {
+        "schema": "instance/1", "devices": [{"id": "h", "home": True}, {"id": "g"}, {"id": "far"}],
+        "links": [{"src": "h", "dst": "g"}],
+        "phases": [{"id": "x", "ticks": {"h": 1}, "out_bytes": 8}, {"id": "y", "ticks": {"far": 1}}],
+        "edges": [{"from": "x", "to": "y"}],
+    }  # fmt: skip
+    made = result_json(solve(read(value)))
+    assert (made["status"], made["lower_bound"], made["proof"]["lower_bound"]) == ("impossible", None, None)

@@ -160,9 +160,16 @@ class _Deletion:
         )
 
     def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
-        if self.problem.links:
-            return ("no link brings the data where it is wanted",)
-        return ()
+        if not self.problem.links:
+            return ()
+        timer = Timer(self._with(directives, []))
+        costs = Costs(timer)
+        for edge in self.problem.edges:
+            ends = [(a, b) for a in costs.allowed[edge.source][:MOST_PHASES] for b in costs.allowed[edge.target][:MOST_PHASES]]
+            if ends and all(a != b and timer.routes.path(a, b) is None for a, b in ends):
+                source, target = self.problem.phases[edge.source].id, self.problem.phases[edge.target].id
+                return (f"`{target}` needs `{source}`", "no link brings it there, nor two through home")
+        return ("no link brings the data where it is wanted",)
 
     def _needed(self, directives: list[Directive], limits: list[LimitMemory], capped: list[int]) -> int | None:
         """The least memory of the one device in the conflict with which there is a schedule."""

@@ -5,25 +5,28 @@ Neighbour: `solve`.  Everything but `seconds` is the same for the same instance 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..fences import QueueKind, Step, StepKind, Synchronisation
 from ..problem import Problem, Proof, Schedule, Status
 from .solve import Solved
 
+ENDLESS: Final = 1 << 59
+"""Bounds from here on say that there is no schedule of any length."""
+
 
 def result_json(solved: Solved) -> dict[str, Any]:
-    """`makespan` and `queues` are null and empty where there is no schedule."""
+    """`makespan` and `queues` are null and empty where there is no schedule, and so is a bound beyond all numbers."""
     problem, answer = solved.problem, solved.answer
-    schedule = answer.schedule
+    schedule, proof = answer.schedule, answer.proof
     made: dict[str, Any] = {
         "makespan": None if schedule is None else schedule.makespan,
-        "lower_bound": answer.lower_bound,
+        "lower_bound": _bound(answer.lower_bound),
         "status": answer.status.value,
         "seconds": round(solved.seconds, 3),
         "objective": {o.value: v for o, v in zip(problem.objectives, answer.values, strict=False)},
         "queues": {},
-        "proof": {"method": answer.proof.method, "lower_bound": answer.proof.lower_bound, "detail": dict(answer.proof.detail)},
+        "proof": {"method": proof.method, "lower_bound": _bound(proof.lower_bound), "detail": dict(proof.detail)},
         "speculated": list(solved.speculated),
         "baselines": {baseline.name: baseline.ticks for baseline in answer.baselines},
     }
@@ -41,6 +44,10 @@ def result_json(solved: Solved) -> dict[str, Any]:
             "hint": conflict.hint,
         }
     return made
+
+
+def _bound(ticks: int) -> int | None:
+    return None if ticks >= ENDLESS else ticks
 
 
 def _queues(problem: Problem, schedule: Schedule) -> dict[str, list[dict[str, Any]]]:
