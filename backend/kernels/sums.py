@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ...typechecker.elements import Kind
 from .emission import VECTOR_ALIGN, Cursor, Emission
-from .ir import BLOCK, LANES, ROWS, Step
+from .ir import BLOCK, LANES, Step
 from .maps import pack_operand
 from .scalar_text import Vectors, identity
 from .writer import Writer
@@ -71,6 +71,7 @@ def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes
     """Each vector of lanes down the rows of a block."""
     w, v, kernel = e.w, e.v, e.kernel
     axis, width = kernel.vector_axis, kernel.lanes
+    height = w.word("lshr", w.word("add", length, LANES - 1), LANES.bit_length() - 1)
     groups = w.begin(0, lanes, width)
     firsts = [(v.type(r.kind), v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results]
     rows = w.begin(groups.index, length, LANES, firsts)
@@ -82,7 +83,7 @@ def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes
         row = kernel.operands[i]
         stride = {Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(row.step, e.strides[i][axis])
         addresses[i] = w.at(e.bases[i], w.word("mul", place, stride))
-    _fetch_ahead(e, start, groups.index, rows.index)
+    _fetch_ahead(e, start, groups.index, rows.index, height)
     pack, ready = w.new_label(), w.new_label()
     short = w.test("ult", left, width)
     before = w.block
@@ -115,11 +116,11 @@ def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes
     w.end(groups)
 
 
-def _fetch_ahead(e: Emission, start: str, lane: str, place: str) -> None:
+def _fetch_ahead(e: Emission, start: str, lane: str, place: str, height: str) -> None:
     """Ask for a vector's worth of the next block, in the order of memory: rows are read side by side, which hides the order."""
     w, width = e.w, e.kernel.lanes
     row = w.word("lshr", w.word("sub", place, lane), LANES.bit_length() - 1)
-    done = w.word("add", w.word("mul", lane, ROWS), w.word("mul", row, width))
+    done = w.word("add", w.word("mul", lane, height), w.word("mul", row, width))
     ahead = w.word("add", w.word("add", start, done), BLOCK)
     for i in e.varying:
         operand = e.kernel.operands[i]
