@@ -52,7 +52,7 @@ def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | Non
     return tuple((device, share) for device, share in zip(devices, given, strict=True) if share)
 
 
-def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES) -> tuple[tuple[Mode, ...], bool]:
+def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES, most_cuts: int = MOST_CUTS) -> tuple[tuple[Mode, ...], bool]:
     """Candidate modes of one phase, and whether they are complete."""
     timer = costs.timer
     task = timer.problem.phases[phase]
@@ -69,12 +69,13 @@ def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES) -> tuple[tu
     if not whole:
         kept = [members[: max(1, most_modes // len(kept))] for members in kept]
         singles = [mode for mode in singles if mode[0][0] in {d for members in kept for d in members}][:64]
-    if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2:
-        return tuple(singles), whole
-    if whole and _cuts(len(costs.allowed[phase]), task.rows) <= MOST_CUTS and timer.limits.machines is None:
-        return tuple(_all_cuts(costs.allowed[phase], task.rows)), True
-    found: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
     limit = timer.limits.machines
+    if not task.rows or phase in timer.limits.unsplit or sum(map(len, classes)) < 2 or limit == 1:
+        return tuple(singles), whole
+    widest = len(costs.allowed[phase]) if limit is None else limit
+    if whole and _cuts(len(costs.allowed[phase]), task.rows, widest) <= most_cuts:
+        return tuple(_all_cuts(costs.allowed[phase], task.rows, widest)), True
+    found: dict[Mode, int] = {mode: timer.ticks(phase, mode[0][0], task.rows) or 0 for mode in singles[:most_modes]}
     for devices in _subsets(classes):
         chosen = devices if limit is None else devices[:limit]
         mode = water_filled(costs, phase, chosen)
@@ -83,14 +84,14 @@ def modes_of(costs: Costs, phase: int, most_modes: int = MOST_MODES) -> tuple[tu
     return _undominated(found)[:most_modes], False
 
 
-def _cuts(devices: int, rows: int) -> int:
-    """How many modes there are in all."""
-    return sum(perm(devices, k) * comb(rows - 1, k - 1) for k in range(1, min(devices, rows) + 1))
+def _cuts(devices: int, rows: int, widest: int) -> int:
+    """How many modes of at most `widest` shards there are in all."""
+    return sum(perm(devices, k) * comb(rows - 1, k - 1) for k in range(1, min(devices, rows, widest) + 1))
 
 
-def _all_cuts(devices: Sequence[int], rows: int) -> Iterator[Mode]:
-    """Every mode, those of fewer shards first."""
-    for k in range(1, min(len(devices), rows) + 1):
+def _all_cuts(devices: Sequence[int], rows: int, widest: int) -> Iterator[Mode]:
+    """Every mode of at most `widest` shards, those of fewer first."""
+    for k in range(1, min(len(devices), rows, widest) + 1):
         for chosen in permutations(devices, k):
             for ends in combinations(range(1, rows), k - 1):
                 yield tuple((d, b - a) for d, a, b in zip(chosen, (0, *ends), (*ends, rows), strict=True))
@@ -127,7 +128,7 @@ def _undominated(found: dict[Mode, int]) -> tuple[Mode, ...]:
     return (*several[:room], *singles)
 
 
-def candidate_modes(costs: Costs) -> Modes:
+def candidate_modes(costs: Costs, most_cuts: int = MOST_CUTS) -> Modes:
     """Candidate modes of every phase."""
-    found = [modes_of(costs, p) for p in range(len(costs.allowed))]
+    found = [modes_of(costs, p, MOST_MODES, most_cuts) for p in range(len(costs.allowed))]
     return Modes(tuple(choices for choices, _ in found), all(complete for _, complete in found))

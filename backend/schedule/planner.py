@@ -37,6 +37,8 @@ MOST_SOLVED: Final = 64
 """Phases up to which the exact search is asked after the heuristics for large graphs."""
 MOST_LINKED: Final = 32
 """The same where transfers or memory make the encoding large."""
+MOST_RELAXED: Final = 64
+"""Phases up to which the bound over all cuts is asked for."""
 MOST_RELAXING: Final = 20_000_000
 """Solver steps for the bound over all cuts."""
 MOST_DEVICES: Final = 64
@@ -75,6 +77,8 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
             small = len(problem.phases) <= limit and len(timer.kinds) <= MOST_DEVICES
             if small and not found.met and budget.steps != 0:
                 prove(costs, bounds, found, candidate_modes(costs), budget)
+            elif len(problem.phases) <= MOST_RELAXED and len(timer.kinds) <= MOST_DEVICES and budget.steps != 0:
+                relax(bounds, found, budget)
         else:
             _search(costs, bounds, found, compared, budget)
     if found.schedule is None:
@@ -196,10 +200,10 @@ def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:
 
 
 def _nothing(problem: Problem, found: Found, table: tuple[Baseline, ...], conflict: Conflict | None) -> Answer:
-    """No plan: impossible with the reason, or not found."""
+    """No plan: impossible with the reason, or given up."""
     if conflict is None:
         conflict = _conflict(problem)
-    status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED if found.aborted else Status.GAP
+    status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED
     return Answer(status, None, found.bound, (), Proof("none", found.bound), table, conflict)
 
 

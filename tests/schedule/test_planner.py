@@ -25,6 +25,7 @@ from rho.backend.schedule.problem import (
 )
 
 from . import oracle
+from .drawn import problem_of
 from .examples import PEFT, TOPCUOGLU
 
 solver = pytest.mark.skipif(importlib.util.find_spec("z3") is None, reason="z3 is not installed")
@@ -166,3 +167,19 @@ def test_too_little_memory_is_impossible_with_the_numbers() -> None:
 def test_no_phases_take_no_time() -> None:
     answer = plan_problem(Problem((DeviceGroup("p", "p", home=True),), (), (), ()), FAST)
     assert (answer.status, answer.values) == (Status.OPTIMAL, (0,))
+
+
+def test_no_schedule_is_impossible_with_a_reason_or_given_up_never_a_gap() -> None:
+    """Tight memory and one or two machines: what cannot be planned is said to be so."""
+    seen: set[Status] = set()
+    for seed in (2, 12, 24, 26, 27, 715):
+        random = Random(seed)
+        problem = problem_of(random)
+        devices = tuple(replace(group, memory=random.randint(15, 60)) for group in problem.devices)
+        for most in (1, 2):
+            limit = LimitMachines(Line(1, f"limit machines {most}"), most)
+            answer = plan_problem(replace(problem, devices=devices, directives=(limit,)))
+            seen.add(answer.status)
+            assert answer.schedule is not None or answer.status is Status.ABORTED or answer.conflict is not None, seed
+            assert answer.schedule is not None or answer.status is not Status.GAP, seed
+    assert Status.IMPOSSIBLE in seen

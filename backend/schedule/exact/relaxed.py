@@ -33,8 +33,6 @@ from .solver import Solver, Steps, Verdict, available, negation
 
 MOST_PLACES: Final = 6
 """Devices up to which each is a place of its own; of more, equal devices are one."""
-MOST_RELAXED: Final = 64
-"""Phases of a graph of which this is asked."""
 LEVELS: Final = (2, 4, 8)
 """Numbers of levels, one after the other."""
 

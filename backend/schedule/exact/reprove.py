@@ -18,11 +18,13 @@ from ..splitting import most, split
 from ..timing import Timer
 from .conflict import certified_bound, find_conflict
 from .placing import least_bytes
-from .relaxed import MOST_RELAXED, refuted
+from .relaxed import refuted
 from .search import Search
 from .solver import Solver, Steps, Verdict, available
 
 STEPS: Final = 400_000_000
+MOST_RELAXED: Final = 64
+"""Phases up to which the bound over all cuts is derived again."""
 
 
 def reprove(problem: Problem, answer: Answer, steps: Steps | None = None) -> bool:
@@ -69,7 +71,7 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
             return True
     if certified_bound(problem) >= bound:
         return True
-    return not modes.complete and len(problem.phases) <= MOST_RELAXED and refuted(Bounds(costs), bound - 1, steps)
+    return len(problem.phases) <= MOST_RELAXED and refuted(Bounds(costs), bound - 1, steps)
 
 
 def _cut_refuted(problem: Problem, timer: Timer, costs: Costs, makespan: int, steps: Steps) -> bool:
