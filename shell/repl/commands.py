@@ -10,23 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from statistics import median
 
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.explain import did_you_mean, explain
-from .. import documentation, library, messages
+from .. import messages
 from ..arguments import UsageError, nearest
 from ..console import Console
 from ..exits import Exit
 from ..sources import Undecodable, read_source
-from ..workspace.computing import compute, estimate_ns, memory_of
 from ..workspace.statements import words
-from ..workspace.transcripts import markdown, problems, title_of, typed
 from ..workspace.workspace import Asked, Workspace
 from . import settings as setting
 from .preview import duration
 from .settings import Settings
-from .showing import show
 
 
 class After(Enum):
@@ -93,15 +89,14 @@ def _messages(desk: Desk, found: tuple[Diagnostic, ...], text: str) -> None:
 
 
 def _type(rest: str, desk: Desk) -> Exit:
-    name = rest.strip()
+    if desk.workspace.state.types.get(rest) in ("function", "operator", "module"):
+        for line in desk.workspace.described(rest):
+            desk.console.print(line)
+        return Exit.OK
     asked = _asked(rest, desk)
     if asked is None:
         return Exit.REJECTED
     checked = asked.checked
-    if checked.last is None and checked.result is not None and name in checked.types:
-        for line in checked.result.described(name):
-            desk.console.print(line)
-        return Exit.OK
     desk.console.print(checked.last or "nothing")
     if desk.console.interactive and checked.result is not None:
         mentioned = words(rest)
@@ -117,6 +112,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
         return Exit.REJECTED
     from ...backend.schedule.explain import plan_text
     from ..costs import cost_of_program
+    from ..workspace.computing import estimate_ns
 
     try:
         prepared = desk.workspace.prepare(asked, full=True)
@@ -137,7 +133,10 @@ def _time(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
     if asked is None:
         return Exit.REJECTED
+    from statistics import median
+
     from ...backend.schedule.explain import bytes_text
+    from ..workspace.computing import compute, estimate_ns, memory_of
 
     try:
         prepared = desk.workspace.prepare(asked)
@@ -179,6 +178,8 @@ def _help(rest: str, desk: Desk) -> Exit:
         return Exit.OK
     text = explain(rest)
     if text is None:
+        from .. import documentation, library
+
         found = [entry for entry in library.entries() if rest in (entry.name, *entry.name.split("."))]
         if not found:
             guess = did_you_mean(rest)
@@ -192,6 +193,8 @@ def _help(rest: str, desk: Desk) -> Exit:
 def _search(rest: str, desk: Desk) -> Exit:
     if not rest:
         raise UsageError("words are needed", "for example: )search running sum")
+    from .. import documentation
+
     hits = documentation.search(rest.split())[:12]
     for hit in hits:
         desk.console.print(f"{hit.name}\n    {hit.summary}")
@@ -228,6 +231,10 @@ def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
     except Undecodable as error:
         messages.show(desk.console, error.diagnostics, {error.source.name: error.source})
         return Exit.REJECTED
+    from ..workspace.pasting import typed
+    from ..workspace.transcripts import title_of
+    from .showing import show
+
     workspace = desk.workspace
     text = typed(source.text) if path.endswith(".md") else source.text
     state = workspace.state
@@ -246,6 +253,8 @@ def load(path: str, desk: Desk, *, show_values: bool) -> Exit:
 def _save(rest: str, desk: Desk) -> Exit:
     if not rest:
         raise UsageError("a file is needed", "for example: )save session.md")
+    from ..workspace.transcripts import markdown, problems, title_of
+
     path = rest if rest.endswith(".md") else rest + ".md"
     text = markdown(desk.workspace.state, title_of(path))
     target = Path(path)

@@ -1,7 +1,7 @@
 """Typing glyphs: a prefix and a name or key becomes a glyph as soon as no longer name can be meant.
 
-`` `rho `` gives `⍴` with its last letter if no longer name begins so; else any other character ends the name (a blank is used
-up).  `` `ix `` begins no name, so it is `⍳x`.  Twice the prefix is `⋄` for the backtick and the prefix itself for another one.
+`` `rho `` and a blank gives `⍴` (the blank is used up), `` `rho( `` gives `⍴(`, and `` `ix `` begins no name, so it is `⍳x`.
+Twice the prefix is `⋄` for the backtick and the prefix itself for another one.
 Nothing is replaced in comments and texts.
 
 Neighbours: `lang.spelling` (what spellings mean in a file), `terminal` (who types).
@@ -26,24 +26,27 @@ class Replacement:
     text: str
 
 
-def pending(before: str, prefix: str) -> str | None:
-    """The letters typed after a prefix so far; None if no spelling is being typed."""
+def pending(before: str, prefix: str, after: int = 0) -> str | None:
+    """The letters typed after a prefix so far; None if no spelling is being typed.  No prefix stands before `after`."""
     found = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
-    if found is None or in_prose(before, found.start()):
+    if found is None or found.start() < after or in_prose(before, found.start()):
         return None
     return found.group(1)
 
 
-def replacement(before: str, prefix: str) -> Replacement | None:
+def replacement(before: str, prefix: str, after: int = 0) -> Replacement | None:
     """What the text before the cursor turns into after its last character was typed."""
-    if not before:
+    if not before or ("`" not in before and prefix not in before):
         return None
-    letters = pending(before, prefix)
+    letters = pending(before, prefix, after)
     if letters:
         return _letters(letters)
     typed = before[-1]
+    minus = re.search(rf"[`{re.escape(prefix)}]-(.)$", before, re.DOTALL)
+    if minus is not None and minus.start() >= after and not in_prose(before, minus.start()):
+        return Replacement(3, ("¯" if typed.isdigit() else "×") + (typed if typed != " " else ""))
     found = re.search(rf"([`{re.escape(prefix)}])([A-Za-z]*)$", before[:-1])
-    if found is None or typed.isalpha() or in_prose(before, found.start()):
+    if found is None or found.start() < after or typed.isalpha() or in_prose(before, found.start()):
         return None
     mark, word = found.group(1), found.group(2)
     if word:
@@ -61,12 +64,12 @@ def replacement(before: str, prefix: str) -> Replacement | None:
 
 
 def _letters(letters: str) -> Replacement | None:
-    """Of the letters after a prefix: a name that no other goes on from, or what is left when no name begins so."""
+    """Letters after a prefix that no name begins with: the longest name or key that they begin with, then the rest."""
     longer = [name for name in _NAMES if name.startswith(letters) and name != letters]
     if longer:
         return None
     if by_name(letters) is not None:
-        return Replacement(len(letters) + 1, glyph_of(letters) or "")
+        return None
     for length in range(len(letters) - 1, 0, -1):
         glyph = glyph_of(letters[:length])
         if glyph is not None:

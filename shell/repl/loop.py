@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from .. import messages
 from ..console import Console
 from ..exits import Exit
+from ..workspace.pasting import CONTINUED
 from ..workspace.statements import unfinished
-from ..workspace.transcripts import CONTINUED
 from .commands import After, Desk, perform
-from .showing import show
+from .interrupting import interruptible
 
 PROMPT = "      "
 
@@ -69,10 +69,20 @@ def handle(entry: str, desk: Desk) -> tuple[After, Exit]:
     if entry.lstrip().startswith(")"):
         return perform(entry, desk)
     workspace, console = desk.workspace, desk.console
-    entered = workspace.enter(entry)
+    if console.interactive:
+        try:
+            entered, state = interruptible(lambda: workspace.evaluate(entry))
+        except KeyboardInterrupt:
+            workspace.abandon()
+            raise
+        workspace.state = state
+    else:
+        entered = workspace.enter(entry)
     messages.show(console, entered.diagnostics, workspace.sources)
     for note in entered.notes:
         console.note(note)
+    if entered.printed:
+        from .showing import show
     for shown in entered.printed:
         show(shown, console, desk.settings)
     return After.GO_ON, entered.exit

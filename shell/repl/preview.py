@@ -89,6 +89,14 @@ def duration(ns: float) -> str:
     return f"{ns:.0f} ns"
 
 
+def _warm() -> None:
+    """Import what computing needs, so that the first entry does not wait for it."""
+    from ... import backend
+    from ...backend.run import cpu, executor
+
+    assert backend and cpu and executor
+
+
 class Watcher:
     """Keeps the line of the latest text; `changed` is called (in its thread) when there is a new one."""
 
@@ -115,6 +123,12 @@ class Watcher:
             while self._busy:
                 self._condition.wait(1)
 
+    def finish(self) -> None:
+        """Wait until the line of the latest text is there."""
+        with self._condition:
+            while self._wanted is not None or self._busy:
+                self._condition.wait(1)
+
     def stop(self) -> None:
         with self._condition:
             self._stopped = True
@@ -122,6 +136,7 @@ class Watcher:
 
     def _work(self) -> None:
         checker = self._workspace.session.checker()
+        _warm()
         while True:
             text = self._next()
             if text is None:

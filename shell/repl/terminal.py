@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -24,11 +24,11 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout.processors import HighlightMatchingBracketProcessor
 from prompt_toolkit.lexers import Lexer
-from prompt_toolkit.output import Output
+from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
+from ..workspace.pasting import CONTINUED, typed
 from ..workspace.statements import unfinished
-from ..workspace.transcripts import CONTINUED, typed
 from . import glyphs
 from .colours import coloured
 from .commands import COMMANDS, Desk
@@ -77,22 +77,25 @@ class Terminal:
         self._desk = desk
         self._last_key = 0.0
         self._pasting = False
-        self._session: PromptSession[str] = PromptSession(
+        self._after = 0
+        self.editor: PromptSession[str] = PromptSession(
             lexer=_Colours(desk), completer=_Completer(desk), complete_while_typing=False, history=_history(desk),
-            auto_suggest=AutoSuggestFromHistory(), key_bindings=self._keys(), bottom_toolbar=self._bottom, style=STYLE,
+            auto_suggest=AutoSuggestFromHistory(), key_bindings=self._keys(), bottom_toolbar=self.bottom, style=STYLE,
             multiline=True, enable_history_search=True, input_processors=[HighlightMatchingBracketProcessor()],
             prompt_continuation=lambda *_: CONTINUED, input=input, output=output, include_default_pygments_style=False,
             reserve_space_for_menu=6,
+            color_depth=ColorDepth.DEPTH_1_BIT if desk.console.environment.get("NO_COLOR") else None,
         )  # fmt: skip
-        self._session.default_buffer.on_text_insert += self._inserted
-        self._session.default_buffer.on_text_changed += self._changed
-        self.watcher = Watcher(desk.workspace, self._session.app.invalidate)
+        self.editor.default_buffer.on_text_insert += self._inserted
+        self.editor.default_buffer.on_text_changed += self._changed
+        self.watcher = Watcher(desk.workspace, self.editor.app.invalidate)
 
     def entries(self) -> Iterator[str]:
         """Entries as finished with Enter; Ctrl-C clears the line, Ctrl-D on an empty one ends."""
         while True:
+            self._after = 0
             try:
-                text = self._session.prompt(PROMPT)
+                text = self.editor.prompt(PROMPT)
             except KeyboardInterrupt:
                 continue
             except EOFError:
@@ -111,9 +114,13 @@ class Terminal:
         """After a character was typed: a finished spelling becomes its glyph."""
         if self._pasting:
             return
-        found = glyphs.replacement(buffer.document.text_before_cursor, self._desk.settings.prefix)
+        before, prefix = buffer.document.text_before_cursor, self._desk.settings.prefix
+        self._after = min(self._after, len(before))
+        found = glyphs.replacement(before, prefix, self._after)
         if found is None:
             return
+        if found.text == prefix:
+            self._after = len(before) - found.length + 1
         self._pasting = True
         try:
             buffer.delete_before_cursor(found.length)
@@ -125,16 +132,16 @@ class Terminal:
         self._last_key = time.monotonic()
         if self._desk.settings.preview:
             self.watcher.want(buffer.text)
-        if glyphs.pending(buffer.document.text_before_cursor, self._desk.settings.prefix) is not None:
+        if glyphs.pending(buffer.document.text_before_cursor, self._desk.settings.prefix, self._after) is not None:
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
                 return
-            loop.call_later(self._desk.settings.pause / 1000 + 0.01, self._session.app.invalidate)
+            loop.call_later(self._desk.settings.pause / 1000 + 0.01, self.editor.app.invalidate)
 
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
-        buffered = Condition(lambda: self._session.app.layout.current_buffer is self._session.default_buffer)
+        buffered = Condition(lambda: self.editor.app.layout.current_buffer is self.editor.default_buffer)
 
         @keys.add("enter", filter=buffered)
         def _(event: KeyPressEvent) -> None:
@@ -151,6 +158,14 @@ class Terminal:
             else:
                 buffer.validate_and_handle()
 
+        @keys.add("tab", filter=buffered)
+        def _(event: KeyPressEvent) -> None:
+            buffer = event.current_buffer
+            if buffer.complete_state is not None:
+                buffer.complete_next()
+            else:
+                self._complete(buffer)
+
         @keys.add("escape", "enter", filter=buffered)
         def _(event: KeyPressEvent) -> None:
             event.current_buffer.insert_text("\n")
@@ -166,14 +181,26 @@ class Terminal:
 
         return keys
 
+    def _complete(self, buffer: Buffer) -> None:
+        """What all offers begin with is put in at once; of several a menu opens."""
+        found = offers(buffer.document.text_before_cursor, self._desk.workspace, self._desk.settings.prefix, COMMANDS)
+        if not found:
+            return
+        common = _common([offer.text for offer in found])
+        if len({offer.text for offer in found}) == 1 or len(common) > max(offer.length for offer in found):
+            buffer.delete_before_cursor(found[0].length)
+            buffer.insert_text(common, fire_event=False)
+        else:
+            buffer.start_completion()
+
     # ------------------------------------------------------------------------------------------ below
 
-    def _bottom(self) -> StyleAndTextTuples:
+    def bottom(self) -> StyleAndTextTuples:
         """The language bar after a prefix and a pause, else the line about what is typed."""
-        buffer = self._session.default_buffer
-        width = self._session.app.output.get_size().columns
+        buffer = self.editor.default_buffer
+        width = self.editor.app.output.get_size().columns
         prefix = self._desk.settings.prefix
-        letters = glyphs.pending(buffer.document.text_before_cursor, prefix)
+        letters = glyphs.pending(buffer.document.text_before_cursor, prefix, self._after)
         if letters is not None and time.monotonic() - self._last_key >= self._desk.settings.pause / 1000:
             return [("class:rho.bar", "\n".join(glyphs.bar(letters, width)))]
         latest = self.watcher.latest
@@ -181,6 +208,13 @@ class Terminal:
             return [("class:rho.line", "")]
         line = latest.line.splitlines()[0]
         return [("class:rho.wrong" if latest.wrong else "class:rho.line", line if len(line) < width else line[: width - 2] + "…")]
+
+
+def _common(texts: Sequence[str]) -> str:
+    """What all of them begin with."""
+    first, last = min(texts), max(texts)
+    length = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    return first[:length]
 
 
 def _indent(document: Document) -> str:

@@ -109,12 +109,10 @@ def needed(state: State, mentions: Collection[str]) -> list[Item]:
     pending = [(len(state.items), word) for word in mentions]
     while pending:
         before, word = pending.pop()
-        known = latest.get(word, [])
-        earlier = [place for place in known if place < before]
-        for place in earlier[-1:] or known:  # a dfn may mention what is bound only after it
-            if place not in places:
-                places.add(place)
-                pending += [(place, mentioned) for mentioned in state.items[place].mentions]
+        found = [place for place in latest.get(word, ()) if place < before]
+        if found and found[-1] not in places:
+            places.add(found[-1])
+            pending += [(found[-1], mentioned) for mentioned in state.items[found[-1]].mentions]
     return [state.items[place] for place in sorted(places)]
 
 
@@ -158,6 +156,15 @@ def put(layout: Layout, state: State, statement: Statement, spelled: Spelled, te
         layout.add(str(state.sizes[name]), spelled.span(statement.start + found.start(), statement.start + found.end()))
         at = found.end()
     layout.line(statement.text[at:], whole, spelled, statement.start + at)
+
+
+def with_sizes(state: State, statement: Statement) -> str:
+    """The text of a statement with numbers for the sizes of the session in its types."""
+    pieces, at = [], 0
+    for found in _sizes(state, statement):
+        pieces += [statement.text[at : found.start()], str(state.sizes[found.group()])]
+        at = found.end()
+    return "".join([*pieces, statement.text[at:]])
 
 
 def _sizes(state: State, statement: Statement) -> list[re.Match[str]]:

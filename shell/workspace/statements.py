@@ -64,9 +64,9 @@ class Statement:
         """Does `⎕←` print its value?"""
         return _PRINT.match(self.text) is not None
 
-    def quiet(self) -> str:
-        """The text without printing."""
-        return _PRINT.sub("⊢", self.text)
+def quiet(text: str) -> str:
+    """The text without printing."""
+    return _PRINT.sub("⊢", text)
 
 
 def words(text: str) -> frozenset[str]:

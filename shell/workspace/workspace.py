@@ -23,14 +23,15 @@ from ...lang.spelling import Spelled, spell
 from ...lang.splitter import split_statements
 from ...lang.tree import NameClass
 from ...typechecker.check import show_value_type
+from ...typechecker.core import Print
 from ...typechecker.incremental import Checker
 from ...typechecker.operands import Operand, TupleOperand, Value
 from ..exits import Exit
 from ..messages import exit_of
 from ..session import Checked, Session
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
-from .program import ANSWER, Layout, before, put
-from .statements import Form, Statement, statements_of, words
+from .program import ANSWER, Layout, before, put, with_sizes
+from .statements import Form, Statement, quiet, statements_of, words
 
 if TYPE_CHECKING:
     from ...typechecker.core import Core
@@ -88,6 +89,15 @@ class Workspace:
 
     def enter(self, text: str, name: str | None = None) -> Entered:
         """Check and run statements; `name` is what messages call the text."""
+        entered, self.state = self.evaluate(text, name)
+        return entered
+
+    def abandon(self) -> None:
+        """An `evaluate` in another thread was interrupted and may still be going on: share nothing with it."""
+        self._checker = self.session.checker()
+
+    def evaluate(self, text: str, name: str | None = None) -> tuple[Entered, State]:
+        """What entering would do, and the state afterwards; the session stays as it is."""
         source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
         self.sources[source.name] = source
         spelled = spell(source)
@@ -98,11 +108,11 @@ class Workspace:
             for statement in statements_of(text):
                 self._step(progress, statement)
         except _Stopped as stopped:
-            return Entered(stopped.exit, (), stopped.diagnostics)
+            return Entered(stopped.exit, (), stopped.diagnostics), self.state
         printed = tuple(progress.printed)
         entry = Entry(text.rstrip("\n"), tuple([shown.text() for shown in printed]))
-        self.state = replace(progress.state, log=(*progress.state.log, entry))
-        return Entered(Exit.OK, printed, warnings, tuple(progress.notes))
+        state = replace(progress.state, log=(*progress.state.log, entry))
+        return Entered(Exit.OK, printed, warnings, tuple(progress.notes)), state
 
     def _check_whole(self, spelled: Spelled) -> tuple[Checked, Layout]:
         """All of an entry at once, so that nothing runs if something is wrong with it."""
@@ -120,7 +130,10 @@ class Workspace:
         origin = [s for s in statements if s.form is Form.ORIGIN]
         broken = any(piece.damage is not None for piece in split_statements(spelled)) or spelled.diagnostics
         layout = before(state, words(spelled.text), any(s.form is Form.INPUT for s in statements))
-        if origin and not state.items and not broken:
+        if origin and state.items:
+            message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
+            raise _Stopped(Exit.REJECTED, [Diagnostic("E018", message, spelled.span(origin[0].start, origin[0].end))])
+        if origin and not broken:
             layout = Layout()
         if broken:
             layout.line(spelled.text, Span(spelled.file, 0, len(spelled.text)), spelled)
@@ -162,7 +175,7 @@ class Workspace:
         items: list[Item] = []
         light = [name for name in values if name not in kept]
         if functions or light:
-            items += _texts(statement, functions, light, values, origin, answers)
+            items += _texts(statement, with_sizes(state, statement), functions, light, values, origin, answers)
         items += [ValueItem(name, value, origin) for name, value in kept.items()]
         types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
         types |= {name: _type_of(value) for name, value in kept.items()}
@@ -183,12 +196,9 @@ class Workspace:
         """Run a statement; the values to keep.  What cannot be named (formatted text) is only shown."""
         state = progress.state
         layout = before(state, statement.mentions, statement.form is Form.INPUT)
-        if answers:
-            put(layout, state, statement, progress.spelled, f"{ANSWER} ← {statement.text}")
-            if not statement.printed_last:
-                layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
-        else:
-            put(layout, state, statement, progress.spelled)
+        put(layout, state, statement, progress.spelled, f"{ANSWER} ← {statement.text}" if answers else None)
+        if answers and _prints(self.session.check(layout.source, self._checker)) < _prints(checked):
+            layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
         counter = state.counter
         kept: dict[str, Kept] = {}
         for name, value in heavy.items():
@@ -229,6 +239,11 @@ class Workspace:
         checked = self.session.check(layout.source, checker or self._checker)
         return Asked(layout, checked, tuple(_about(checked.diagnostics, layout)))
 
+    def described(self, name: str) -> tuple[str, ...]:
+        """A name with its type, a function with its signatures."""
+        result = self.session.check(before(self.state, {name}).source, self._checker).result
+        return () if result is None else result.described(name)
+
     def prepare(self, asked: Asked, *, full: bool = False) -> Ready:
         """Bind and plan what was asked about.  RhoError where running would be refused."""
         from .computing import ready
@@ -257,12 +272,13 @@ class Workspace:
 
 
 def _texts(
-    statement: Statement, functions: Sequence[str], light: Sequence[str], values: Mapping[str, Value], origin: Span, answers: bool
-) -> Iterator[Item]:
+    statement: Statement, text: str, functions: Sequence[str], light: Sequence[str], values: Mapping[str, Value], origin: Span,
+    answers: bool,
+) -> Iterator[Item]:  # fmt: skip
     """What stays text: numbers as such, so that chains of `ans` do not grow."""
     literals = {name: literal for name in light if (literal := _literal(values[name])) is not None}
     rest = [name for name in light if name not in literals]
-    text = statement.text if functions else statement.quiet()
+    text = text if functions else quiet(text)
     mentions = words(text)
     if statement.form is Form.OUTPUT:
         text = text.removeprefix("output").strip()
@@ -272,6 +288,11 @@ def _texts(
         yield TextItem((*functions, *rest), text, mentions, origin)
     for name, literal in literals.items():
         yield TextItem((name,), f"{name} ← {literal}", frozenset(), origin)
+
+
+def _prints(checked: Checked) -> int:
+    """How many values a program prints."""
+    return 0 if checked.core is None else sum(isinstance(op, Print) for op in checked.core.block.ops)
 
 
 def _changes(statement: Statement, names: Mapping[str, object]) -> bool:
@@ -334,7 +355,9 @@ def _type_of(value: Kept) -> str:
 def _with_sizes(state: State, checked: Checked, layout: Layout, statement: Statement, kept: Mapping[str, Kept]) -> State:
     """The numbers of the sizes that an `input` or a `param` brings in."""
     if statement.form not in (Form.INPUT, Form.PARAM) or checked.core is None:
-        return state
+        gone = set(statement.names)  # the name stands for a value now
+        sizes = {name: size for name, size in state.sizes.items() if name not in gone}
+        return replace(state, sizes=sizes, params=state.params - gone)
     if statement.form is Form.PARAM:
         param = checked.core.params[-1]
         text = TextItem((param.name,), f"{param.name} ← {param.default}", frozenset(), layout.place(param.span))

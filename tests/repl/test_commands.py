@@ -1,0 +1,88 @@
+"""The `)` commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from rho.shell.exits import Exit
+from rho.shell.repl import settings
+from rho.shell.repl.commands import COMMANDS, After, perform
+from rho.shell.repl.loop import handle
+from rho.shell.repl.settings import Settings, changed
+from rho.shell.repl.showing import cut
+
+from .conftest import Table
+
+Enter = Callable[..., list[str]]
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (")type x×2", "f64[5000]"),
+        (")type mean", "mean"),
+        (")explain E101", "E101"),
+        (")explain ⍤", "rank"),
+        (")plan +/x", "cpu0"),
+        (")time +/x", "runs"),
+        (")help", ")save"),
+        (")help iota", "⍳"),
+        (")help stats.mean", "stats.mean"),
+        (")search sort", "⍋"),
+        (")names", "x : f64[5000]"),
+        (")names me", "mean : function"),
+        (")set", "prefix"),
+        (")set digits", "digits"),
+    ],
+)
+def test_commands_answer(table: Table, enter: Enter, command: str, said: str) -> None:
+    enter("x ← 5000⍴1.5", "mean : f64[n] → f64\nmean ← {(+/⍵)÷≢⍵}")
+    before = table.workspace.state
+    assert perform(command, table.desk) == (After.GO_ON, Exit.OK)
+    assert said in table.out.getvalue()
+    assert table.workspace.state is before
+
+
+@pytest.mark.parametrize(
+    "command",
+    [")typ x", ")type", ")type x+", ")explain zz", ")help zzz", ")search", ")search qqqq", ")forget q", ")load", ")save",
+     ")save /no/such/folder/s.md", ")set nothing 3", ")set digits 99", ")set prefix ab", ")plan 1 2+1 2 3", ")time u8 300+⍳2"],
+)  # fmt: skip
+def test_commands_refuse(table: Table, command: str) -> None:
+    after, code = perform(command, table.desk)
+    assert after is After.GO_ON and code is not Exit.OK and table.err.getvalue()
+
+
+def test_quit(table: Table) -> None:
+    assert perform(")quit", table.desk)[0] is After.LEAVE
+
+
+def test_every_command_is_there(table: Table) -> None:
+    for name, _ in COMMANDS:
+        perform(name, table.desk)
+    assert "unknown command" not in table.err.getvalue()
+
+
+def test_settings_are_kept(table: Table) -> None:
+    perform(")set prefix ;", table.desk)
+    perform(")set types off", table.desk)
+    assert settings.load(table.desk.console.environment) == Settings(prefix=";", types=False)
+    assert changed(Settings(), "pause", "250") == Settings(pause=250)
+
+
+def test_values_have_a_header_and_are_cut(table: Table) -> None:
+    handle("2 3⍴⍳6", table.desk)
+    handle("7", table.desk)
+    assert table.out.getvalue() == "idx<6>[2 3]\n0 1 2\n3 4 5\n7\n" or table.out.getvalue() == "i64[2 3]\n0 1 2\n3 4 5\n7\n"
+    perform(")set types off", table.desk)
+    handle("⍳200 1", table.desk)
+    assert "⋮" in table.out.getvalue()
+    assert cut(["a"] * 20, 8) == ["a"] * 4 + ["⋮  (13 more lines)"] + ["a"] * 3
+
+
+def test_digits(table: Table) -> None:
+    perform(")set digits 3", table.desk)
+    handle("÷3", table.desk)
+    assert table.out.getvalue() == "0.333\n"

@@ -1,0 +1,84 @@
+"""Sessions saved as Markdown hold as tests and load again; pasted transcripts lose their prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rho.shell.claims import check_case
+from rho.shell.examples import markdown_cases
+from rho.shell.exits import Exit
+from rho.shell.repl.commands import perform
+from rho.shell.workspace.pasting import typed
+from rho.shell.workspace.transcripts import markdown, problems
+from rho.shell.workspace.workspace import Workspace
+
+from .conftest import Table
+
+Enter = Callable[..., list[str]]
+ENTRIES = (
+    "x ← 2 3⍴⍳6", "x", "f ← {\n  y ← ⍵×2\n  y+1\n}", "f x", "+/ans", "ans[1]", "'      six'", "⍬", "2 2 2⍴⍳8", "`iota 3 ⋄ ⎕←4",
+    "⎕←x",
+)  # fmt: skip
+
+
+def test_a_saved_session_is_a_test(enter: Enter, workspace: Workspace) -> None:
+    enter(*ENTRIES)
+    text = markdown(workspace.state, "session")
+    cases = list(markdown_cases(text))
+    assert len(cases) == 1 and [failure for case in cases for failure in check_case(case, "session.md", text)] == []
+    wrong = text.replace("⍝ → 1 3  5", "⍝ → 1 3  6")
+    assert wrong != text and problems(wrong, "session.md")
+
+
+def test_a_saved_session_loads_again(table: Table, enter: Enter, tmp_path: Path) -> None:
+    enter(*ENTRIES)
+    assert perform(")save s", table.desk)[1] is Exit.OK
+    assert "11 entries saved in s.md" in table.err.getvalue() and "does not hold" not in table.err.getvalue()
+    again = Workspace(table.workspace.session)
+    table.desk.workspace = again
+    assert perform(")load s.md", table.desk)[1] is Exit.OK
+    assert again.state.types == table.workspace.state.types
+    assert [shown.text() for shown in again.enter("f x").printed] == ["1 3  5\n7 9 11"]
+
+
+def test_what_cannot_be_loaded_leaves_the_session(table: Table, enter: Enter, tmp_path: Path) -> None:
+    enter("a ← 1")
+    before = table.workspace.state
+    (tmp_path / "bad.md").write_text("```rho\n      a ← 2\n      a + b\n```\n", encoding="utf-8")
+    (tmp_path / "bad.rho").write_text("a ← 2\na +\n", encoding="utf-8")
+    (tmp_path / "bytes.rho").write_bytes(b"a \xff")
+    for name in ("bad.md", "bad.rho", "bytes.rho"):
+        assert perform(f")load {name}", table.desk)[1] is Exit.REJECTED
+    assert perform(")load no.md", table.desk)[1] is Exit.USAGE
+    assert table.workspace.state is before and "Traceback" not in table.err.getvalue()
+
+
+def test_a_session_that_is_no_program_says_so(table: Table, enter: Enter) -> None:
+    enter("x ← 5000⍴1.5", "y ← (x>⍳5000)/x", "y+1 2")
+    perform(")save s.md", table.desk)
+    assert "as a program it does not hold" in table.err.getvalue()
+
+
+def test_long_output_is_left_out(enter: Enter, workspace: Workspace) -> None:
+    enter("x ← 300 1⍴⍳300", "x", "≢x")
+    text = markdown(workspace.state, "s")
+    assert "⍝ → 300" in text and "⍝ → 299" not in text and not problems(text, "s.md")
+
+
+@pytest.mark.parametrize(
+    ("pasted", "statements"),
+    [
+        ("      x ← ⍳3\n      x+1\n1 2 3\n", "x ← ⍳3\nx+1"),
+        ("      f ← {\n    …   ⍵+1\n    … }\n      f 2\n3", "f ← {\n  ⍵+1\n}\nf 2"),
+        ("x ← 3\nx+1", "x ← 3\nx+1"),
+        ("f ← {\n      ⍵+1\n}", "f ← {\n      ⍵+1\n}"),
+        ("# Notes\n\n```rho\n      2+2\n4\n```\n\n```python\nx=1\n```\n", "2+2"),
+        ("```rho\n2+2\n⍝ → 4\n```\n", "2+2\n⍝ → 4"),
+        ("      x", "x"),
+    ],
+)
+def test_paste(pasted: str, statements: str) -> None:
+    assert typed(pasted) == statements
