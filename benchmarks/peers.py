@@ -68,28 +68,26 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
         return r
 
     @jit
-    def options(s, k, t, one):  # type: ignore[no-untyped-def]
+    def options(s, k, t, one, half, fifth, drift, rate, scale):  # type: ignore[no-untyped-def]
         r = np.empty_like(s)
-        half, fifth, drift, rate = one * 0.5, one * 0.2, one * 0.07, one * -0.05
-        scale = one * 0.7071067811865475
         for i in prange(s.size):
             root = fifth * math.sqrt(t[i])
             d1 = (math.log(s[i] / k[i]) + drift * t[i]) / root
             d2 = d1 - root
-            left, right = half * (1 + math.erf(d1 * scale)), half * (1 + math.erf(d2 * scale))
+            left, right = half * (one + math.erf(d1 * scale)), half * (one + math.erf(d2 * scale))
             r[i] = s[i] * left - k[i] * math.exp(rate * t[i]) * right
         return r
 
     @jit
     def dot(x, y):  # type: ignore[no-untyped-def]
-        total = 0.0
+        total = x[0] - x[0]
         for i in prange(x.size):
             total += x[i] * y[i]
         return total
 
     @jit
     def distance(x, y):  # type: ignore[no-untyped-def]
-        total = 0.0
+        total = x[0] - x[0]
         for i in prange(x.size):
             total += (x[i] - y[i]) ** 2
         return math.sqrt(total)
@@ -101,7 +99,7 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
             most = a[i, 0]
             for j in range(a.shape[1]):
                 most = max(most, a[i, j])
-            total = a[i, 0] * 0
+            total = a[i, 0] - a[i, 0]
             for j in range(a.shape[1]):
                 r[i, j] = math.exp(a[i, j] - most)
                 total += r[i, j]
@@ -110,17 +108,17 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
         return r
 
     @jit
-    def moments(a):  # type: ignore[no-untyped-def]
+    def moments(a, length):  # type: ignore[no-untyped-def]
         r = np.empty((2, a.shape[0]), a.dtype)
         for i in prange(a.shape[0]):
-            total = 0.0
+            total = a[i, 0] - a[i, 0]
             for j in range(a.shape[1]):
                 total += a[i, j]
-            mean = total / a.shape[1]
-            spread = 0.0
+            mean = total / length
+            spread = a[i, 0] - a[i, 0]
             for j in range(a.shape[1]):
                 spread += (a[i, j] - mean) ** 2
-            r[0, i], r[1, i] = mean, spread / a.shape[1]
+            r[0, i], r[1, i] = mean, spread / length
         return r
 
     @jit
@@ -128,7 +126,7 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
         n = np.zeros((q.size, p.size), np.int64)
         for y in prange(q.size):
             for x in range(p.size):
-                a, b = p[0] * 0, p[0] * 0
+                a, b = p[0] - p[0], p[0] - p[0]
                 for _ in range(50):
                     r, i = a * a, b * b
                     if r + i > 4:
@@ -155,7 +153,7 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
     @numba.njit  # type: ignore[untyped-decorator]
     def prefix(x):  # type: ignore[no-untyped-def]
         r = np.empty_like(x)
-        total = x[0] * 0
+        total = x[0] - x[0]
         for i in range(x.size):
             total += x[i]
             r[i] = total
@@ -172,9 +170,9 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
 
     @jit
     def total(a):  # type: ignore[no-untyped-def]
-        found = 0.0
+        found = a[0, 0] - a[0, 0]
         for i in prange(a.shape[0]):
-            row = 0.0
+            row = a[i, 0] - a[i, 0]
             for j in range(a.shape[1]):
                 row += a[i, j]
             found += row
@@ -191,14 +189,15 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
                     tables[part, j] += a[i, j]
         return tables.sum(0)
 
+    numbers = (1, 0.5, 0.2, 0.07, -0.05, math.sqrt(0.5))
     return {
         "W1 2×x+y": lambda a: twice(a["x"], a["y"], a["x"].dtype.type(2)),
         "W2 polynomial": lambda a: polynomial(a["x"], a["x"].dtype.type(1)),
-        "W3 Black-Scholes": lambda a: options(a["s"], a["k"], a["t"], a["s"].dtype.type(1)),
+        "W3 Black-Scholes": lambda a: options(a["s"], a["k"], a["t"], *map(a["s"].dtype.type, numbers)),
         "W4 dot": lambda a: dot(a["x"], a["y"]),
         "W5 distance": lambda a: distance(a["x"], a["y"]),
         "W6 softmax rows": lambda a: softmax(a["A"]),
-        "W7 mean, variance": lambda a: moments(a["A"]),
+        "W7 mean, variance": lambda a: moments(a["A"], a["A"].dtype.type(a["A"].shape[1])),
         "W9 Mandelbrot": lambda a: mandelbrot(a["p"], a["q"]),
         "W11 heat, 10 steps": lambda a: heat(a["A"], a["A"].dtype.type(0.1), a["A"].dtype.type(4)),
         "W12 prefix sum": lambda a: prefix(a["x"]),

@@ -254,7 +254,7 @@ def main() -> None:
                 sides = {"NumPy": work.by_hand} | others.get(work.name, {})
                 calls: dict[str, Callable[[], Any]] = {name: partial(call, given) for name, call in sides.items()}
                 calls["Rho"] = rho = planned(work, kind, given, options.threads, options.prepared)
-                for _ in range(150 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
+                for _ in range(500 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
                     ours = rho()
                 bad = [name for name, call in calls.items() if not agree(ours, call(), kind, work)]
                 found = measure(calls, rounds if size > 2000 else 40, clock)

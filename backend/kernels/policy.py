@@ -65,7 +65,7 @@ def saving(body: Body, points: int) -> float:
     if points >= SMALL:
         fixed = 50_000  # boxes are bound anew in each run
     else:
-        fixed = CALL_NANOSECONDS * body.operations + (15_000 if body.is_ordered else 0)
+        fixed = CALL_NANOSECONDS * body.operations + (15_000 + 20 * min(points, 1 << 10) if body.is_ordered else 0)
     return fixed + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
