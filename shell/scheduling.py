@@ -129,8 +129,7 @@ def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
     plan = read_plan(scheduling.plan)
     profile = None if scheduling.devices is None else profile_of(scheduling)
     require_current(plan, loaded.core, loaded.bound, profile, scheduling.plan)
-    if len(plan.devices) > 1 or profile is not None:
-        require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), scheduling.plan)
+    require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), scheduling.plan)
     return plan
 
 

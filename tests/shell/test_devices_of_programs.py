@@ -135,3 +135,19 @@ def test_options_that_do_not_go_together(rho: Rho, folder: Path) -> None:
     assert rho("plan", program, "--fast", "--prove").code == Exit.USAGE
     assert rho("plan", program, "--budget", "soon").code == Exit.USAGE
     assert rho("run", program, "--plan", "x", "--fast").code == Exit.USAGE
+
+
+def test_an_edited_plan_of_one_device_is_not_run(folder: Path, rho: Rho) -> None:
+    program = str(folder / "one.rho")
+    Path(program).write_text("x ← 100⍴0.5×⍳10\ny ← ⌽x\n+/y×x\n", encoding="utf-8")
+    plan = folder / "one.plan"
+    assert rho("plan", program, "-o", str(plan)).code == Exit.OK
+    assert rho("run", program, "--plan", str(plan)).code == Exit.OK
+    made = json.loads(plan.read_text(encoding="utf-8"))
+    step = next(step for step in made["main"]["queues"][0]["steps"] if step["step"] == "run")
+    for broken in ({**made, "devices": []}, {**made, "main": {**made["main"], "queues": []}}):
+        plan.write_text(json.dumps(broken), encoding="utf-8")
+        assert "E705" in rho("run", program, "--plan", str(plan)).err
+    step["overwrite"] = 999
+    plan.write_text(json.dumps(made), encoding="utf-8")
+    assert "V4" in rho("run", program, "--plan", str(plan)).err
