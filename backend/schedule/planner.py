@@ -157,7 +157,6 @@ def relax(bounds: Bounds, found: Found, budget: Budget) -> None:
     until = None if budget.seconds is None else time.monotonic() + budget.seconds
     steps = Steps(MOST_RELAXING if budget.steps is None else min(budget.steps, MOST_RELAXING), until)
     ticks = relaxed_bound(bounds, found.bound, found.schedule.makespan, steps)
-    found.aborted |= steps.late
     if ticks > found.bound:
         found.raise_bound(ticks, "z3")
 
