@@ -71,6 +71,7 @@ def meaning(text: str) -> list[Directive]:
         ("nosplit m w", [NoSplit(ANY, M), NoSplit(ANY, W)]),
         ("replicate w", [Replicate(ANY, W)]),
         ("keep b on gpu0", [Keep(ANY, B, "gpu0")]),
+        ("move b gpu0", [Keep(ANY, B, "gpu0")]),
         ("limit memory gpu0 200MB", [LimitMemory(ANY, "gpu0", 200_000_000)]),
         ("limit memory gpu0 1.5 GiB", [LimitMemory(ANY, "gpu0", 3 << 29)]),
         ("limit machines 40", [LimitMachines(ANY, 40)]),

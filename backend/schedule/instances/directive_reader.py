@@ -43,7 +43,7 @@ PRINT: Final = "print"
 _GAPS: Final = ("…", "...", "..")
 _OBJECTIVES: Final = {objective.value: objective for objective in Objective}
 _VERBS: Final = (
-    "place", "split", "nosplit", "replicate", "keep", "limit", "minimize", "deadline", "speculate", "adjacent", "order",
+    "place", "split", "nosplit", "replicate", "keep", "move", "limit", "minimize", "deadline", "speculate", "adjacent", "order",
     "before", "issue_before",
 )  # fmt: skip
 
@@ -93,8 +93,8 @@ class Reader:
         first, rest = texts[0], texts[1:]
         handlers: dict[str, Callable[[Line, DirectiveWord, list[DirectiveWord]], None]] = {
             "place": self.place, "split": self.split, "nosplit": self.simple, "replicate": self.simple, "keep": self.keep,
-            "limit": self.limit, "minimize": self.minimize, "minimise": self.minimize, "deadline": self.deadline,
-            "speculate": self.simple, "adjacent": self.adjacent, "order": self.order,
+            "move": self.move, "limit": self.limit, "minimize": self.minimize, "minimise": self.minimize,
+            "deadline": self.deadline, "speculate": self.simple, "adjacent": self.adjacent, "order": self.order,
         }  # fmt: skip
         for place, word in enumerate(texts):
             if word.text in ("before", "issue_before") and place:
@@ -138,6 +138,12 @@ class Reader:
         names, devices = self.around("on", verb, rest)
         device = self.device(self.only(devices, verb, "one device"))
         self.directives.append(Keep(line, self.one(names, verb), device))
+
+    def move(self, line: Line, verb: DirectiveWord, rest: list[DirectiveWord]) -> None:
+        """`move x gpu0`: the output is brought there and stays; that nothing uses it afterwards is the checker's (E502)."""
+        if len(rest) != 2:
+            raise self.wrong(verb.span, "a move is written `move x gpu0`")
+        self.directives.append(Keep(line, self.one(rest[:1], verb), self.device(rest[1])))
 
     def split(self, line: Line, verb: DirectiveWord, rest: list[DirectiveWord]) -> None:
         head, tail = self.around("over", verb, rest)
