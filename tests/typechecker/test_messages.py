@@ -37,6 +37,7 @@ def test_messages(text: str, code: str, message: str) -> None:
 INDEXED = "input x : f64[n]\ninput i : i64\ninput j : idx<m>[k]\n"
 HINTS = [
     ("x[i+1]", "limit it to be sure: `n|i+1`, where n is the length of the axis; this needs `where n ≥ 1`"),
+    ("(,x∘.+x)[i]", "limit it to be sure: `(n×n)|i`, where n×n is the length of the axis; this needs `where n×n ≥ 1`"),
     ("1 2 3[i]", "limit it to be sure: `2⌊0⌈i`"),
     ("x[j]", "it is in range if m ≤ n: state it where the sizes come from, `where m ≤ n`"),
     ("x[5]", "it is in range if 6 ≤ n: state it where the sizes come from, `where 6 ≤ n`"),

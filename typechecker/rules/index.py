@@ -125,14 +125,15 @@ def _limited(b: Builder, given: Operand, size: Size) -> str:
     last = size - 1 + b.index_origin
     if last.constant is not None:
         return f"limit it to be sure: `{last.constant}⌊{b.index_origin}⌈{index}`"
-    length = f"({size})" if len(size.terms) > 1 else str(size)
+    written = write_size(size)
+    length = written if written.isidentifier() else f"({written})"
     known = (size.bounds()[0] or 0) >= 1 or b.at_most(ONE, size)
     if not known and b.residues.get(given.value) == size:
         return _stated(ONE, size)
     needs = "" if known else f"; this needs `where {write_size(size)} ≥ 1`"
     if b.index_origin:
-        return f"limit it to be sure: `1+{length}|¯1+{index}`, where {length} is the length of the axis{needs}"
-    return f"limit it to be sure: `{length}|{index}`, where {length} is the length of the axis{needs}"
+        return f"limit it to be sure: `1+{length}|¯1+{index}`, where {written} is the length of the axis{needs}"
+    return f"limit it to be sure: `{length}|{index}`, where {written} is the length of the axis{needs}"
 
 
 _MOST_CHARACTERS = 30
