@@ -6,10 +6,11 @@ Each takes the rest of its line and writes to the console; what goes wrong is a 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from enum import Enum
 from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.explain import did_you_mean, explain
@@ -18,11 +19,12 @@ from ..arguments import UsageError, nearest
 from ..console import Console
 from ..exits import Exit
 from ..sources import Undecodable, read_source
-from ..workspace.statements import words
-from ..workspace.workspace import Asked, Workspace
 from . import settings as setting
 from .preview import duration
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..workspace.workspace import Asked, Workspace
 
 
 class After(Enum):
@@ -30,13 +32,30 @@ class After(Enum):
     LEAVE = "the session ends"
 
 
-@dataclass(slots=True)
 class Desk:
-    """What commands work on."""
+    """What commands work on.  A workspace given as a function is made when it is first needed, so that a prompt comes first."""
 
-    workspace: Workspace
-    console: Console
-    settings: Settings
+    def __init__(self, workspace: Workspace | Callable[[], Workspace], console: Console, settings: Settings) -> None:
+        self._given = workspace
+        self._lock = Lock()
+        self.console, self.settings = console, settings
+
+    @property
+    def workspace(self) -> Workspace:
+        with self._lock:
+            if callable(self._given):
+                self._given = self._given()
+            return self._given
+
+    @workspace.setter
+    def workspace(self, made: Workspace) -> None:
+        self._given = made
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        """The types of the names; none while there is no workspace yet.  Never waits."""
+        given = self._given
+        return {} if callable(given) else given.state.types
 
 
 COMMANDS: tuple[tuple[str, str], ...] = (
@@ -99,6 +118,8 @@ def _type(rest: str, desk: Desk) -> Exit:
     checked = asked.checked
     desk.console.print(checked.last or "nothing")
     if desk.console.interactive and checked.result is not None:
+        from ..workspace.statements import words
+
         mentioned = words(rest)
         for quantity in checked.result.quantities():
             if quantity.name in mentioned:

@@ -9,12 +9,15 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from ...lang.grammar import NAME
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS
 from .. import library
-from ..workspace.workspace import Workspace
 from .glyphs import in_prose, pending
+
+if TYPE_CHECKING:
+    from ..workspace.workspace import Workspace
 
 _WORD = re.compile(rf"(?:{NAME})$")
 _MEMBER = re.compile(rf"({NAME})\.((?:{NAME})?)$")

@@ -11,7 +11,6 @@ from .. import messages
 from ..console import Console
 from ..exits import Exit
 from ..workspace.pasting import CONTINUED
-from ..workspace.statements import unfinished
 from .commands import After, Desk, perform
 from .interrupting import interruptible
 
@@ -20,6 +19,8 @@ PROMPT = "      "
 
 def plain_entries(console: Console) -> Iterator[str]:
     """Statements line by line; an open bracket continues on the next line."""
+    from ..workspace.statements import unfinished
+
     pending = ""
     while True:
         if console.interactive:
@@ -49,8 +50,11 @@ def plain_entries(console: Console) -> Iterator[str]:
 def serve(entries: Iterator[str], desk: Desk) -> Exit:
     """Until the entries end, `)quit`, or, if nobody is typing, the first error, whose code it gives."""
     console = desk.console
-    for entry in entries:
+    while True:
         try:
+            entry = next(entries, None)
+            if entry is None:
+                break
             after, code = handle(entry, desk)
         except KeyboardInterrupt:
             if not console.interactive:

@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Condition, Thread
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics import RhoError
-from ...typechecker.incremental import Checker
-from ..workspace.statements import Form, statements_of, unfinished
-from ..workspace.workspace import Asked, Workspace
+
+if TYPE_CHECKING:
+    from ...typechecker.incremental import Checker
+    from ..workspace.workspace import Asked, Workspace
 
 PAUSE: Final = 0.05
 MOST_CHARACTERS: Final = 4_000
@@ -34,6 +35,8 @@ class Preview:
 
 def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
     """The line for a text; empty where there is nothing to say."""
+    from ..workspace.statements import Form, statements_of, unfinished
+
     if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
         return Preview(text, "")
     if "→" in text or any(statement.form not in (Form.EXPRESSION, Form.BINDING) for statement in statements_of(text)):
@@ -100,7 +103,7 @@ def _warm() -> None:
 class Watcher:
     """Keeps the line of the latest text; `changed` is called (in its thread) when there is a new one."""
 
-    def __init__(self, workspace: Workspace, changed: Callable[[], None]) -> None:
+    def __init__(self, workspace: Callable[[], Workspace], changed: Callable[[], None]) -> None:
         self._workspace, self._changed = workspace, changed
         self._condition = Condition()
         self._wanted: str | None = None
@@ -108,7 +111,11 @@ class Watcher:
         self._busy = False
         self.latest = Preview("", "")
         self._thread = Thread(target=self._work, name="rho preview", daemon=True)
-        self._thread.start()
+
+    def start(self) -> None:
+        """Begin, once there is a prompt."""
+        if not self._thread.is_alive() and not self._stopped:
+            self._thread.start()
 
     def want(self, text: str) -> None:
         """Returns at once."""
@@ -135,14 +142,15 @@ class Watcher:
             self._condition.notify()
 
     def _work(self) -> None:
-        checker = self._workspace.session.checker()
+        workspace = self._workspace()
+        checker = workspace.session.checker()
         _warm()
         while True:
             text = self._next()
             if text is None:
                 return
             try:
-                found = describe(self._workspace, text, checker)
+                found = describe(workspace, text, checker)
             except (RhoError, RecursionError, MemoryError, OSError, ValueError, KeyError, AssertionError):
                 found = Preview(text, "")  # a line that cannot be worked out is none; entering says why
             with self._condition:

@@ -28,7 +28,6 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from ..workspace.pasting import CONTINUED, typed
-from ..workspace.statements import unfinished
 from . import glyphs
 from .colours import coloured
 from .commands import COMMANDS, Desk
@@ -51,7 +50,7 @@ class _Colours(Lexer):
         self._desk = desk
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        lines, types = document.lines, self._desk.workspace.state.types
+        lines, types = document.lines, self._desk.types
 
         def line(number: int) -> StyleAndTextTuples:
             if number >= len(lines):
@@ -88,22 +87,29 @@ class Terminal:
         )  # fmt: skip
         self.editor.default_buffer.on_text_insert += self._inserted
         self.editor.default_buffer.on_text_changed += self._changed
-        self.watcher = Watcher(desk.workspace, self.editor.app.invalidate)
+        self.watcher = Watcher(lambda: desk.workspace, self.editor.app.invalidate)
+        self.editor.app.after_render += lambda _: self.watcher.start()
 
     def entries(self) -> Iterator[str]:
         """Entries as finished with Enter; Ctrl-C clears the line, Ctrl-D on an empty one ends."""
+        return self
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        """Not a generator, which an interrupt at the wrong moment would end."""
         while True:
             self._after = 0
             try:
-                text = self.editor.prompt(PROMPT)
+                text = glyphs.finished(self.editor.prompt(PROMPT), self._desk.settings.prefix)
+                if text.strip():
+                    self.watcher.pause()
+                    return text
             except KeyboardInterrupt:
                 continue
             except EOFError:
-                return
-            text = glyphs.finished(text, self._desk.settings.prefix)
-            if text.strip():
-                self.watcher.pause()
-                yield text
+                raise StopIteration from None
 
     def close(self) -> None:
         self.watcher.stop()
@@ -145,6 +151,8 @@ class Terminal:
 
         @keys.add("enter", filter=buffered)
         def _(event: KeyPressEvent) -> None:
+            from ..workspace.statements import unfinished
+
             buffer = event.current_buffer
             if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
                 buffer.complete_state = None

@@ -7,6 +7,7 @@ read plainly.  The work is in `shell.repl` and `shell.workspace`.
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from ..arguments import Arguments
 from ..console import Console
@@ -16,15 +17,22 @@ from ..repl import settings
 from ..repl.commands import Desk, load
 from ..repl.loop import plain_entries, serve
 from ..repl.settings import Settings
-from ..session import Session, Strictness
-from ..workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from ..workspace.workspace import Workspace
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
-    session = Session("", Permissions.of([".", *arguments.values("--allow-read")], arguments.positional), strictness)
+    def workspace() -> Workspace:
+        from ..session import Session, Strictness
+        from ..workspace.workspace import Workspace
+
+        strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
+        permissions = Permissions.of([".", *arguments.values("--allow-read")], arguments.positional)
+        return Workspace(Session("", permissions, strictness))
+
     chosen = settings.load(console.environment) if console.interactive else Settings()
-    desk = Desk(Workspace(session), console, chosen)
+    desk = Desk(workspace, console, chosen)
     if arguments.positional:
         code = load(arguments.positional[0], desk, show_values=True)
         if code is not Exit.OK:

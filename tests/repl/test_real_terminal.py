@@ -74,7 +74,10 @@ def test_the_language_bar_and_the_line_appear(rho: pexpect.spawn) -> None:
 
 def test_control_c_comes_back_to_the_prompt(rho: pexpect.spawn) -> None:
     rho.send("a ← 41\r")
+    rho.send("a\r")
+    rho.expect("41\r")
     rho.send("a + (")
+    rho.expect(seen("a + ("))
     rho.send("\x03")
     rho.send("+/{1○⍵}⍣100000 ⊢ 100000⍴0.5\r")
     rho.expect(r"\x1b\[\?2004l")

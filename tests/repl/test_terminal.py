@@ -120,6 +120,7 @@ def test_the_bar_and_the_line(table: Table) -> None:
             assert kind == "class:rho.bar" and "⍳ iota" in text
             buffer.reset()
             buffer.insert_text("x+1")
+            terminal.watcher.start()
             terminal.watcher.finish()
             ((kind, text),) = [part[:2] for part in terminal.bottom()]
             assert kind == "class:rho.line" and text.startswith("f64[5000] · reads each element once")
