@@ -85,7 +85,7 @@ def test_commands_and_quit(table: Table) -> None:
 
 
 def test_tab_completes(table: Table) -> None:
-    assert session(table, f"alphabet ← 4{ENTER}alphab{TAB}{ENTER}") == "4\n"
+    assert session(table, f"zebras ← 4{ENTER}zeb{TAB}{ENTER}") == "4\n"
 
 
 def test_history_is_kept(table: Table, tmp_path: Path) -> None:
