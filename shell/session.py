@@ -124,12 +124,15 @@ class Session:
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
         from ..backend import Detail, Device, bind_shapes, plan
         from ..backend.schedule.one_device import HOME
-        from .loading import find_inputs
         from .refusals import Candidate, check_memory, check_time
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
-        files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
+        files: Mapping[str, InputFile] = {}
+        if core.inputs:
+            from .loading import find_inputs  # imports NumPy, which a program without data may never need
+
+            files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
         bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
         device = Device(HOME, "cpu", cores())
         made = plan(bound, device, detail=Detail.FULL if detail is PlanDetail.FULL else Detail.STEPS)
@@ -146,11 +149,14 @@ class Session:
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
         or written."""
-        from .loading import read_inputs
         from .outcome import outcome_of
 
         core = loaded.core
-        values = read_inputs(core, loaded.files, loaded.bound.sizes)
+        values: Mapping[str, Any] = {}
+        if core.inputs:
+            from .loading import read_inputs
+
+            values = read_inputs(core, loaded.files, loaded.bound.sizes)
         if engine is Engine.REFERENCE:
             from ..backend.run.reference import interpret
             from ..backend.run.values import from_numpy

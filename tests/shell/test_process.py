@@ -68,6 +68,15 @@ def test_checking_imports_no_array_library(tmp_path: Path) -> None:
     assert set(done.stdout.strip().split(",")) <= {"inspect", ""}
 
 
+def test_a_program_that_folds_starts_no_array_library() -> None:
+    program = (
+        "import sys; from rho.shell.main import main; main(['eval', '1+1']); "
+        "print(','.join(m for m in ('numpy', 'z3', 'llvmlite', 'prompt_toolkit') if m in sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.splitlines() == ["2", ""], done.stderr
+
+
 def test_a_bug_leaves_a_reproducer(rho: Rho, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def broken(words: object, console: object) -> None:
         raise ValueError("a broken invariant")
