@@ -9,3 +9,6 @@ os.environ["RHO_KERNEL_CACHE"] = "off"
 settings.register_profile("gate", derandomize=True)
 settings.register_profile("search")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
+    signal.signal(signal.SIGINT, signal.default_int_handler)
