@@ -1,6 +1,7 @@
 """Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new)."""
 
 import os
+import signal
 
 from hypothesis import settings
 
