@@ -12,14 +12,13 @@ from .arguments import Arguments
 if TYPE_CHECKING:
     from ..backend.schedule.pictures.chart import Chart
 
-PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
-FORMATS: Final = ("text", "json", *PICTURES)
+_PICTURES: Final = ("dot", "svg", "html", "trace", "gantt")
 
 
 def picture_asked(arguments: Arguments) -> str | None:
     """The picture that `--format` asks for."""
     asked = arguments.value("--format")
-    return asked if asked in PICTURES else None
+    return asked if asked in _PICTURES else None
 
 
 def picture(chart: Chart, format: str) -> str:

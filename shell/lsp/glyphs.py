@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import string
 
-from ...lang.primitives import PRIMITIVES, by_key, by_name
+from ...lang.primitives import by_key, by_name
 from .documents import Document
 from .places import Position, Range, TextEdit
 from .words import flat
@@ -75,8 +75,3 @@ def in_prose(line: str, at: int) -> bool:
         for kind, start, end in flat(line)
         if kind in ("comment", "text", "broken")
     )
-
-
-def spellable() -> list[tuple[str, str, str]]:
-    """(glyph, name, title) of everything that has a name."""
-    return [(row.glyph, name, row.title) for row in PRIMITIVES for name in row.names]

@@ -14,7 +14,6 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 
 _FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
-_RESULT_FIELDS = frozenset({"result", "results"})
 _VALUE_FIELDS = frozenset({
     "arg", "args", "amount", "indices", "value", "mask", "left", "right", "order", "table", "pattern", "radix", "key", "initial",
     "condition",

@@ -257,8 +257,8 @@ def _fill_around(padded: NumArray, inside: Sequence[slice], fill: int) -> None:
         region.append(part)
 
 
-def _fetched(stage: KnownAffine, fill: int) -> View:
-    """Item by item through index arrays (a sparse read far outside its operand)."""
+def points_inside(stage: KnownAffine) -> tuple[list[NumArray], NumArray]:
+    """The index along each axis that every point of the space reads, and which points read inside the operand."""
     indices, inside = [], np.ones(stage.space, bool)
     for row, constant, size in zip(stage.coefficients, stage.constants, stage.shape, strict=True):
         index = np.full(stage.space, constant)
@@ -269,6 +269,12 @@ def _fetched(stage: KnownAffine, fill: int) -> View:
                 index = index + coefficient * np.arange(stage.space[axis]).reshape(shape)
         inside &= (index >= 0) & (index < size)
         indices.append(index)
+    return indices, inside
+
+
+def _fetched(stage: KnownAffine, fill: int) -> View:
+    """Item by item through index arrays (a sparse read far outside its operand)."""
+    indices, inside = points_inside(stage)
 
     def view(operand: Any) -> Any:
         found = np.full(stage.space, fill, operand.dtype)

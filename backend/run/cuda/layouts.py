@@ -20,7 +20,7 @@ import numpy as np
 
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, Projection, Reshaped, Stage
-from ..cpu.views import PADDING_LIMIT, KnownAffine
+from ..cpu.views import PADDING_LIMIT, KnownAffine, points_inside
 
 Numbers: TypeAlias = tuple[int, ...]
 
@@ -165,16 +165,7 @@ def _padded(xp: Any, placed: Placed, stage: KnownAffine, low: Numbers, high: Num
 
 def _fetched(xp: Any, placed: Placed, stage: KnownAffine, fill: int) -> Placed:
     """Item by item through index arrays (a sparse read far outside its operand)."""
-    indices, inside = [], np.ones(stage.space, bool)
-    for row, constant, size in zip(stage.coefficients, stage.constants, stage.shape, strict=True):
-        index = np.full(stage.space, constant)
-        for axis, coefficient in enumerate(row):
-            if coefficient:
-                shape = [1] * len(stage.space)
-                shape[axis] = stage.space[axis]
-                index = index + coefficient * np.arange(stage.space[axis]).reshape(shape)
-        inside &= (index >= 0) & (index < size)
-        indices.append(index)
+    indices, inside = points_inside(stage)
     made = xp.full(stage.space, fill, placed.array.dtype)
     if inside.any():
         where = tuple(xp.asarray(axis) for axis in np.nonzero(inside))
