@@ -1,6 +1,7 @@
-"""The workloads of issue 5: planned Rho programs beside NumPy, and numexpr and numba where they are installed (`peers`).
+"""Twenty workloads: planned Rho programs beside NumPy and the peers that are installed (`peers/`).
 
-    python benchmarks/workloads.py [--quick] [--threads 2] [--rounds 7] [--only W3,W4] [--prepared] [--write results/file.md]
+    python benchmarks/workloads.py [--quick] [--threads 2] [--rounds 7] [--only W3,W4] [--peers numba,jax] [--prepared]
+                                   [--write results/file.md] [--plot results/file.svg]
 
 `--prepared` runs a prepared plan, as functions of `rho.compile` do, in place of a whole plan.
 
@@ -30,11 +31,12 @@ import numpy as np
 from rho import backend
 from rho.backend.run.prepared import PreparedPlan
 from rho.backend.schedule.plan import Device
-from rho.benchmarks.peers import peers
+from rho.benchmarks.peers import PEERS, peers
 from rho.lang.source import Source
 from rho.typechecker.check import check
 
 Arrays = dict[str, Any]
+SETTLE = 0.002  # seconds: threads of the side before, which spin for a while, go to sleep
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,15 @@ def _options(n: int, dtype: Any, rng: Any) -> Arrays:
 
 def _rows(n: int, dtype: Any, rng: Any) -> Arrays:
     return {"A": rng.random((n, 1000)).astype(dtype)}
+
+
+def _layers(n: int, dtype: Any, rng: Any) -> Arrays:
+    sides = (784, 512, 512, 10)
+    given = {"x": rng.random((n, 784)).astype(dtype)}
+    return given | {
+        name: ((rng.random((rows, columns)) - 0.5) / rows**0.5).astype(dtype)
+        for name, rows, columns in zip("uvw", sides, sides[1:], strict=False)
+    }
 
 
 def _erf(x: Any) -> Any:
@@ -157,6 +168,8 @@ WORKLOADS = [
              lambda n, d, g: {"A": g.random((n, 1024)).astype(d)}, _softmax),
     Workload("W7 mean, variance", "input A : T[r c]\nmean ← (+/A)÷≢⍉A\noutput r ← [mean ⋄ (+/(A-mean)*2)÷≢⍉A]", (2000,),
              _rows, _moments),
+    Workload("W8 matrix product", "input A : T[n n]\ninput B : T[n n]\noutput r ← A+.×B", (1024,),
+             lambda n, d, g: {"A": g.random((n, n)).astype(d), "B": g.random((n, n)).astype(d)}, lambda a: a["A"] @ a["B"]),
     Workload("W9 Mandelbrot", "input p : T[w]\ninput q : T[h]\nh ← ≢q ⋄ w ← ≢p ⋄ x ← h w⍴p ⋄ y ← ⍉w h⍴q\n"
              "step ← {(a b n) ← ⍵ ⋄ r ← a×a ⋄ i ← b×b ⋄ live ← 4≥r+i\n"
              "(live¿((r-i)+x ⋄ a) ⋄ live¿((2×a×b)+y ⋄ b) ⋄ n+live)}\n"
@@ -186,10 +199,15 @@ WORKLOADS = [
     Workload("W19 residues, masks", "input i : i64[n]\nkeep ← {(0≠⍺|⍵)∨⍺=⍵}\n"
              "output r ← (2 keep i)∧(3 keep i)∧(5 keep i)∧(7 keep i)∧(11 keep i)∧(13 keep i)∧(17 keep i)∧(19 keep i)∧"
              "(23 keep i)∧29 keep i", (1_000_000,), lambda n, d, g: {"i": np.arange(n)}, _primes, ("i64",)),
+    Workload("W20 layers", "input x : T[b i]\ninput u : T[i h]\ninput v : T[h g]\ninput w : T[g o]\n"
+             "output r ← (7○(7○x+.×u)+.×v)+.×w", (256,), _layers,
+             lambda a: np.tanh(np.tanh(a["x"] @ a["u"]) @ a["v"]) @ a["w"]),
     Workload("+/x", "input x : T[n]\noutput r ← +/x", (100_000, 10_000_000), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: a["x"].sum()),
     Workload("+⌿ columns", "input A : T[r c]\noutput r ← +⌿A", (10_000,), _rows, lambda a: a["A"].sum(0)),
     Workload("+/ rows of 1000", "input A : T[r c]\noutput r ← +/A", (10_000,), _rows, lambda a: a["A"].sum(1)),
+    Workload("compress", "input x : T[n]\noutput r ← (x>0.5)⌿x", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
+             lambda a: a["x"][a["x"] > 0.5]),
 ]  # fmt: skip
 
 
@@ -207,6 +225,7 @@ def planned(work: Workload, kind: str, given: Arrays, threads: int, prepared: bo
 
 
 def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
+    theirs = theirs.tolist() if hasattr(theirs, "tolist") else theirs  # not every peer's results are arrays
     tolerance = 2e-3 if kind == "f32" else work.tolerance
     return bool(np.allclose(np.asarray(ours, np.float64), np.asarray(theirs, np.float64), rtol=tolerance, atol=tolerance))
 
@@ -215,6 +234,7 @@ def measure(sides: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[]
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, call in sides.items():
+            time.sleep(SETTLE)
             start = clock()
             result = call()
             times[name].append(clock() - start)
@@ -222,50 +242,98 @@ def measure(sides: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[]
     return {name: statistics.median(row) * 1e3 for name, row in times.items()}
 
 
+@dataclass(frozen=True)
+class Row:
+    """Milliseconds of each side, and which of them gave another result."""
+
+    work: str
+    kind: str
+    size: int
+    times: dict[str, float]
+    differ: list[str]
+
+    def ratio(self, side: str) -> float:
+        return self.times["Rho"] / self.times[side]
+
+    def fastest(self) -> str:
+        return min((name for name in self.times if name != "Rho"), key=self.times.__getitem__)
+
+    def markdown(self, names: list[str]) -> str:
+        times = [f"{self.times[name]:.4g}" if name in self.times else "" for name in names]
+        differ = f" differs: {', '.join(self.differ)}" if self.differ else ""
+        best = self.fastest()
+        ratios = f"{self.ratio('NumPy'):.2f} | {self.ratio(best):.2f} | {best}{differ}"
+        return f"| {self.work} | {self.kind} | {self.size} | {' | '.join(times)} | {ratios} |"
+
+
+def compared(work: Workload, kind: str, size: int, others: dict[str, Any], options: argparse.Namespace) -> Row:
+    given = work.make(size, np.float32 if kind == "f32" else np.float64, np.random.default_rng(1))
+    calls: dict[str, Callable[[], Any]] = {"NumPy": partial(work.by_hand, given)}
+    calls |= {name: bind(given) for name, bind in others.items()}
+    calls["Rho"] = rho = planned(work, kind, given, options.threads, options.prepared)
+    for _ in range(500 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
+        ours = rho()
+    differ = [name for name, call in calls.items() if not agree(ours, call(), kind, work)]
+    for call in calls.values():
+        call()
+    clock = time.thread_time if options.threads == 1 else time.perf_counter
+    return Row(work.name, kind, size, measure(calls, options.rounds if size > 2000 else 40, clock), differ)
+
+
+def plot(rows: list[Row], names: list[str], path: Path) -> None:
+    """How many times as long as Rho each side takes, one line a workload, on a logarithmic scale."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 1.5 + 0.22 * len(rows)), layout="constrained")
+    axes = figure.add_subplot()
+    for name in names:
+        points = [(1 / row.ratio(name), place) for place, row in enumerate(rows) if name in row.times and name != "Rho"]
+        if points:
+            axes.plot(*zip(*points, strict=True), "o", markersize=4, alpha=0.8, label=name)
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set(xscale="log", xlabel="time ÷ time of Rho (right of the line: Rho is faster)", ylim=(len(rows) - 0.5, -0.5))
+    axes.set_yticks(range(len(rows)), [f"{row.work}, {row.kind}, {row.size:,}" for row in rows], fontsize=7)
+    axes.grid(axis="x", alpha=0.3)
+    axes.legend(loc="upper right", fontsize=8)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="fewer rounds, one size, f64 only")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="parts of the workloads' names")
+    parser.add_argument("--peers", default=",".join(PEERS))
     parser.add_argument("--prepared", action="store_true", help="prepared plans, as functions of rho.compile")
     parser.add_argument("--write", type=Path)
+    parser.add_argument("--plot", type=Path, help="a picture of the ratios (matplotlib)")
     options = parser.parse_args()
-    others = peers(options.threads)
-    names = sorted({name for sides in others.values() for name in sides})
-    rounds = 3 if options.quick else options.rounds
+    options.rounds = min(options.rounds, 3) if options.quick else options.rounds
+    others = peers(options.threads, tuple(options.peers.split(",")))
+    present = {name for sides in others.values() for name in sides}
+    names = ["NumPy", *(name for name in PEERS if name in present), "Rho"]
     team = "one thread, its processor time" if options.threads == 1 else f"{options.threads} threads for all but NumPy"
-    clock = time.thread_time if options.threads == 1 else time.perf_counter
     lines = [
         f"{platform.machine()} {platform.processor()} Python {platform.python_version()} NumPy {np.__version__}, "
-        f"{team}, medians of {rounds} rounds, milliseconds, fresh results, "
+        f"{team}, medians of {options.rounds} rounds, milliseconds, fresh results, "
         f"{'prepared plans' if options.prepared else 'plans'}; {date.today()}, load average {os.getloadavg()[0]:.1f}", "",
-        "| " + " | ".join(["workload", "kind", "size", "NumPy", *names, "Rho", "Rho ÷ NumPy", "Rho ÷ fastest other"]) + " |",
-        "|---" * (6 + len(names) + 0) + "|---|",
+        f"| workload | kind | size | {' | '.join(names)} | Rho ÷ NumPy | Rho ÷ fastest other | fastest other |",
+        "|---" * (6 + len(names)) + "|",
     ]  # fmt: skip
     print("\n".join(lines), flush=True)
+    rows: list[Row] = []
     for work in WORKLOADS:
         if options.only and not any(part in work.name for part in options.only.split(",")):
             continue
         for kind in work.kinds[:1] if options.quick else work.kinds:
             for size in work.sizes[-1:] if options.quick else work.sizes:
-                dtype = np.float32 if kind == "f32" else np.float64
-                given = work.make(size, dtype, np.random.default_rng(1))
-                sides = {"NumPy": work.by_hand} | others.get(work.name, {})
-                calls: dict[str, Callable[[], Any]] = {name: partial(call, given) for name, call in sides.items()}
-                calls["Rho"] = rho = planned(work, kind, given, options.threads, options.prepared)
-                for _ in range(500 if size <= 100_000 else 4):  # as in a session: code that is worth it has been made
-                    ours = rho()
-                bad = [name for name, call in calls.items() if not agree(ours, call(), kind, work)]
-                found = measure(calls, rounds if size > 2000 else 40, clock)
-                own = found["Rho"]
-                times = [f"{found[name]:.4g}" if name in found else "" for name in ("NumPy", *names, "Rho")]
-                fastest = min(time for name, time in found.items() if name != "Rho")
-                row = (
-                    f"| {work.name} | {kind} | {size} | {' | '.join(times)} | {own / found['NumPy']:.2f} | {own / fastest:.2f} |"
-                )
-                lines.append(row + (f" differs: {', '.join(bad)}" if bad else ""))
+                rows.append(compared(work, kind, size, others.get(work.name, {}), options))
+                lines.append(rows[-1].markdown(names))
                 print(lines[-1], flush=True)
+    if options.plot:
+        plot(rows, names, options.plot)
     if options.write:
         options.write.parent.mkdir(parents=True, exist_ok=True)
         options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")

@@ -1,52 +1,19 @@
-"""The workloads by hand for numexpr and numba, where they are installed (never in Rho's own environment).
-
-Each is what a practised user would write: numexpr expressions; numba loops, parallel where there are several threads, and no
-fast-math, as Rho keeps the order of operations too.
+"""The workloads by hand for numba: loops, parallel where there are several threads, and no fast-math, as Rho keeps the order of
+operations too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-Arrays = dict[str, Any]
-Sides = dict[str, Callable[[Arrays], Any]]
+import numba
+import numpy as np
+
+from rho.benchmarks.peers.sides import Sides
 
 
-def peers(threads: int) -> dict[str, Sides]:
-    """By the workload's name: what each peer runs."""
-    found: dict[str, Sides] = {}
-    for name, make in (("numexpr", _numexpr), ("numba", _numba)):
-        try:
-            sides = make(threads)
-        except ImportError:
-            continue
-        for work, call in sides.items():
-            found.setdefault(work, {})[name] = call
-    return found
-
-
-def _numexpr(threads: int) -> dict[str, Callable[[Arrays], Any]]:
-    import numexpr
-
-    numexpr.set_num_threads(threads)
-
-    def expression(text: str) -> Callable[[Arrays], Any]:
-        return lambda a: numexpr.evaluate(text, local_dict=a, global_dict={})
-
-    return {
-        "W1 2×x+y": expression("2*(x+y)"),
-        "W2 polynomial": expression("((x*3+2)*x+1)*x"),
-        "W4 dot": expression("sum(x*y)"),
-        "W5 distance": lambda a: math.sqrt(numexpr.evaluate("sum((x-y)*(x-y))", local_dict=a, global_dict={})),
-    }
-
-
-def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
-    import numba
-    import numpy as np
-
+def sides(threads: int) -> Sides:
     if threads > 1:
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     jit: Any = numba.njit(parallel=threads > 1)
@@ -189,6 +156,69 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
                     tables[part, j] += a[i, j]
         return tables.sum(0)
 
+    @jit
+    def life(b):  # type: ignore[no-untyped-def]
+        h, w = b.shape
+        for _ in range(10):
+            c = np.empty_like(b)
+            for y in prange(h):
+                up, row, down = b[y - 1], b[y], b[(y + 1) % h]
+                for x in range(w):
+                    right = x + 1 if x + 1 < w else 0
+                    n = (
+                        np.uint8(up[x - 1])
+                        + up[x]
+                        + up[right]
+                        + row[x - 1]
+                        + row[x]
+                        + row[right]
+                        + down[x - 1]
+                        + down[x]
+                        + down[right]
+                    )
+                    c[y, x] = (n == 3) | (row[x] & (n == 4))
+            b = c
+        return b
+
+    @jit
+    def bodies(p, m, soft):  # type: ignore[no-untyped-def]
+        r = np.empty_like(p)
+        for i in prange(p.shape[0]):
+            x, y, z = soft - soft, soft - soft, soft - soft
+            for j in range(p.shape[0]):
+                a, b, c = p[j, 0] - p[i, 0], p[j, 1] - p[i, 1], p[j, 2] - p[i, 2]
+                far = a * a + b * b + c * c + soft
+                pull = m[j] / (far * math.sqrt(far))
+                x, y, z = x + a * pull, y + b * pull, z + c * pull
+            r[i, 0], r[i, 1], r[i, 2] = x, y, z
+        return r
+
+    @jit
+    def assign(points, centres):  # type: ignore[no-untyped-def]
+        r = np.empty(points.shape[0], np.int64)
+        for i in prange(points.shape[0]):
+            best, least = 0, points[i, 0] * 0 + np.inf
+            for k in range(centres.shape[0]):
+                far = points[i, 0] - points[i, 0]
+                for f in range(points.shape[1]):
+                    d = points[i, f] - centres[k, f]
+                    far += d * d
+                if far < least:
+                    best, least = k, far
+            r[i] = best
+        return r
+
+    @jit
+    def primes(x):  # type: ignore[no-untyped-def]
+        r = np.empty(x.size, np.bool_)
+        for i in prange(x.size):
+            v = x[i]
+            alive = True
+            for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):
+                alive = alive and (v % p != 0 or v == p)
+            r[i] = alive
+        return r
+
     numbers = (1, 0.5, 0.2, 0.07, -0.05, math.sqrt(0.5))
     return {
         "W1 2×x+y": lambda a: twice(a["x"], a["y"], a["x"].dtype.type(2)),
@@ -199,9 +229,13 @@ def _numba(threads: int) -> dict[str, Callable[[Arrays], Any]]:
         "W6 softmax rows": lambda a: softmax(a["A"]),
         "W7 mean, variance": lambda a: moments(a["A"], a["A"].dtype.type(a["A"].shape[1])),
         "W9 Mandelbrot": lambda a: mandelbrot(a["p"], a["q"]),
+        "W10 Life, 10 steps": lambda a: life(a["b"]),
         "W11 heat, 10 steps": lambda a: heat(a["A"], a["A"].dtype.type(0.1), a["A"].dtype.type(4)),
         "W12 prefix sum": lambda a: prefix(a["x"]),
+        "W14 n-body": lambda a: bodies(a["p"], a["m"], a["p"].dtype.type(0.01)),
+        "W15 k-means assignment": lambda a: assign(a["x"], a["c"]),
         "W16 histogram": lambda a: histogram(a["i"], 4),
         "W17 row sums, total": lambda a: total(a["A"]),
+        "W19 residues, masks": lambda a: primes(a["i"]),
         "+⌿ columns": lambda a: columns(a["A"]),
     }

@@ -1,0 +1,108 @@
+"""The workloads by hand for PyTorch, on tensors that are in memory (`arrays`); `by_compiled_torch` compiles the same."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from rho.benchmarks.peers.sides import Arrays, Sides
+
+Function = Callable[..., Any]
+
+
+def arrays(given: Arrays) -> Arrays:
+    """The same memory, as tensors."""
+    return {name: torch.from_numpy(array) for name, array in given.items()}
+
+
+def _normal(x: Any) -> Any:
+    return 0.5 * (1 + torch.erf(x * math.sqrt(0.5)))
+
+
+def _options(s: Any, k: Any, t: Any) -> Any:
+    root = 0.2 * torch.sqrt(t)
+    d1 = (torch.log(s / k) + 0.07 * t) / root
+    return s * _normal(d1) - k * torch.exp(-0.05 * t) * _normal(d1 - root)
+
+
+def _moments(A: Any) -> Any:
+    return torch.stack((A.mean(1), A.var(1, correction=0)))
+
+
+def _mandelbrot(p: Any, q: Any) -> Any:
+    cr, ci = torch.broadcast_tensors(p, q[:, None])
+    zr, zi, n = torch.zeros_like(cr), torch.zeros_like(cr), torch.zeros(cr.shape, dtype=torch.int64)
+    for _ in range(50):
+        r, i = zr * zr, zi * zi
+        alive = r + i <= 4
+        zr, zi = torch.where(alive, r - i + cr, zr), torch.where(alive, 2 * zr * zi + ci, zi)
+        n = n + alive
+    return n
+
+
+def _life(b: Any) -> Any:
+    for _ in range(10):
+        n = b.to(torch.uint8)
+        n = n.roll(1, 1) + n + n.roll(-1, 1)
+        n = n.roll(1, 0) + n + n.roll(-1, 0)
+        b = (n == 3) | (b & (n == 4))
+    return b
+
+
+def _heat(A: Any) -> Any:
+    for _ in range(10):
+        A = A + 0.1 * ((A.roll(-1, 0) + A.roll(1, 0) + A.roll(-1, 1) + A.roll(1, 1)) - 4 * A)
+    return A
+
+
+def _bodies(p: Any, m: Any) -> Any:
+    d = p[None] - p[:, None]
+    r = (d * d).sum(2) + 0.01
+    return (d * (m / (r * torch.sqrt(r)))[:, :, None]).sum(1)
+
+
+def _primes(i: Any) -> Any:
+    alive = torch.ones(len(i), dtype=torch.bool)
+    for prime in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):
+        alive = alive & ((i % prime != 0) | (i == prime))
+    return alive
+
+
+def _layers(x: Any, u: Any, v: Any, w: Any) -> Any:
+    return torch.tanh(torch.tanh(x @ u) @ v) @ w
+
+
+FUNCTIONS: dict[str, Function] = {
+    "W1 2×x+y": lambda x, y: 2 * (x + y),
+    "W2 polynomial": lambda x: ((x * 3 + 2) * x + 1) * x,
+    "W3 Black-Scholes": _options,
+    "W4 dot": lambda x, y: (x * y).sum(),
+    "W5 distance": lambda x, y: torch.sqrt(((x - y) ** 2).sum()),
+    "W6 softmax rows": lambda A: torch.softmax(A, 1),
+    "W7 mean, variance": _moments,
+    "W8 matrix product": lambda A, B: A @ B,
+    "W9 Mandelbrot": _mandelbrot,
+    "W10 Life, 10 steps": _life,
+    "W11 heat, 10 steps": _heat,
+    "W12 prefix sum": lambda x: torch.cumsum(x, 0),
+    "W13 sort": lambda x: torch.sort(x).values,
+    "W13 stable grade": lambda x: torch.sort(x, stable=True).indices,
+    "W14 n-body": _bodies,
+    "W15 k-means assignment": lambda x, c: ((x[:, None] - c[None]) ** 2).sum(2).argmin(1),
+    "W16 histogram": lambda i: torch.bincount(i, minlength=256),
+    "W17 row sums, total": lambda A: A.sum(1).sum(),
+    "W19 residues, masks": _primes,
+    "W20 layers": _layers,
+    "+/x": lambda x: x.sum(),
+    "+⌿ columns": lambda A: A.sum(0),
+    "+/ rows of 1000": lambda A: A.sum(1),
+    "compress": lambda x: x[x > 0.5],
+}
+
+
+def sides(threads: int) -> Sides:
+    torch.set_num_threads(threads)
+    return {work: lambda a, call=call: call(**a) for work, call in FUNCTIONS.items()}  # type: ignore[misc]

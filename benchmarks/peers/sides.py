@@ -1,0 +1,10 @@
+"""What a peer gives: by the workload's name, the call that a practised user would write, on arrays that are in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Arrays = dict[str, Any]
+Call = Callable[[Arrays], Any]
+Sides = dict[str, Call]
