@@ -294,7 +294,7 @@ def plot(rows: list[Row], names: list[str], path: Path) -> None:
     axes.set(xscale="log", xlabel="time ÷ time of Rho (right of the line: Rho is faster)", ylim=(len(rows) - 0.5, -0.5))
     axes.set_yticks(range(len(rows)), [f"{row.work}, {row.kind}, {row.size:,}" for row in rows], fontsize=7)
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(loc="upper right", fontsize=8)
+    figure.legend(loc="outside right upper", fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
 
