@@ -151,8 +151,11 @@ VERBS: tuple[Verb, ...] = (
         (("rho explain E101", ""), ("rho explain ⌸", "")), (JSON, FORMAT_RESULT), 1, None,
     ),
     Verb(
-        "search", "WORDS", "find primitives and library functions by what they do",
-        (("rho search running sum", ""), ("rho search sort", "")), (JSON, FORMAT_RESULT), 1, None,
+        "search", "WORDS|TYPE [FILE.rho…]", "find functions by what they do, or by their type",
+        (("rho search running sum", "also by other names: cumsum, argsort, vmap"),
+         ("rho search 'f64[n] → f64'", "by type; `_` is anything: 'f64[n m] → _'"),
+         ("rho search '_ → idx<k>[n]' examples/kmeans.rho", "the definitions of a file too")),
+        (JSON, FORMAT_RESULT), 1, None,
     ),
     Verb(
         "test", "PATH…", "run the documented examples in .rho and .md files",

@@ -64,7 +64,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     (")plan", "EXPR            how it would run: phases, memory, cost"),
     (")time", "EXPR            run it and time it, beside the estimate"),
     (")help", "[⍤ or NAME]     what a glyph, its name or a library function does"),
-    (")search", "WORDS           glyphs and library functions by what they do"),
+    (")search", "WORDS or TYPE   functions by what they do, or by type: f64[n] → f64"),
     (")names", "[START]         what has been named, with types"),
     (")forget", "NAME…           take names away"),
     (")load", "FILE            enter a saved session or a program"),
@@ -213,15 +213,15 @@ def _help(rest: str, desk: Desk) -> Exit:
 
 def _search(rest: str, desk: Desk) -> Exit:
     if not rest:
-        raise UsageError("words are needed", "for example: )search running sum")
-    from .. import documentation
+        raise UsageError("words or a type are needed", "for example: )search running sum")
+    from ..searching.answers import search
 
-    hits = documentation.search(rest.split())[:12]
-    for hit in hits:
-        desk.console.print(f"{hit.name}\n    {hit.summary}")
-    if not hits:
-        raise UsageError(f"nothing is described by `{rest}`", "try fewer words")
-    return Exit.OK
+    answer = search(rest.split())
+    for line in answer.lines():
+        desk.console.print(line)
+    for note in answer.notes:
+        desk.console.note(note.replace("rho search", ")search").replace("'", ""))
+    return Exit.OK if answer.hits else Exit.FAILED
 
 
 def _names(rest: str, desk: Desk) -> Exit:

@@ -1,22 +1,43 @@
-"""`rho search WORDS`: primitives and library functions by what they do."""
+"""`rho search WORDS|TYPE [FILE.rho…]`: functions by what they do or by their type, also those of one's own files."""
 
 from __future__ import annotations
 
-from .. import documentation
-from ..arguments import Arguments
+from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..results import print_json, wants_json
+from ..searching.answers import search
+from ..searching.catalogue import Entry
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    words = " ".join(arguments.positional).split()
-    hits = documentation.search(words)[:20]
+    files = [word for word in arguments.positional if word.endswith(".rho")]
+    words = [word for word in arguments.positional if word not in files]
+    if not words:
+        raise UsageError("rho search: needs words or a type", "for example: rho search 'f64[n] → f64'")
+    answer = search(words, [entry for file in files for entry in _own(file, console)])
     if wants_json(arguments):
-        print_json(console, {"hits": [{"name": hit.name, "summary": hit.summary} for hit in hits]})
-        return Exit.OK
-    for hit in hits:
-        console.print(f"{hit.name}\n    {hit.summary}")
-    if not hits:
-        console.note(f"nothing is described by `{' '.join(words)}`; try fewer words")
-    return Exit.OK if hits else Exit.FAILED
+        print_json(console, {"hits": [hit.json() for hit in answer.hits]})
+    else:
+        for line in answer.lines():
+            console.print(line)
+        for note in answer.notes:
+            console.note(note)
+    return Exit.OK if answer.hits else Exit.FAILED
+
+
+def _own(file: str, console: Console) -> tuple[Entry, ...]:
+    """The definitions of a file, as far as checking got."""
+    from .. import messages
+    from ..searching.catalogue import yours
+    from ..session import Session
+    from ..sources import Undecodable, read_source
+
+    try:
+        checked = Session().check(read_source(file))
+    except Undecodable as error:
+        messages.show(console, error.diagnostics, {error.source.name: error.source})
+        return ()
+    if not checked.accepted:
+        console.note(f"{file} is rejected: `rho check {file}` says why; searching what could be checked")
+    return yours(checked)

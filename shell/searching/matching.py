@@ -1,0 +1,304 @@
+"""How well a function fits a type that is searched for: a number, 0 where they are the same up to names, None where they differ.
+
+Names on both sides may be bound.  What a function demands less costs little (`T[..s]` where `f64[n]` is asked), what is asked and
+not given in general costs more (`f64[n n]` where `f64[n m]` is asked); so do widened elements, arguments the other way round, and
+a function that fits the cells of an array, which lifting takes to the whole (types.md 3.2).
+
+Neighbours: `types` (the terms).  Sizes are compared as written, `+ × ⌈ ⌊` either way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
+
+from .types import Array, Bounded, Element, Function, Hole, Item, Named, Number, Operation, Rest, Size, Tuple, Type, Variable
+
+GENERAL, SPECIAL, WIDENED, NARROWED, SWAPPED, LIFTED, RUN_TIME = 2, 5, 3, 6, 4, 4, 1
+_ORDER: Final = {"bool": 0, "u8": 1, "i32": 2, "i64": 3, "f64": 5, "c128": 7}
+_CLASSES: Final = {
+    "num": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "c64", "c128", "idx", "int", "perm"}),
+    "real": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "idx", "int", "perm"}),
+    "int": frozenset({"bool", "u8", "i32", "i64", "idx", "int", "perm"}),
+    "ord": frozenset({"bool", "u8", "i32", "i64", "f32", "f64", "char", "idx", "int", "perm"}),
+}
+
+Key: TypeAlias = tuple[str, str]
+"""A side (`asked` or `given`) and a name; sizes, elements and rests have sides of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A term and the side whose names it has."""
+
+    term: Size | Element | tuple[Item, ...]
+    side: str
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    bindings: dict[Key, Bound]
+    cost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """`how` says what has to be done: nothing, arguments exchanged, a frame."""
+
+    cost: int
+    how: str = ""
+
+
+def match(asked: Function, given: Function) -> Match | None:
+    """The best way in which a function fits."""
+    if len(asked.arguments) != len(given.arguments):
+        return None
+    found = [Match(cost) for cost in _costs(asked, given)]
+    if len(given.arguments) == 2:
+        turned = replace(given, arguments=given.arguments[::-1])
+        found += [Match(cost + SWAPPED, "with the arguments exchanged (f⍨)") for cost in _costs(asked, turned)]
+    if not found:
+        found = list(_lifted(asked, given))
+    return min(found, key=lambda one: one.cost, default=None)
+
+
+def _costs(asked: Function, given: Function) -> Iterator[int]:
+    states = [State({})]
+    for one, other in zip(asked.arguments, given.arguments, strict=True):
+        states = [after for state in states for after in _types(one, other, state, argument=True)]
+    for state in states:
+        for after in _types(asked.result, given.result, state, argument=False):
+            if _fits_classes(after, given):
+                yield after.cost + _loss(after)
+
+
+def _lifted(asked: Function, given: Function) -> Iterator[Match]:
+    """The leading axes taken away as a frame, from every argument that has them, and from the result."""
+    result = asked.result
+    arguments = [one for one in asked.arguments if isinstance(one, Array)]
+    if not isinstance(result, Array) or len(arguments) != len(asked.arguments) or _has_rest_or_bound(given):
+        return
+    for length in range(1, min(len(result.shape), max((len(one.shape) for one in arguments), default=0)) + 1):
+        frame = result.shape[:length]
+        if any(isinstance(item, Rest | Bounded) for item in frame):
+            return
+        framed = [one.shape[:length] == frame for one in arguments]
+        if not any(framed):
+            continue
+        cells = [replace(one, shape=one.shape[length:]) if has else one for one, has in zip(arguments, framed, strict=True)]
+        inner = Function(tuple(cells), replace(result, shape=result.shape[length:]), asked.classes)
+        shown = " ".join(show_size(item) for item in frame if not isinstance(item, Rest | Bounded))
+        for cost in _costs(inner, given):
+            yield Match(cost + LIFTED * length, f"for each cell of the frame [{shown}]")
+
+
+def _has_rest_or_bound(given: Function) -> bool:
+    arrays = [one for one in (*given.arguments, given.result) if isinstance(one, Array)]
+    return any(isinstance(item, Rest | Bounded) for one in arrays for item in one.shape)
+
+
+def show_size(size: Size) -> str:
+    match size:
+        case Hole():
+            return "_"
+        case Variable(name):
+            return name
+        case Number(value):
+            return str(value)
+        case Operation(glyph, (one,)):
+            return f"{glyph}{show_size(one)}"
+        case Operation(glyph, arguments):
+            return "(" + glyph.join(show_size(one) for one in arguments) + ")"
+
+
+# ------------------------------------------------------------------------------------------ terms
+
+
+def _types(asked: Type, given: Type, state: State, *, argument: bool) -> Iterator[State]:
+    match asked, given:
+        case Hole(), _:
+            yield state
+        case _, Hole():
+            yield replace(state, cost=state.cost + SPECIAL)
+        case Tuple(items), Tuple(others) if len(items) == len(others):
+            states = [state]
+            for one, other in zip(items, others, strict=True):
+                states = [after for before in states for after in _types(one, other, before, argument=argument)]
+            yield from states
+        case Array(), Array():
+            for after in _elements(asked.element, given.element, state, argument=argument):
+                yield from _shapes(asked.shape, given.shape, after)
+        case _:
+            return
+
+
+def _elements(asked: Element, given: Element, state: State, *, argument: bool) -> Iterator[State]:
+    if isinstance(asked, Hole) or isinstance(given, Hole):
+        yield state
+        return
+    one, side = _walk(asked, "asked", "T", state)
+    other, far = _walk(given, "given", "T", state)
+    if isinstance(one, Variable):
+        if isinstance(other, Variable) and (one.name, side) == (other.name, far):
+            yield state
+            return
+        yield _bind((f"T {side}", one.name), Bound(other, far), state)
+    elif isinstance(other, Variable):
+        yield _bind((f"T {far}", other.name), Bound(one, side), state)
+    elif isinstance(one, Named) and isinstance(other, Named):
+        if one.name == other.name and len(one.arguments) == len(other.arguments):
+            states = [state]
+            for a, b in zip(one.arguments, other.arguments, strict=True):
+                states = [after for before in states for after in _sizes(a, b, side, far, before)]
+            yield from states
+        elif _below(one.name, other.name) if argument else _below(other.name, one.name):
+            yield replace(state, cost=state.cost + (WIDENED if argument else NARROWED))
+
+
+def _below(narrow: str, wide: str) -> bool:
+    """May an element of the one be used as one of the other?"""
+    order = {**_ORDER, "f32": 4, "c64": 6, "perm": 2.3, "idx": 2.5, "int": 2.7}
+    if "char" in (narrow, wide):
+        return False
+    if wide in ("idx", "perm", "int"):
+        return (narrow, wide) in (("perm", "idx"), ("idx", "int"))
+    return order[narrow] < order[wide]
+
+
+def _shapes(asked: tuple[Item, ...], given: tuple[Item, ...], state: State) -> Iterator[State]:
+    """The items of both in order; a rest may stand for any number of the other's."""
+    if not asked and not given:
+        yield state
+        return
+    if given and isinstance(given[0], Rest):
+        yield from _rest(given[0], "given", given[1:], asked, state)
+        return
+    if asked and isinstance(asked[0], Rest):
+        yield from _rest(asked[0], "asked", asked[1:], given, state)
+        return
+    if not asked or not given:
+        return
+    for after in _items(asked[0], given[0], state):
+        yield from _shapes(asked[1:], given[1:], after)
+
+
+def _rest(rest: Rest, side: str, after: tuple[Item, ...], others: tuple[Item, ...], state: State) -> Iterator[State]:
+    far = "asked" if side == "given" else "given"
+    known = state.bindings.get((f"S {side}", rest.name))
+    for length in range(len(others) + 1):
+        taken, left = others[:length], others[length:]
+        if known is not None:
+            if known.side != far:
+                continue
+            same = [state]
+            if len(known.term) != length if isinstance(known.term, tuple) else True:
+                continue
+            assert isinstance(known.term, tuple)
+            for a, b in zip(known.term, taken, strict=True):
+                same = [s for s in same if a == b] if not isinstance(a, Hole) and not isinstance(b, Hole) else same
+            states = same
+        else:
+            states = [_bind((f"S {side}", rest.name), Bound(taken, far), state)]
+        for one in states:
+            yield from _shapes(left, after, one) if side == "given" else _shapes(after, left, one)
+
+
+def _items(asked: Item, given: Item, state: State) -> Iterator[State]:
+    if isinstance(asked, Rest) or isinstance(given, Rest):
+        return
+    match asked, given:
+        case Bounded(name, bound), Bounded(other, limit):
+            for after in _sizes(bound, limit, "asked", "given", state):
+                yield from _sizes(Variable(name), Variable(other), "asked", "given", after)
+        case Bounded(name, _), _:
+            assert not isinstance(given, Bounded)
+            yield from _sizes(Variable(name), given, "asked", "given", state)
+        case _, Bounded(name, _):
+            assert not isinstance(asked, Bounded)
+            dearer = replace(state, cost=state.cost + RUN_TIME)
+            one, _side = _walk(asked, "asked", "n", state)
+            if isinstance(one, Variable | Hole):
+                yield from _sizes(asked, Variable(name), "asked", "given", dearer)
+        case _:
+            assert not isinstance(asked, Bounded) and not isinstance(given, Bounded)
+            yield from _sizes(asked, given, "asked", "given", state)
+
+
+def _sizes(asked: Size, given: Size, near: str, far: str, state: State) -> Iterator[State]:
+    one, side = _walk(asked, near, "n", state)
+    other, beyond = _walk(given, far, "n", state)
+    match one, other:
+        case Hole(), _:
+            yield state
+        case _, Hole():
+            yield replace(state, cost=state.cost + SPECIAL)
+        case Variable(name), Variable(same) if name == same and side == beyond:
+            yield state
+        case Variable(name), Number() | Operation() if side == "asked" and beyond == "given":
+            yield _bind((f"n {side}", name), Bound(other, beyond), state)
+        case _, Variable(name):
+            yield _bind((f"n {beyond}", name), Bound(one, side), state)
+        case Variable(name), _:
+            yield _bind((f"n {side}", name), Bound(other, beyond), state)
+        case Number(value), Number(same_value):
+            if value == same_value:
+                yield state
+        case Operation(glyph, arguments), Operation(same_glyph, others) if glyph == same_glyph and len(arguments) == len(others):
+            orders = [others, others[::-1]] if len(others) == 2 and glyph in "+×⌈⌊" else [others]
+            for order in orders:
+                states = [state]
+                for a, b in zip(arguments, order, strict=True):
+                    states = [after for before in states for after in _sizes(a, b, side, beyond, before)]
+                yield from states
+        case _:
+            return
+
+
+# --------------------------------------------------------------------------------------- bindings
+
+
+def _walk(term: Size | Element, side: str, sort: str, state: State) -> tuple[Size | Element, str]:
+    """What a term stands for by now, and whose names that has."""
+    while isinstance(term, Variable):
+        found = state.bindings.get((f"{sort} {side}", term.name))
+        if found is None or isinstance(found.term, tuple):
+            return term, side
+        term, side = found.term, found.side
+    return term, side
+
+
+def _bind(key: Key, bound: Bound, state: State) -> State:
+    return State({**state.bindings, key: bound}, state.cost)
+
+
+def _loss(state: State) -> int:
+    """What the names had to stand for: a name of one side for one of the other costs nothing, the first time."""
+    cost = 0
+    met: dict[tuple[str, str, str], str] = {}
+    for (kind, name), bound in state.bindings.items():
+        sort, side = kind.split()
+        if isinstance(bound.term, tuple):
+            only = bound.term[0] if len(bound.term) == 1 else None
+            whole = isinstance(only, Rest)
+            cost += 0 if whole else (GENERAL - 1 if side == "given" else SPECIAL)
+            continue
+        term, owner = _walk(bound.term, bound.side, sort, state)
+        if isinstance(term, Hole):
+            continue
+        if not isinstance(term, Variable):
+            cost += GENERAL if side == "given" else SPECIAL
+            continue
+        first = met.setdefault((sort, owner, term.name), name)
+        if first != name or owner == side:
+            cost += GENERAL if side == "given" else SPECIAL
+    return cost
+
+
+def _fits_classes(state: State, given: Function) -> bool:
+    """Does every element variable stand for something that `where` allows?"""
+    for name, kind in given.classes.items():
+        term, _ = _walk(Variable(name), "given", "T", state)
+        if isinstance(term, Named) and term.name not in _CLASSES[kind]:
+            return False
+    return True
