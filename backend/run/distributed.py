@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Span
 from ..graph import traverse
-from ..graph.phases import LibraryPhase, Phase, PhaseId, Structured, ValueId
+from ..graph.phases import LibraryPhase, Loop, Phase, PhaseId, Structured, ValueId
 from ..schedule.plan import (
     ALIGNMENT,
     Box,
@@ -44,6 +44,7 @@ from ..schedule.plan import (
     TransferStep,
     WaitStep,
 )
+from ..schedule.program.sharding import reads_of
 from .executor import Machine, Observer, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
 from .shards import Makes, combine, compile_shard
@@ -212,9 +213,9 @@ def _compile(cluster: Cluster, step: Step, device: DeviceId, home: DeviceId) -> 
 def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Action:
     machine, holdings = cluster.machine, cluster.holdings[device]
     phase = machine.phases[step.phase]
-    assert isinstance(phase, Structured | LibraryPhase), "only structured and library phases have boxes"
+    assert isinstance(phase, Structured | LibraryPhase | Loop), "other phases have no boxes"
     makes = Makes.PARTIALS if step.phase in cluster.combined else Makes.RESULTS
-    shapes = {value: machine.cap_shape(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
+    shapes = {value: machine.cap_shape(value) for value in (*reads_of(phase, machine.types), *traverse.results(phase))}
 
     def take(value: ValueId, part: Box, full: bool) -> Any:
         kind, shape = machine.kind(value), shapes[value]

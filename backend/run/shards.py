@@ -22,16 +22,18 @@ from ..graph.phases import (
     Axis,
     AxisKind,
     LibraryPhase,
+    Loop,
     Projection,
     Read,
     ReadNode,
     Result,
     Structured,
+    SubGraph,
     ValueId,
 )
 from ..graph.restriction import restrict
 from ..schedule.plan import Box
-from ..schedule.program.sharding import BLOCK, is_ordered, operand_boxes, result_boxes, subtrees
+from ..schedule.program.sharding import BLOCK, as_one, is_ordered, operand_boxes, result_boxes, subtrees
 from .device import Backend, Types
 from .pieces import extents
 
@@ -81,10 +83,12 @@ class Makes(Enum):
     PARTIALS = "partial results, to be combined"
 
 
-def compile_shard(phase: Structured | LibraryPhase, box: Box, makes: Makes, types: Types, backend: Backend) -> Shard:
+def compile_shard(phase: Structured | LibraryPhase | Loop, box: Box, makes: Makes, types: Types, backend: Backend) -> Shard:
     """The kernel of a box of a phase whose sizes are known."""
     if isinstance(phase, LibraryPhase):
         return _library(phase, box, types, backend)
+    if isinstance(phase, Loop):
+        return _loop(phase, box, types, backend)
     parts = _parts(phase, box, types) if makes is Makes.PARTIALS else [box]
     shards = [_structured(phase, part, makes, types, backend) for part in parts]
     return shards[0] if len(shards) == 1 else lambda take: [made for shard in shards for made in shard(take)]
@@ -121,6 +125,46 @@ def _structured(phase: Structured, box: Box, makes: Makes, types: Types, backend
         own = {new: take(value, part, full) for new, value, part, full in wanted}
         made = kernel(own, None)
         return [Made(value, place, partial, array) for (value, place), array in zip(places, made, strict=True)]
+
+    return run
+
+
+def _loop(loop: Loop, box: Box, types: Types, backend: Backend) -> Shard:
+    """All turns of a box of an element-wise loop: in one kernel where the back end has one, else a kernel a turn."""
+    turn = as_one(loop, types.types)
+    assert isinstance(turn, Structured), "only element-wise loops have boxes"
+    restricted = restrict(turn, box)
+    states, trip = len(loop.initial), types.number(loop.trip)
+    reads = restricted.phase.reads
+    wanted = [
+        (new.value, read.value, part, full)
+        for read, new, part, full in zip(turn.reads, reads, restricted.boxes, restricted.whole, strict=True)
+    ]
+    shape = _sizes(extents(box))
+    local = {
+        new: types.types[old] if full else replace(types.types[old], shape=_sizes(extents(part)))
+        for new, old, part, full in wanted
+    }
+    made = tuple(ValueId(-1 - len(reads) - place) for place in range(states))
+    for value, new in zip(loop.results, made, strict=True):
+        local[value] = local[new] = replace(types.types[value], shape=shape)
+    params = tuple(read.value for read in reads[:states])
+    results = tuple(replace(r, value=new) for r, new in zip(restricted.phase.results, made, strict=True))
+    body = replace(restricted.phase, results=results)
+    alone = replace(loop, initial=params, body=SubGraph(params, (body,), made))
+    own_types = LocalTypes(local, types.sizes, types.guards)
+    compiler = getattr(backend, "loop", None)
+    together = None if compiler is None else compiler(alone, own_types)
+    kernel = backend.structured(body, own_types)
+
+    def run(take: Take) -> list[Made]:
+        own = {new: take(value, part, full) for new, value, part, full in wanted}
+        state: Sequence[Any] = [own[param] for param in params]
+        done = None if together is None else together(own, list(state), trip)
+        for _ in range(0 if done is not None else trip):
+            own |= zip(params, state, strict=True)
+            state = kernel(own, None)
+        return [Made(value, box, False, array) for value, array in zip(loop.results, done or state, strict=True)]
 
     return run
 

@@ -118,9 +118,9 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case LibraryPhase():
             return library_grains(phase, types, rates, number, where)
         case Loop():
-            if (merged := loop_grains(phase, types, rates, number)) is not None:
+            if (merged := loop_grains(phase, types, rates, number, where)) is not None:
                 return merged
-            once, each = _block(phase.body, types, rates, number)
+            once, each = _block(phase.body, types, rates, number, cut)
             if phase.until is not None:
                 first, again = _block(phase.until, types, rates, number)
                 once, each = once + first, each + again
@@ -141,13 +141,15 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
             return Grains(0)
 
 
-def _block(graph: SubGraph, types: Types, rates: Rates, number: Number) -> tuple[int, int]:
-    """What a body costs once (its kernels) and each time it runs, its results taking dying buffers.  See Note [Steps]."""
+def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> tuple[int, int]:
+    """What a body costs once (its kernels) and each time it runs, its results taking dying buffers.  See Note [Steps].
+
+    `cut`: of the axes that all its phases share."""
     once = each = 0
     rates = rates.reusing()
     for phase in graph.phases:
         once += making_grains(phase, rates)
-        each += rates.device.launch_ns * GRAIN + phase_grains(phase, types, rates, number)
+        each += rates.device.launch_ns * GRAIN + phase_grains(phase, types, rates, number, cut)
     return once, each + rates.device.launch_ns * GRAIN
 
 

@@ -307,7 +307,7 @@ def _padding(phase: Structured, types: Types, rates: Rates, number: Number, spac
     return Grains(total)
 
 
-def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number) -> Grains | None:
+def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None = None) -> Grains | None:
     """A loop whose body is element-wise and runs as one kernel: its state is read and written once.  None: another loop."""
     turn = rates.table(("turn",), Kind.F64)
     steps = [phase for phase in loop.body.phases if isinstance(phase, Structured)]
@@ -321,7 +321,7 @@ def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number) -> Grain
         return None  # kernels do not compute with complex numbers
     total, each = 0, 0
     for phase in steps:
-        space = _space(phase, number, None)
+        space = _space(phase, number, cut)
         for place, node in enumerate(phase.body):
             if isinstance(node, ApplyNode):
                 size = space.along(space.nodes[place]) * _per_point(phase.body, node)
@@ -329,7 +329,8 @@ def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number) -> Grain
                 each += _application(phase, node, rates, space.along(space.nodes[place]), "body.") if costly else turn.at(size)
     for value in loop.results:
         kind = types[value].element.kind
-        size = prod(map(number, types[value].shape)) * kind.bytes
+        shape = [cut[1] if cut is not None and axis == cut[0] else number(n) for axis, n in enumerate(types[value].shape)]
+        size = prod(shape) * kind.bytes
         total += rates.grains(("read", "copy", "add"), kind, size) + rates.grains(("write", "copy", "add"), kind, size)
     return Grains(total + number(loop.trip) * each)
 

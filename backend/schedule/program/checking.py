@@ -42,7 +42,7 @@ from ..plan import (
     WaitStep,
 )
 from .replay import peaks_of
-from .sharding import covers, operand_boxes, result_boxes, shape_of, space_of, tiles, volume, whole
+from .sharding import covers, operand_boxes, reads_of, result_boxes, shape_of, space_of, tiles, volume, whole
 
 At = tuple[int, int]
 """Queue and position of a step."""
@@ -250,7 +250,7 @@ class _Checker:
             for value in traverse.results(phase):
                 self.held[device, value].append(_Piece(None, at, False))
             return
-        for value, part in zip(traverse.operands(phase), operand_boxes(phase, types, box), strict=True):
+        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
             self.need(device, value, part, known, f"phase #{phase.id} at {_shown(box)}")
         partial = step.phase in self.combined
         for value, part in zip(traverse.results(phase), result_boxes(phase, types, box), strict=True):
@@ -368,9 +368,9 @@ class _Checker:
 def _fits(step: Running, phase: Phase) -> bool:
     match step:
         case RunStep():
-            return not isinstance(phase, Loop | Branch | Map | Fold) and (
-                step.box is None or isinstance(phase, Structured | LibraryPhase)
-            )
+            if step.box is not None:
+                return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is
+            return not isinstance(phase, Loop | Branch | Map | Fold)
         case LoopStep():
             return isinstance(phase, Loop)
         case BranchStep():

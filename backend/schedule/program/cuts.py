@@ -18,7 +18,7 @@ from ...graph import traverse
 from ...graph.costs import Types
 from ...graph.phases import Graph, Input, Phase, ValueId
 from .needs import Aligned, Need, need_of
-from .sharding import Cut, cuts_of, most_subtrees, shape_of
+from .sharding import Cut, as_one, cuts_of, most_subtrees, shape_of
 
 _COMBINE_BYTES: Final = 1 << 16
 """What a combine counts as beside its partial results."""
@@ -54,6 +54,7 @@ class _Chooser:
         if isinstance(phase, Input):
             self.free.add(phase.result)
             return None
+        phase = as_one(phase, self.types)
         options = cuts_of(phase, self.types)
         best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
         for place, value in enumerate(traverse.operands(phase)):

@@ -19,7 +19,7 @@ from typing import Final
 
 from ...graph.costs import Types
 from ...graph.phases import Affine, AffineIndex, LibraryPhase, Phase, Projection, Structured
-from .sharding import Cut, shape_of, space_of
+from .sharding import Cut, as_one, shape_of, space_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,7 @@ WHOLE: Final = Whole()
 
 def need_of(phase: Phase, cut: Cut, read: int, axis: int, types: Types) -> Need:
     """What shards of `cut` need along `axis` of the value that read (or argument) number `read` names."""
+    phase = as_one(phase, types)
     match phase:
         case Structured():
             return _structured(phase, cut, read, axis, types)

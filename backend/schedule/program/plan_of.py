@@ -21,7 +21,7 @@ from math import prod
 
 from ...graph import traverse
 from ...graph.costs import Types
-from ...graph.phases import Input, LibraryPhase, Output, Structured, ValueId
+from ...graph.phases import Input, Output, ValueId
 from ..describe import describe
 from ..fences import StepKind, Synchronisation, synchronise
 from ..one_device import Numbers, step_of
@@ -51,7 +51,7 @@ from ..problem import Answer, Keep, Schedule, Shard, Transfer
 from ..profiles import fingerprint
 from .buffers import Piece, buffers_of, peaks_of
 from .problem_of import ProgramProblem
-from .sharding import box_of, operand_boxes, result_boxes, space_of
+from .sharding import box_of, operand_boxes, reads_of, result_boxes, space_of
 
 
 def plan_of(program: ProgramProblem, answer: Answer, hash: str = "") -> Plan:
@@ -291,8 +291,8 @@ class _Writer:
         if box is None:
             for value in traverse.uses(phase):
                 found[value].append(None)
-        elif isinstance(phase, Structured | LibraryPhase):
-            for value, part in zip(traverse.operands(phase), operand_boxes(phase, self.types, box), strict=True):
+        else:
+            for value, part in zip(reads_of(phase, self.types), operand_boxes(phase, self.types, box), strict=True):
                 found[value].append(part)
         return found
 

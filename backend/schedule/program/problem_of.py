@@ -33,7 +33,7 @@ from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTa
 from ..profiles import Profile, combine_ticks, missing_operation, phase_ticks, to_devices
 from .cuts import Cuts, choose_cuts
 from .needs import Aligned, need_of
-from .sharding import BLOCK, Cut, most_subtrees
+from .sharding import BLOCK, Cut, most_subtrees, reads_of
 
 MOST_TICKS: Final = 1_000_000
 _HALVINGS: Final = 12
@@ -207,7 +207,7 @@ class _Builder:
         axis = 0 if self.single(source) else self.cuts.axis.get(value, 0)  # parts of one piece are runs of bytes
         edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
         if cut is not None and (source, target) not in self.unaligned:
-            places = [place for place, one in enumerate(traverse.operands(phase)) if one == value]
+            places = [place for place, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
             needs = [need_of(phase, cut, place, axis, self.bound.graph.types) for place in places]
             halos = [need.halo for need in needs if isinstance(need, Aligned)]
             single = self.single(source)

@@ -2,7 +2,8 @@
 
 A structured phase is cut along parallel axes, each shard then making its box of every result, or along its reduce axis, at
 block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
-axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.
+axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on
+its state is cut like the structured phase that it is (`as_one`): every element goes through all turns by itself.
 
 Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole), nor a gather
 that sorts, nor a reduction with a function whose result depends on how it is bracketed.
@@ -15,15 +16,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
 
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.costs import Types
-from ...graph.phases import AxisKind, LibraryPhase, Phase, Structured, ValueId
-from ...graph.projections import box_needed
+from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structured, ValueId
+from ...graph.projections import IDENTITY, box_needed
+from ...kernels.loops import merge_loop
 from ..plan import Box
 
 BLOCK: Final = 4096
@@ -71,8 +73,25 @@ def volume(box: Box) -> int:
     return prod(stop - start for start, stop in box)
 
 
+def as_one(phase: Phase, types: Types) -> Phase:
+    """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
+    if not isinstance(phase, Loop) or phase.trip.constant is None:
+        return phase
+    turn = merge_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    if turn is None:
+        return phase
+    reads = (*(Read(value, IDENTITY) for value in phase.initial), *turn.reads[len(phase.initial) :])
+    return replace(turn, reads=reads)
+
+
+def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
+    """What the boxes of `operand_boxes` are of."""
+    return traverse.operands(as_one(phase, types))
+
+
 def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
     """The extents that a box of the phase lies in; None if the phase has no boxes or an extent is not known."""
+    phase = as_one(phase, types)
     match phase:
         case Structured():
             return known(axis.size for axis in phase.axes)
@@ -84,6 +103,7 @@ def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
 
 def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
     """Every way to cut the phase along one axis into two rows or more."""
+    phase = as_one(phase, types)
     space = space_of(phase, types)
     values = (*traverse.operands(phase), *traverse.results(phase))
     if space is None or 0 in space or any(shape_of(value, types) is None for value in values):
@@ -140,6 +160,7 @@ def evenly(size: int, parts: int) -> tuple[int, ...]:
 
 def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
     """The box of each operand that a box of the phase reads, one a read of a structured phase, one an argument otherwise."""
+    phase = as_one(phase, types)
     match phase:
         case Structured():
             space = [stop - start for start, stop in box]
@@ -169,6 +190,7 @@ def _all_of(value: ValueId, types: Types) -> Box:
 
 def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
     """The box of each result that a box of the phase makes (of a reduction: once its partial results are combined)."""
+    phase = as_one(phase, types)
     match phase:
         case Structured():
             return (box[: sum(a.kind is AxisKind.PARALLEL for a in phase.axes)],) * len(phase.results)
@@ -203,7 +225,7 @@ def marginal_bytes(phase: Phase, types: Types, boxes: Sequence[Box]) -> int:
 def _distinct(phase: Phase, types: Types, box: Box) -> dict[ValueId, Box]:
     """The hull of what is read of each value."""
     found: dict[ValueId, Box] = {}
-    for value, part in zip(traverse.operands(phase), operand_boxes(phase, types, box), strict=True):
+    for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
         found[value] = hull(found[value], part) if value in found else part
     return found
 
