@@ -78,7 +78,7 @@ def is_worth(code: Kernel | Code, nanoseconds: float) -> bool:
     """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
     from .store import address_of, is_ready, is_stored
 
-    if is_ready(code) or mode() is Mode.ALWAYS:
+    if is_ready(code) or mode() is not Mode.AUTO:
         return True
     total = _saved[code] = _saved.get(code, 0.0) + nanoseconds
     if total >= COMPILE_NANOSECONDS:

@@ -25,6 +25,7 @@ from ....typechecker.sizes import Size
 from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
+from ...kernels.columns import column_nest, in_columns, is_free
 from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.narrowing import narrow
@@ -33,8 +34,11 @@ from ...kernels.store import address_of
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree
+from ..native import native
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
+from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, Launch, combiners, joined, launch_of
+from .packing import packed, to_pack
 from .scalars import PLAIN, implementation
 from .views import View
 
@@ -78,7 +82,8 @@ class Piece:
 class Bound:
     """A kernel for operands of one layout.  `addresses`: the places of the operands' and results' addresses in the words.
 
-    `partials`: how many partial results each cell has (1 unless the reduce axis is cut)."""
+    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of each
+    result (none: NumPy).  `duration`: nanoseconds on one thread, roughly; `helpers`: threads that may join.  `packs`: operands to be packed first."""
 
     kernel: Kernel
     call: Callable[[int], int]
@@ -89,12 +94,18 @@ class Bound:
     order: tuple[int, ...]
     partials: int
     dtypes: tuple[np.dtype[Any], ...]
+    packs: tuple[int, ...] = ()
     blocks: list[tuple[Any, int]] = field(default_factory=list)
+    address: int = 0
+    combine: tuple[int, ...] = ()
+    duration: float = 0.0
+    helpers: int = 0
+    launches: dict[int, Launch] = field(default_factory=dict)
 
     @property
     def is_direct(self) -> bool:
-        """Is a run one call whose results are as they are made?"""
-        return self.partials == 1 and len(self.pieces) == 1 and list(self.order) == sorted(self.order)
+        """Is a run one call on the operands as they are, whose results are as they are made?"""
+        return not self.packs and self.partials == 1 and len(self.pieces) == 1 and list(self.order) == sorted(self.order)
 
 
 class CompiledRun:
@@ -125,6 +136,8 @@ class CompiledRun:
             return self.otherwise(values, overwrite)
         if bound.is_direct and (overwrite is None or self.reduces):
             self.direct[_layout(arrays)] = bound
+        if bound.packs:
+            arrays = packed(arrays, bound.packs)
         results = self.room(bound, overwrite)
         self.call(bound, arrays, results)
         return self.finish(bound, results)
@@ -159,7 +172,7 @@ class CompiledRun:
         return found if isinstance(found, Bound) else None
 
     def wanted(self, kernel: Kernel) -> bool:
-        if self.mode is policy.Mode.ALWAYS:
+        if self.mode is not policy.Mode.AUTO:
             return True
         self.runs += 1
         if self.small and self.runs % ASKED:
@@ -168,17 +181,22 @@ class CompiledRun:
 
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
         strides = [strides_over(array, self.space) for array in arrays]
-        return plan_nest(self.space, self.reduces, strides, self.body.coordinates)
+        nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
+        return column_nest(nest, finds_places=self.body.finds_places) if self.reduces and is_free(self.body.results) else nest
 
     def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not _fits(array.shape, self.space):
                 return None
+        arrays = packed(arrays, to_pack(self.nest(arrays), arrays))
         nest = self.nest(arrays)
+        if self.body.finds_places and nest.form is not Form.COLUMNS:
+            return None
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
-        return build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
+        kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
+        return in_columns(kernel, nest, vector_bytes()) if nest.form is Form.COLUMNS else kernel
 
     def may_stream(self, nest: Nest) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
@@ -190,7 +208,8 @@ class CompiledRun:
         address = address_of(kernel)
         if address is None:
             return None
-        nest = self.nest(arrays)
+        packs = to_pack(self.nest(arrays), arrays)
+        nest = self.nest(packed(arrays, packs))
         head = 2 * kernel.axes + kernel.scalars
         each = 1 + kernel.axes
         operand_places = tuple(head + i * each for i in range(len(arrays)))
@@ -202,14 +221,15 @@ class CompiledRun:
         shape = tuple(self.space[axis] for axis in nest.order)
         call = SHORT_CALL(address) if self.small and not self.body.steps else CALL(address)
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
-        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, partials, dtypes)
+        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, partials, dtypes, packs)
 
     def cuts(self, nest: Nest, lanes: int = 1) -> tuple[list[tuple[int, int, int]], int]:
         """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces].
 
         Pieces of columns have `lanes` cells at least: a kernel ACROSS takes its last vector back from the end."""
         whole = [(0, 0, nest.sizes[0])]
-        if self.threads <= 1 or policy.work(self.body, self.points) < PARALLEL:
+        least = PARALLEL if native() is None else min(PARALLEL, SHARED_NANOSECONDS)
+        if self.threads <= 1 or policy.work(self.body, self.points) < least:
             return whole, 1
         wanted = 4 * self.threads
         parallel = len(nest.sizes) - (1 if self.reduces else 0)
@@ -221,16 +241,16 @@ class CompiledRun:
             grain = 256 if inner and size >= 1024 * self.threads else 64 if inner and size >= 256 * self.threads else 1
             if inner and grain == 1:
                 continue
-            runs = self.threads if inner and nest.form is Form.ACROSS else wanted
+            runs = self.threads if inner and nest.form is not Form.MAP else wanted
             step = -(-size // (runs * grain)) * grain
             starts = list(range(0, size, step))
-            if inner and nest.form is Form.ACROSS:
+            if inner and nest.form is not Form.MAP:
                 starts = [start for start in starts if not start or size - start >= lanes]
                 if len(starts) > 1 and step < lanes:
                     return whole, 1
             return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)], 1
         size = nest.sizes[-1]
-        if not self.reduces or size < 2 * BLOCK * self.threads:
+        if not self.reduces or self.body.finds_places or size < 2 * BLOCK * self.threads:
             return whole, 1
         step = BLOCK
         while step * wanted < size:

@@ -94,7 +94,9 @@ def _through_kernels(
     if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not policy.HARD.isdisjoint(applied):
         return through()
     sums = any(r.reduction in ("add", "mul") and kinds(r.value).is_float for r in phase.results)
-    return _Patient(run, through).run if sums or len(applied) >= policy.MANY else run
+    if not sums and len(applied) < policy.MANY:
+        return run
+    return through() if mode is policy.Mode.WARM else _Patient(run, through).run
 
 
 class _Patient:
