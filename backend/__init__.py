@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..typechecker.core import Core
-from .graph import BoundGraph, bind, lower, optimise
+from .graph import BoundGraph, bind, lower, optimise, settle
 from .run.binding import bind_sizes
 from .schedule.one_device import HOME, Detail, plan_one_device
 from .schedule.plan import Device, DeviceId, Plan
@@ -43,7 +43,7 @@ def bind_shapes(
 ) -> BoundGraph:
     """As `load`, from the shapes alone (a file's header is enough)."""
     sizes = bind_sizes(core, shapes, params or {})
-    return bind(optimise(lower(core), without), sizes)
+    return settle(bind(optimise(lower(core), without), sizes), without)
 
 
 def plan(bound: BoundGraph, device: Device | None = None, *, program: str = "", detail: Detail = Detail.FULL) -> Plan:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .bind import BoundGraph, bind
 from .lower import lower
-from .passes import PASS_NAMES, optimise
+from .passes import PASS_NAMES, optimise, settle
 from .verify import GraphError, verify
 
 __all__ = ["PASS_NAMES", "BoundGraph", "GraphError", "bind", "lower", "optimise", "verify"]

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NewType, TypeAlias
+from typing import Final, NewType, TypeAlias
 
 from ...lang.source import Span
 from ...typechecker.core import CoreGuard, CoreInput, CoreParam, Payload
@@ -143,11 +143,15 @@ class ApplyNode:
 Node: TypeAlias = ReadNode | ConstantNode | SizeNode | AxisNode | ApplyNode
 
 
+PLACES: Final = frozenset({"least_place", "greatest_place"})
+"""Reductions to the first coordinate of the least or greatest item, NaN being beyond every number either way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """A written value: body node `node`, reduced over the reduce axes with `reduction` (None: no reduce axis).
 
-    Its type's shape is the sizes of the parallel axes in order."""
+    Its type's shape is the sizes of the parallel axes in order, its kind that of the node, but i64 for `PLACES`."""
 
     value: ValueId
     node: int

@@ -23,6 +23,7 @@ from ...typechecker.sizes import Size, SizeOrigin, SizeVariable
 from ...typechecker.types import ArrayType
 from . import traverse
 from .phases import (
+    PLACES,
     Affine,
     ApplyNode,
     AxisKind,
@@ -155,10 +156,10 @@ class _Checker:
             type = self.type(result.value)
             _require(0 <= result.node < len(phase.body), f"result {result.value} names no node")
             _require(agree(type.shape, space[:parallel]), f"result {result.value} has not the shape of the parallel axes")
-            kind = node_kinds[result.node]
+            kind = Kind.I64 if result.reduction in PLACES else node_kinds[result.node]
             _require(type.element.kind is kind, f"result {result.value} is {type.element.kind.value}, its node {kind.value}")
             _require((result.reduction is not None) == (parallel < len(kinds)), "a reduction goes with a reduce axis")
-            if result.reduction is not None:
+            if result.reduction is not None and result.reduction not in PLACES:
                 row = FUNCTIONS.get(result.reduction)
                 _require(row is not None and row.associative, f"{result.reduction} is not associative")
 

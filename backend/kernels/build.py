@@ -13,7 +13,8 @@ from typing import Final
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
-from ..graph.phases import ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
+from ..graph.chains import ALONG
+from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
 from .constants import real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .mathematics import TRANSCENDENTAL, definition
@@ -26,6 +27,7 @@ _FUNCTIONS: Final = frozenset({
     "pi_times", "lt", "le", "eq", "ge", "gt", "ne", "select", "convert", "convert_checked", "floor", "ceil",
     "square", "half_power",
 })  # fmt: skip
+_ALONG: Final = frozenset(ALONG.values())
 _MOST_FACTORS: Final = 64
 _REGISTERS: Final = 10
 """More values alive than this, two registers each, would not fit."""
@@ -46,6 +48,10 @@ class Body:
     @property
     def operations(self) -> int:
         return sum(isinstance(node, Apply) for node in self.nodes)
+
+    @property
+    def finds_places(self) -> bool:
+        return any(r.reduction in PLACES for r in self.results)
 
     @property
     def is_ordered(self) -> bool:
@@ -99,7 +105,11 @@ def build_body(phase: Structured) -> Body | None:
     results: list[Result] = []
     for result in phase.results:
         kind = kinds[places[result.node]]
-        if result.reduction is not None and (result.reduction not in REDUCTIONS or kind is Kind.CHAR):
+        if result.reduction in PLACES:
+            if kind is Kind.CHAR:
+                return None
+            kind = Kind.I64
+        elif result.reduction is not None and (result.reduction not in REDUCTIONS or kind is Kind.CHAR):
             return None
         results.append(Result(places[result.node], kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
@@ -120,7 +130,7 @@ def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
         return None
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
         return None
-    return node.function if node.function in _FUNCTIONS else None
+    return node.function if node.function in _FUNCTIONS or node.function in _ALONG else None
 
 
 def _whole_power(phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: object) -> int | None:
@@ -153,7 +163,7 @@ def _bits(kind: Kind, value: Payload) -> int:
 def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes: int, stores: Stores = Stores.PLAIN) -> Kernel:
     """The kernel of a body in a nest, for vector registers of `vector_bytes`."""
     axes = len(nest.groups)
-    vector = axes - 2 if nest.form is Form.ACROSS else axes - 1
+    vector = axes - 2 if nest.form in (Form.ACROSS, Form.COLUMNS) else axes - 1
     rows = tuple(
         Operand(kind, _step(strides[vector], kind.bytes), tuple(s != 0 for s in strides))
         for kind, strides in zip(operands, nest.strides, strict=True)

@@ -27,7 +27,7 @@ def missing(phase: Phase, types: Types) -> str | None:
     """What of a phase the back end has no kernel for, None if it has all; phases inside others are phases of their own."""
     match phase:
         case Structured():
-            return None if _is_renaming(phase) or build_body(phase) is not None else _missing_function(phase)
+            return None if _is_renaming(phase) or _has_body(phase) else _missing_function(phase)
         case LibraryPhase():
             condition = LIBRARY.get(phase.op)
             if condition is not None and condition(phase, types):
@@ -46,6 +46,11 @@ def missing_kernels(bound: BoundGraph) -> dict[str, tuple[Phase, ...]]:
         if name is not None:
             found.setdefault(name, []).append(phase)
     return {name: tuple(phases) for name, phases in found.items()}
+
+
+def _has_body(phase: Structured) -> bool:
+    body = build_body(phase)
+    return body is not None and not body.finds_places
 
 
 def _is_renaming(phase: Structured) -> bool:

@@ -170,6 +170,15 @@ class Emission:
         self.w.end(loop, [turn[following] for _, following in self.kernel.steps])
         return found | dict(zip(states, loop.carried, strict=True))
 
+    def evaluate_at(self, depth: int, known: dict[int, str], cursors: dict[int, Cursor], coordinates: dict[int, str]
+                    ) -> dict[int, str]:  # fmt: skip
+        """`known` and the nodes of one depth of the innermost loops."""
+        found = dict(known)
+        for place, own in enumerate(self.depths):
+            if own == depth and place in self.needed:
+                found[place] = self._node(place, found, cursors, coordinates)
+        return found
+
     def _changing(self) -> frozenset[int]:
         """Nodes that depend on the state of a repeated body."""
         found = {state for state, _ in self.kernel.steps}
@@ -257,5 +266,5 @@ class Emission:
     @property
     def varying(self) -> list[int]:
         """Operands whose vectors change in the innermost loop."""
-        inner = {self.kernel.vector_axis} | ({self.kernel.axes - 1} if self.kernel.form is Form.ACROSS else set())
+        inner = {self.kernel.vector_axis} | ({self.kernel.axes - 1} if self.kernel.form in (Form.ACROSS, Form.COLUMNS) else set())
         return [i for i, operand in enumerate(self.kernel.operands) if any(operand.moves[axis] for axis in inner)]

@@ -7,7 +7,8 @@ It mentions neither sizes nor addresses, so one kernel serves every size: these 
 Axes are loops, outermost first.  `Form` says which of them is the vector axis and which is reduced:
   * MAP: every axis is parallel, the last is the vector axis;
   * ALONG: the last axis is reduced and is the vector axis (rows that are contiguous);
-  * ACROSS: the last axis is reduced, the one before it is the vector axis (columns).
+  * ACROSS: the last axis is reduced, the one before it is the vector axis (columns);
+  * COLUMNS: as ACROSS, where every reduction is exact in any order (`columns`).
 
 Float reductions follow the order of sums of phases.md: blocks of `ROWS` × `LANES`, halving, a binary tree.  All reductions use
 it, as a reduction that is exact in any order may have any.
@@ -42,6 +43,7 @@ class Form(Enum):
     MAP = "map"
     ALONG = "along"
     ACROSS = "across"
+    COLUMNS = "columns"
 
 
 class Step(Enum):
@@ -112,7 +114,7 @@ Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Body node `node` of kind `kind`, reduced with `reduction` unless the form is MAP."""
+    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place."""
 
     node: int
     kind: Kind
@@ -139,7 +141,7 @@ class Kernel:
 
     @property
     def vector_axis(self) -> int:
-        return self.axes - 2 if self.form is Form.ACROSS else self.axes - 1
+        return self.axes - 2 if self.form in (Form.ACROSS, Form.COLUMNS) else self.axes - 1
 
     @property
     def result_axes(self) -> int:

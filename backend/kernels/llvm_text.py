@@ -1,13 +1,14 @@
 """A kernel as an LLVM function: loads the argument block, loops, and calls `scalar_text` for the body.
 
 The outer axes are plain loops.  Body nodes are computed as far out as their operands allow.  What happens on the vector axis
-differs by form: `maps` stores each vector, `sums` reduces along or across.
+differs by form: `maps` stores each vector, `sums` reduces along or across, `columns` where any order will do.
 
 Neighbours: `ir` (Note [Argument block]), `writer`, `scalar_text`; `store` compiles the text.
 """
 
 from __future__ import annotations
 
+from .columns import write_columns
 from .emission import Emission
 from .ir import NAME, Form, Kernel
 from .maps import write_map
@@ -26,6 +27,8 @@ def llvm_text(kernel: Kernel) -> str:
             write_along(emission)
         case Form.ACROSS:
             write_across(emission)
+        case Form.COLUMNS:
+            write_columns(emission)
     emission.w.do("ret i64 0")
     return function_text(emission.w, emission.lines())
 

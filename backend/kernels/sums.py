@@ -126,10 +126,11 @@ def _fetch_ahead(e: Emission, start: str, lane: str, place: str, height: str) ->
         operand = e.kernel.operands[i]
         if operand.step is Step.UNIT:
             address = w.at(e.bases[i], w.word("mul", ahead, operand.kind.bytes))
-            _prefetch(w, address, width * operand.kind.bytes)
+            fetch(w, address, width * operand.kind.bytes)
 
 
-def _prefetch(w: Writer, address: str, bytes: int) -> None:
+def fetch(w: Writer, address: str, bytes: int) -> None:
+    """Ask for memory that is read soon."""
     w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
     for line in range(0, bytes, _LINE):
         w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
@@ -185,11 +186,16 @@ def _halve(e: Emission, place: int, buffer: str, lanes: str) -> str:
 
 
 def _carry(w: Writer, v: Vectors, e: Emission, place: int, tree: str, index: str, value: str, pitch: int = 0) -> None:
+    """`carry` for a result."""
+    result = e.kernel.results[place]
+    carry(w, v, result.reduction or "", result.kind, tree, index, value, pitch)
+
+
+def carry(w: Writer, v: Vectors, function: str, kind: Kind, tree: str, index: str, value: str, pitch: int = 0) -> None:
     """Put partial result number `index` on the stack, joining it with those that are complete with it.
 
     `pitch`: bytes from level to level."""
-    result = e.kernel.results[place]
-    pitch = pitch or 2 * result.kind.bytes
+    pitch = pitch or 2 * kind.bytes
     before, head, join, put = w.block, w.new_label(), w.new_label(), w.new_label()
     w.jump(head)
     w.label(head)
@@ -198,24 +204,29 @@ def _carry(w: Writer, v: Vectors, e: Emission, place: int, tree: str, index: str
     odd = w.let(f"trunc i64 {left} to i1")
     w.branch(odd, join, put)
     w.label(join)
-    joined = v.combine(result.reduction or "", result.kind, v.load(result.kind, address), total)
+    joined = v.combine(function, kind, v.load(kind, address), total)
     following, above = w.word("lshr", left, 1), w.at(address, pitch)
     w.jump(head)
     w.fill(holes[0], f"{left} = phi i64 [ {index}, %{before} ], [ {following}, %{join} ]")
     w.fill(holes[1], f"{address} = phi ptr [ {tree}, %{before} ], [ {above}, %{join} ]")
-    w.fill(holes[2], f"{total} = phi {v.type(result.kind)} [ {value}, %{before} ], [ {joined}, %{join} ]")
+    w.fill(holes[2], f"{total} = phi {v.type(kind)} [ {value}, %{before} ], [ {joined}, %{join} ]")
     w.label(put)
-    v.store(result.kind, total, address)
+    v.store(kind, total, address)
 
 
 def _finish(w: Writer, v: Vectors, e: Emission, place: int, tree: str, size: str, pitch: int = 0) -> str:
-    """All partial results on the stack together, the latest (which are the smallest) first."""
+    """`finish` for a result."""
     result = e.kernel.results[place]
-    pitch = pitch or 2 * result.kind.bytes
+    return finish(w, v, result.reduction or "", result.kind, tree, size, pitch)
+
+
+def finish(w: Writer, v: Vectors, function: str, kind: Kind, tree: str, size: str, pitch: int = 0) -> str:
+    """All partial results on the stack together, the latest (which are the smallest) first."""
+    pitch = pitch or 2 * kind.bytes
     count = w.word("lshr", w.word("add", size, BLOCK - 1), BLOCK.bit_length() - 1)
     level = w.call("i64", "llvm.cttz.i64", ("i64", count), ("i1", "true"))
     first = w.at(tree, w.word("mul", level, pitch))
-    latest = v.load(result.kind, first)
+    latest = v.load(kind, first)
     rest = w.word("lshr", w.word("lshr", count, level), 1)
     before, head, body, join, skip, out = w.block, *(w.new_label() for _ in range(5))
     w.jump(head)
@@ -227,15 +238,15 @@ def _finish(w: Writer, v: Vectors, e: Emission, place: int, tree: str, size: str
     above = w.at(address, pitch)
     w.branch(w.let(f"trunc i64 {left} to i1"), join, skip)
     w.label(join)
-    joined = v.combine(result.reduction or "", result.kind, v.load(result.kind, above), total)
+    joined = v.combine(function, kind, v.load(kind, above), total)
     w.jump(skip)
     w.label(skip)
-    value = w.let(f"phi {v.type(result.kind)} [ {total}, %{body} ], [ {joined}, %{join} ]")
+    value = w.let(f"phi {v.type(kind)} [ {total}, %{body} ], [ {joined}, %{join} ]")
     following = w.word("lshr", left, 1)
     w.jump(head)
     w.fill(holes[0], f"{left} = phi i64 [ {rest}, %{before} ], [ {following}, %{skip} ]")
     w.fill(holes[1], f"{address} = phi ptr [ {first}, %{before} ], [ {above}, %{skip} ]")
-    w.fill(holes[2], f"{total} = phi {v.type(result.kind)} [ {latest}, %{before} ], [ {value}, %{skip} ]")
+    w.fill(holes[2], f"{total} = phi {v.type(kind)} [ {latest}, %{before} ], [ {value}, %{skip} ]")
     w.label(out)
     return total
 
@@ -328,7 +339,7 @@ def _lane_across(e: Emission, cell: str, start: str, lane: str, length: str) -> 
     """One lane of a vector of cells, down the rows of a block."""
     w, v, kernel = e.w, e.v, e.kernel
     firsts = [(v.type(r.kind), v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results]
-    columns = {i: _column(e, i, cell) for i in e.varying}
+    columns = {i: column_address(e, i, cell) for i in e.varying}
     rows = w.begin(lane, length, LANES, firsts)
     row = w.word("add", start, rows.index)
     cursors = {i: Cursor(w.at(base, w.word("mul", row, e.strides[i][-1])), e.offsets[i]) for i, base in columns.items()}
@@ -342,7 +353,7 @@ def _lane_across(e: Emission, cell: str, start: str, lane: str, length: str) -> 
     return rows.carried
 
 
-def _column(e: Emission, operand: int, cell: str) -> str:
+def column_address(e: Emission, operand: int, cell: str) -> str:
     row = e.kernel.operands[operand]
     stride = {Step.NONE: 0, Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(
         row.step, e.strides[operand][e.kernel.vector_axis]

@@ -9,8 +9,9 @@ Neighbours: one module a pass; `verify`; `rewriting` (what passes share).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from ..bind import BoundGraph
 from ..phases import Graph
 from ..verify import verify
 from .constants import fold_constants
@@ -19,7 +20,9 @@ from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
 from .orders import spare_orders
+from .places import reduce_to_places
 from .sharing import share_common
+from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
 from .views import fold_views
 
@@ -47,7 +50,18 @@ PASSES: tuple[Pass, ...] = (
     Pass("dead", "what fusion left over is dropped", drop_dead),
     Pass("orders", "grades of which only a sort or the first place is wanted are marked", spare_orders),
 )
-PASS_NAMES: tuple[str, ...] = tuple(dict.fromkeys(step.name for step in PASSES))
+SETTLED_PASSES: tuple[Pass, ...] = (
+    Pass("places", "the first place of a grade is a reduction", reduce_to_places),
+    Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
+    Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),
+)
+"""What needs sizes that are numbers; `_AFTER` follows if they found something."""
+_AFTER: tuple[Pass, ...] = (
+    Pass("fusion", "element-wise producers become part of their readers", fuse),
+    Pass("constants", "what fusion brought together is folded", fold_constants),
+    Pass("dead", "what fusion left over is dropped", drop_dead),
+)
+PASS_NAMES: tuple[str, ...] = tuple(dict.fromkeys(step.name for step in (*PASSES, *SETTLED_PASSES)))
 
 
 def optimise(graph: Graph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> Graph:
@@ -58,3 +72,21 @@ def optimise(graph: Graph, without: frozenset[str] = frozenset(), verify_each: b
             if verify_each:
                 verify(graph, step.name)
     return graph
+
+
+def settle(bound: BoundGraph, without: frozenset[str] = frozenset(), verify_each: bool = False) -> BoundGraph:
+    """The passes over a bound graph, as `optimise`."""
+    graph = bound.graph
+    for step in SETTLED_PASSES:
+        if step.name not in without:
+            graph = step.function(graph)
+            if verify_each:
+                verify(graph, step.name)
+    if graph is bound.graph:
+        return bound
+    for step in _AFTER:
+        if step.name not in without:
+            graph = step.function(graph)
+            if verify_each:
+                verify(graph, step.name)
+    return replace(bound, graph=graph)

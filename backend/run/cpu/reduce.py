@@ -16,7 +16,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
-from ...graph.phases import ApplyNode, Node, Result
+from ...graph.phases import PLACES, ApplyNode, Node, Result
 from ..failures import CheckFailed
 from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
@@ -87,6 +87,8 @@ class Reduction:
     def combine(self, partials: NumArray, axis: int) -> Any:
         if self.ordered:
             return combine_tree(PLAIN[self.function], partials, axis)
+        if self.function in PLACES:
+            return partials.take(0, axis)  # its axis is reduced in one piece
         return reduce_axis(self.function, self.kind, partials, axis)
 
     def threaded(self, value: Any, threads: int) -> Any:
@@ -130,7 +132,12 @@ def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduc
 
 
 def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
-    """Reduce one axis of length ≥ 1 with an associative function that is exact in any order."""
+    """Reduce one axis of length ≥ 1 with an associative function that is exact in any order, or to a place."""
+    if function in PLACES:
+        from .library.keys import order_columns
+
+        (keys,) = order_columns(value, descending=function == "greatest_place")
+        return np.asarray(np.argmin(keys, axis), np.int64)
     ufunc = PLAIN.get(function) or {"gcd": np.gcd}.get(function)
     if ufunc is not None and not (function == "gcd" and not kind.is_integer):
         if function in ("min", "max"):

@@ -76,7 +76,7 @@ def compile_structured(
     if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(xp, phase, reads)
     body = build_body(phase)
-    if body is None:
+    if body is None or body.finds_places:
         return None
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
