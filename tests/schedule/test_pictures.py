@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from rho.backend.graph.phases import PhaseId, ValueId
-from rho.backend.schedule.pictures.chart import MOST_LANES, BarKind, Chart
+from rho.backend.schedule.pictures.chart import MOST_LANES, BarKind, Chart, time_text
 from rho.backend.schedule.pictures.gantt_svg import colour, gantt_svg
 from rho.backend.schedule.pictures.gantt_text import gantt_text
 from rho.backend.schedule.pictures.graph import graph_dot, graph_svg
@@ -140,7 +140,7 @@ def test_memory_is_replayed_from_the_steps(chart: Chart) -> None:
 
 def test_the_title_and_notes_say_how_good_it_is(chart: Chart) -> None:
     assert chart.title == "a.rho: 70 µs predicted"
-    assert chart.notes == ("lower bound 65 µs · gap (bound)", "baselines: HEFT 70 µs", "n=100")
+    assert chart.notes == ("lower bound 65 µs · gap 7.1 % (bound)", "baselines: HEFT 70 µs", "n=100")
 
 
 def test_svg_is_well_formed_and_draws_every_bar(chart: Chart) -> None:
@@ -148,6 +148,16 @@ def test_svg_is_well_formed_and_draws_every_bar(chart: Chart) -> None:
     bars = [e for e in root.iter() if (e.get("class") or "").startswith("bar")]
     assert len(bars) == 5
     assert any((e.get("class") or "") == "limit" for e in root.iter())
+
+
+def test_the_axis_of_a_plan_is_time_and_of_a_task_graph_ticks(chart: Chart) -> None:
+    def end(made: Chart) -> str:
+        texts = [text for text in ElementTree.fromstring(gantt_svg(made)).iter() if text.get("text-anchor") == "middle"]
+        return texts[-1].text or ""
+
+    assert end(chart) == time_text(chart.makespan, chart.tick_ns)
+    abstract = chart_of_answer(*answer(2))
+    assert end(abstract) == str(abstract.makespan)
 
 
 def test_memory_over_its_limit_is_drawn_red_in_every_picture() -> None:

@@ -114,6 +114,13 @@ class Row:
     actual_ns: int | None = None
 
 
+class Axis(Enum):
+    """How the axis of time is labelled: abstract graphs are read in ticks."""
+
+    TICKS = "ticks"
+    TIME = "time"
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     title: str
@@ -128,6 +135,7 @@ class Chart:
     lines: tuple[Line, ...]
     rows: tuple[Row, ...]
     hidden: int = 0
+    axis: Axis = Axis.TIME
 
 
 def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:

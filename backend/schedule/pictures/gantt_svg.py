@@ -14,7 +14,7 @@ from html import escape
 from typing import Final
 
 from ..explain import bytes_text
-from .chart import Bar, BarKind, Chart, Lane, Memory, time_text
+from .chart import Axis, Bar, BarKind, Chart, Lane, Memory, time_text
 
 WIDTH: Final = 1100
 LEFT: Final = 130
@@ -87,7 +87,7 @@ def _axis(chart: Chart, top: float, bottom: float) -> Iterator[str]:
         tick = chart.makespan * part // 10
         x = _x(chart, tick)
         yield f'<line class="grid" x1="{x:.1f}" y1="{top:.0f}" x2="{x:.1f}" y2="{bottom:.0f}"/>'
-        label = f"{tick}" if chart.tick_ns == 1 and chart.makespan < 10**6 else time_text(tick, chart.tick_ns)
+        label = f"{tick}" if chart.axis is Axis.TICKS else time_text(tick, chart.tick_ns)
         yield f'<text x="{x:.1f}" y="{bottom + 14:.0f}" text-anchor="middle" class="note">{label}</text>'
     if chart.lower_bound is not None and 0 < chart.lower_bound <= chart.makespan:
         x = _x(chart, chart.lower_bound)

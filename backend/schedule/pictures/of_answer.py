@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from ..problem import Answer, PhaseIndex, Problem, Schedule
-from .chart import Bar, BarKind, Chart, Lane, Line, Memory, Node, Row, memory_over_time, merged, with_critical_path
+from .chart import Axis, Bar, BarKind, Chart, Lane, Line, Memory, Node, Row, memory_over_time, merged, with_critical_path
 
 
 def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> Chart:
@@ -40,6 +40,7 @@ def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> Chart:
         lines,
         rows,
         hidden,
+        Axis.TICKS,
     )
 
 

@@ -28,6 +28,7 @@ from ..plan import (
     TransferStep,
     WaitStep,
 )
+from ..problem import Status
 from .chart import (
     Arrow,
     Bar,
@@ -76,8 +77,13 @@ class _Reader:
         notes: list[str] = []
         if prediction is not None:
             title = f"{self.name or 'plan'}: {time_text(prediction.makespan, plan.tick_ns)} predicted"
+            gap = (
+                f" {100 * (prediction.makespan - prediction.lower_bound) / prediction.makespan:.1f} %"
+                if prediction.status is Status.GAP and prediction.makespan
+                else ""
+            )
             notes.append(
-                f"lower bound {time_text(prediction.lower_bound, plan.tick_ns)} · {prediction.status.value}"
+                f"lower bound {time_text(prediction.lower_bound, plan.tick_ns)} · {prediction.status.value}{gap}"
                 + ("" if prediction.proof.method == "none" else f" ({prediction.proof.method})")
             )
             told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
