@@ -195,9 +195,20 @@ def _step(stride: int, bytes: int) -> Step:
 
 def _lanes(body: Body, vector_bytes: int) -> int:
     """Elements a vector: two registers of the widest kind, one where many values are alive at once."""
-    widest = max(kind.bytes for kind in body.kinds)
+    used = used_nodes(body.nodes, (*(r.node for r in body.results), *(node for step in body.steps for node in step)))
+    widest = max(body.kinds[place].bytes for place in used)
     lanes = 2 * vector_bytes // widest
     return max(2, lanes // 2 if _most_alive(body) > _REGISTERS else lanes)
+
+
+def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:
+    """The nodes that some nodes are made of, these included."""
+    used = set(roots)
+    for place in range(len(nodes) - 1, -1, -1):
+        node = nodes[place]
+        if isinstance(node, Apply) and place in used:
+            used.update(node.args)
+    return frozenset(used)
 
 
 def _most_alive(body: Body) -> int:

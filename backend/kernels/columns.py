@@ -1,8 +1,9 @@
 """Reductions that are exact in any order, down the columns of a nest: a vector of cells at a time, its state in registers.
 
-What does not vary on the reduce axis is loaded and computed once a vector; what varies on it alone is one item for all lanes.  So an
-outer product that is reduced (the nearest of some centres) keeps its long axis in the vectors, and neither the product nor what it is
-made of is ever stored.  The last vector is taken back from the end of the row: kernels of this form have a vector of cells at least.
+What does not vary on the reduce axis is loaded and computed once a vector; what varies on it alone is one item for all lanes.
+So an outer product that is reduced (the nearest of some centres) keeps its long axis in the vectors, and neither the product
+nor what it is made of is ever stored.  The last vector is taken back from the end of the row: kernels of this form have a vector of
+cells at least.
 
 `least_place` and `greatest_place` keep the best item so far and its place.  They start from what loses against every item: NaN,
 or the extreme number, at place 0.
@@ -17,6 +18,7 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ..graph.phases import PLACES
+from .build import used_nodes
 from .emission import Cursor, Emission
 from .ir import Apply, Coordinate, Form, Kernel, Load, Result, kind_of
 from .nest import Nest
@@ -48,8 +50,7 @@ def column_nest(nest: Nest, *, finds_places: bool) -> Nest:
 def in_columns(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
     """The kernel down columns, with two registers a value where so many fit."""
     cells = nest.sizes[-2]
-    kinds = [kind_of(kernel, place) for place in range(len(kernel.body))]
-    widest = max(kind.bytes for kind in kinds)
+    widest = max(kind_of(kernel, place).bytes for place in used_nodes(kernel.body, [r.node for r in kernel.results]))
     lanes = registers // widest
     made = replace(kernel, form=Form.COLUMNS, lanes=lanes)
     if 2 * _alive(made) <= (30 if registers == 64 else 14):

@@ -51,9 +51,10 @@ def reduce_to_places(graph: Graph) -> Graph:
             makers.update((r.value, phase) for r in phase.results)
     found: dict[int, Structured] = {}
     for phase in all_phases(graph):
-        if isinstance(phase, LibraryPhase) and phase.op == "grade" and phase.attributes.get("first") is True:
-            if _is_worth_it(phase, graph, makers.get(phase.args[0]), uses[phase.args[0]]):
-                found[phase.id] = _reduction(phase, graph)
+        if not isinstance(phase, LibraryPhase) or phase.op != "grade" or phase.attributes.get("first") is not True:
+            continue
+        if _is_worth_it(phase, graph, makers.get(phase.args[0]), uses[phase.args[0]]):
+            found[phase.id] = _reduction(phase, graph)
     if not found:
         return graph
     types = dict(graph.types)
