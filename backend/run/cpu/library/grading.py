@@ -37,9 +37,9 @@ def grade(call: Call, arrays: Arrays) -> Arrays:
     if call.flag("unread"):
         return (np.broadcast_to(np.int64(0), call.shape()),)
     if call.flag("first") and arrays[0].dtype.kind != "c":
-        keys = order_columns(call.batched(arrays)[0], descending=descending)[0]
-        if keys.ndim == 2 and keys.shape[1]:
-            return call.unbatched(np.broadcast_to(_least_places(keys)[:, np.newaxis], keys.shape))
+        rows = call.batched(arrays)[0]
+        if rows.ndim == 2 and rows.shape[1]:
+            return call.unbatched(np.broadcast_to(_first_places(rows, descending=descending)[:, np.newaxis], rows.shape))
     if not call.rank:
         return (_graded(arrays[0], descending=descending),)
     arg = call.batched(arrays)[0]
@@ -63,11 +63,22 @@ _SHORT: Final = 64
 """Rows up to this long are compared side by side, item by item."""
 
 
+def _first_places(rows: NumArray, *, descending: bool) -> NumArray:
+    """The place of the first least (or greatest) item of each row; NaN comes after all others."""
+    count, length = rows.shape
+    if length <= min(_SHORT, count):
+        return _least_places(order_columns(rows, descending=descending)[0])
+    places = np.asarray(rows.argmax(1) if descending else rows.argmin(1), np.int64)
+    if rows.dtype.kind == "f":
+        missing = np.isnan(rows[np.arange(count), places])  # NumPy's choice, wherever there is a NaN
+        if missing.any():
+            places[missing] = np.argmin(order_columns(rows[missing], descending=descending)[0], axis=1)
+    return places
+
+
 def _least_places(keys: NumArray) -> NumArray:
     """The place of the first least item of each row."""
     rows, length = keys.shape
-    if length > min(_SHORT, rows):
-        return np.asarray(np.argmin(keys, axis=1), np.int64)
     columns = np.ascontiguousarray(keys.T)
     best, places = columns[0].copy(), np.zeros(rows, np.int64)
     for place in range(1, length):
