@@ -186,6 +186,8 @@ def _scan(op: Operands) -> Size:
     function, kind, items = op.function(), op.kind(0), op.items(0)
     length = capacity(op.cells.args[0][op.axis()])
     running = {"add", "mul", "min", "max"} if kind is not Kind.BOOL else {"and", "or"}
+    if kind.is_float and function in ("add", "mul"):
+        return items
     if function in running or (function == "gcd" and kind.is_integer):
         return ZERO
     moved = items * kind.bytes if op.axis() else ZERO

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,9 @@ import numpy as np
 
 from rho.backend.kernels import policy
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, structured
+from rho.backend.run.cpu import compiled, scanning, structured
+from rho.backend.run.cpu.scalars import PLAIN
+from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -77,6 +80,29 @@ def reductions(kind: Kind, function: str, threads: int) -> None:
               [array.reshape(cells, length)], threads, function)  # fmt: skip
 
 
+def scans(kind: Kind, function: str, threads: int) -> None:
+    for shape, axis in (
+        ((1,), 0),
+        ((70,), 0),
+        ((4099,), 0),
+        ((90_001,), 0),
+        ((5, 130), 1),
+        ((131, 3), 0),
+        ((3, 67, 41), 1),
+        ((66, 530), 0),
+    ):
+        array = inside(data(kind, int(np.prod(shape)), 6).reshape(shape))
+        for one in (array, array[::-1], array[..., ::2]):
+            made = scanning.scan_lines(function, kind, one, axis, threads)
+            assert made is None or same_bits(made, _scanned(function, kind, one, axis)), (function, kind, shape)
+
+
+def _scanned(function: str, kind: Kind, array: Any, axis: int) -> Any:
+    ordered = kind.is_float and function == "add"
+    with np.errstate(all="ignore"):
+        return ordered_scan(np.add, array, axis) if ordered else PLAIN[function].accumulate(array, axis, array.dtype)
+
+
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
     structured._kept.clear()
@@ -107,14 +133,18 @@ def together(count: int) -> None:
 
 
 def main() -> None:
-    compiled.PARALLEL = 0  # type: ignore[misc]
-    compiled.room = guarded  # type: ignore[attr-defined]
+    os.environ[policy.SWITCH] = "always"
+    compiled.PARALLEL = scanning.PARALLEL = 0  # type: ignore[misc]
+    compiled.room = scanning.room = guarded  # type: ignore[attr-defined]
     for threads in (1, 2, 3):
         for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
             maps(kind, threads)
             reductions(kind, "or" if kind is Kind.BOOL else "max", threads)
             if kind.is_float:
                 reductions(kind, "add", threads)
+                scans(kind, "add", threads)
+            scans(kind, "or" if kind is Kind.BOOL else "max", threads)
+    del os.environ[policy.SWITCH]
     compiled.STREAMED, compiled.room = 1 << 12, pool.room  # type: ignore[misc]
     pool.LEAST = 0  # type: ignore[misc]
     for threads in (1, 2):

@@ -1,4 +1,5 @@
-"""Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; generated kernels that keep the order else.
+"""Scans on a device: CuPy's for sums of whole numbers, which are exact in any order; else generated kernels, in the order of
+scans.
 
 Neighbours: `kernels.cuda_scan` (the text), `library`; `cpu.library.sequential` (the definition on NumPy).
 """
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
-from ...kernels.cuda_scan import LINES, TILES, scan_text
+from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
 from ...kernels.cuda_text import THREADS
+from ...kernels.scanning import BLOCK
 
 if TYPE_CHECKING:
     from .library import Call
@@ -34,5 +36,11 @@ def scan(call: Call, arrays: Any) -> Any:
     if inner > 1 or lines >= _MANY:
         call.modules.launch(text, LINES, -(-lines // THREADS), (lines, length, inner, *addresses))
     else:
-        call.modules.launch(text, TILES, lines, (lines, length, *addresses))
+        blocks = -(-length // BLOCK)
+        before = xp.empty((lines * blocks if blocks > 1 else 0,), arg.dtype)
+        place = int(before.data.ptr) if blocks > 1 else 0
+        if blocks > 1:
+            call.modules.launch(text, TOTALS, lines * blocks, (lines, length, addresses[0], place))
+            call.modules.launch(text, CARRY, -(-lines // THREADS), (lines, blocks, place))
+        call.modules.launch(text, TILES, lines * blocks, (lines, length, addresses[0], place, addresses[1]))
     return result

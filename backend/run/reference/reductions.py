@@ -1,8 +1,9 @@
 """Reductions, scans and what is built from them: contraction, keyed reduction, decode, encode.
 
 Order (core.py, phases.md): float and complex `add` and `mul` follow `run.sums`; every other function goes right to
-left, which for the associative ones is as good as any.  Scans of `add`, `mul` and the other associative functions run
-left to right; `sub` and `div` alternate; the rest reduce each prefix from the right, which is their definition.
+left, which for the associative ones is as good as any.  Scans of float `add` and `mul` follow `run.scans`; those of the
+other associative functions run left to right; `sub` and `div` alternate; the rest reduce each prefix from the right, which is
+their definition.
 
 Comparisons on numbers give 0 and 1 of the operand's kind here, so that a reduction keeps its kind.
 
@@ -17,6 +18,7 @@ from typing import TypeAlias
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS, ResultKind
+from ..scans import running
 from ..sums import combine
 from ..values import Array, normalise
 from .failures import CheckFailed
@@ -73,6 +75,8 @@ def scan_line(function: str, kind: Kind, items: Sequence[Payload]) -> list[Paylo
     if function in ALTERNATING:
         steps = [combiner(ALTERNATING[function], kind), apply]
         return _running(items, lambda i: steps[i % 2])
+    if kind.is_float and function in ("add", "mul"):
+        return running(items, apply)
     if FUNCTIONS[function].associative:
         return _running(items, lambda i: apply)
     return [from_the_right(items[: i + 1], apply) for i in range(len(items))]

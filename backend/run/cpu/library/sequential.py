@@ -1,8 +1,8 @@
 """Scans, and reductions by functions that are not associative, along one axis.
 
-Order is that of `run.reference.reductions`: running left to right for the associative functions, alternating for `sub` and
-`div`, right to left for each prefix of the rest.  Where NumPy has no loop that keeps the order and the other axes are few,
-items go through Python one by one, which is faster than a NumPy call an item and gives the same bits.
+Order is that of `run.reference.reductions`: that of `run.scans` for float `add` and `mul`, running left to right for the other
+associative functions, alternating for `sub` and `div`, right to left for each prefix of the rest.  Where NumPy has no loop
+that keeps the order and the other axes are few, items go through Python one by one, which is faster than a NumPy call an item and gives the same bits.
 
 Neighbours: `truths` (comparisons and Boolean functions in linear time), `keyed` (reduces groups with this).
 """
@@ -20,6 +20,7 @@ from .....typechecker.scalars import FUNCTIONS
 from ...failures import CheckFailed
 from ...reference.reals import divide
 from ...reference.reductions import ALTERNATING, combiner
+from ...scans_numpy import ordered_scan
 from ..kinds import DTYPES, NumArray
 from ..scalars import implementation
 from .frames import Call, Implementation, cell_by_cell
@@ -144,6 +145,13 @@ def scan(call: Call, arg: NumArray) -> NumArray:
         return arg.copy()
     ufunc = running_ufunc(function, kind)
     if ufunc is not None:
+        from ..scanning import scan_lines
+
+        made = scan_lines(function, kind, arg, axis, call.threads)
+        if made is not None:
+            return made
+        if kind.is_float and function in ("add", "mul"):
+            return ordered_scan(ufunc, arg, axis)
         return np.asarray(ufunc.accumulate(arg, axis, arg.dtype))
     items = np.moveaxis(arg, axis, 0)
     return np.ascontiguousarray(np.moveaxis(scanned(function, kind, items), 0, axis))

@@ -1,0 +1,93 @@
+"""Scans through kernels have the bits of NumPy's in the order of scans, on any number of threads; so has their CUDA text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho.backend.kernels import policy
+from rho.backend.kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
+from rho.backend.kernels.cuda_text import THREADS
+from rho.backend.kernels.llvm_leaf import is_installed
+from rho.backend.kernels.scanning import BLOCK
+from rho.backend.run import pool
+from rho.backend.run.cpu import scanning
+from rho.backend.run.cpu.scalars import PLAIN
+from rho.backend.run.scans_numpy import ordered_scan
+from rho.tests.kernels import cuda_host
+from rho.tests.kernels.phases import data, same_bits
+from rho.typechecker.elements import Kind
+
+SHAPES = [
+    ((1,), 0), ((63,), 0), ((64,), 0), ((600,), 0), ((4096,), 0), ((4097,), 0), ((100_000,), 0), ((3, 5000), 1), ((500, 3), 0),
+    ((2, 130, 3), 1), ((5, 4200, 37), 1), ((40, 300), 1), ((200, 300), 0), ((70, 530), 0), ((2, 40_000), 1), ((3, 7, 1), 1),
+]  # fmt: skip
+FUNCTIONS = [
+    *((kind, f) for kind in (Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8) for f in ("add", "mul", "min", "max")),
+    (Kind.BOOL, "and"), (Kind.BOOL, "or"),
+]  # fmt: skip
+
+
+def wanted(function: str, kind: Kind, array: Any, axis: int) -> Any:
+    with np.errstate(all="ignore"):
+        if kind.is_float and function in ("add", "mul"):
+            return ordered_scan(PLAIN[function], array, axis)
+        return PLAIN[function].accumulate(array, axis, array.dtype)
+
+
+def layouts(array: Any, axis: int) -> Iterator[Any]:
+    yield array
+    yield np.asfortranarray(array)
+    yield np.repeat(array, 2, axis)[(slice(None),) * axis + (slice(None, None, 2),)]
+    yield array[::-1]
+    yield np.broadcast_to(array[:1], array.shape)
+
+
+@pytest.mark.skipif(not is_installed(), reason="no llvmlite")
+@pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(scanning, "PARALLEL", 0)
+    monkeypatch.setattr(scanning, "STREAMED", 1 << 16)
+    monkeypatch.setattr(pool, "LEAST", 0)
+    refused = 0
+    for shape, axis in SHAPES:
+        array = data(kind, int(np.prod(shape)), 3).reshape(shape)
+        if kind.is_float:
+            array.reshape(-1)[300:] = np.where(np.isfinite(array.reshape(-1)[300:]), array.reshape(-1)[300:], 1)
+        for one in layouts(array, axis):
+            made = scanning.scan_lines(function, kind, one, axis, threads)
+            refused += made is None
+            assert made is None or same_bits(made, wanted(function, kind, one, axis)), (shape, axis, one.strides)
+    assert refused <= 12  # axes behind that do not lie next to each other
+
+
+def test_nothing_to_scan(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    assert scanning.scan_lines("add", Kind.F64, np.zeros((3, 0)), 1, 2) is None
+
+
+@pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
+@pytest.mark.parametrize(("kind", "function"), [FUNCTIONS[0], FUNCTIONS[5], FUNCTIONS[11], FUNCTIONS[-1]])
+def test_cuda_text(kind: Kind, function: str) -> None:
+    module = cuda_host.host_module(scan_text(function, kind))
+    for lines, length in ((1, 1), (3, 65), (2, BLOCK), (1, 2 * BLOCK + 70)):
+        array = data(kind, lines * length, 5).reshape(lines, length)
+        want, blocks = wanted(function, kind, array, 1), -(-length // BLOCK)
+        result, before = np.empty_like(array), np.empty(lines * blocks, array.dtype)
+        module.launch(LINES, 2, THREADS, (lines, length, 1, array.ctypes.data, result.ctypes.data))
+        assert same_bits(result, want)
+        turned, result = np.ascontiguousarray(array.T), np.empty_like(array.T, order="C")
+        module.launch(LINES, 2, THREADS, (lines, length, lines, turned.ctypes.data, result.ctypes.data))
+        assert same_bits(result, np.ascontiguousarray(want.T))
+        result = np.empty_like(array)
+        if blocks > 1:
+            module.launch(TOTALS, 2, THREADS, (lines, length, array.ctypes.data, before.ctypes.data))
+            module.launch(CARRY, 1, THREADS, (lines, blocks, before.ctypes.data))
+        place = before.ctypes.data if blocks > 1 else 0
+        module.launch(TILES, 3, THREADS, (lines, length, array.ctypes.data, place, result.ctypes.data))
+        assert same_bits(result, want)
