@@ -289,7 +289,6 @@ BROKEN: list[tuple[str, bytes, Kind, int, str, str]] = [
     ("colours.png", png_file(grey(4, 2, colour=2), zlib.compress(b"\0" * 26)), U8, 2, "E706", "[2 4 3]"),
     ("x.dat", b"1", F64, 1, "E704", "no known format"),
     ("x", b"1", F64, 1, "E704", "no suffix"),
-    ("x.parquet", b"PAR1", F64, 1, "E704", "not installed"),
 ]
 
 
@@ -305,7 +304,7 @@ def test_broken_files(name: str, content: bytes, kind: Kind, rank: int, code: st
     assert isinstance(caught.value, Refused if code == "E706" else RunFailed)
 
 
-@pytest.mark.parametrize("suffix", files.READABLE)
+@pytest.mark.parametrize("suffix", [suffix for suffix in files.READABLE if suffix != ".zarr"])
 def test_missing_files_and_folders(suffix: str, tmp_path: Path) -> None:
     kind = CHAR if suffix == ".txt" else U8
     (tmp_path / f"folder{suffix}").mkdir()
@@ -489,7 +488,7 @@ def mutated(chance: random.Random, content: bytes) -> bytes:
     return bytes(raw)
 
 
-@pytest.mark.parametrize("suffix", files.READABLE)
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".csv", ".tsv", ".png", ".txt"])
 def test_damage_is_read_or_refused(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{suffix}"
     kind, rank = {".txt": (CHAR, 2), ".png": (U8, 3)}.get(suffix, (F64, 2))

@@ -1,17 +1,19 @@
 """Inputs: the shape from the header alone, then the data.
 
-A path is `file.suffix`, or `file.npz:name` for one array of an archive.  `read_shape` touches no data (text formats are
-scanned once); sizes are bound from it, obligations and memory are checked, and only then `read_values` reads.
+A path is `file.suffix`, or `file.npz:name` (`.parquet:`, `.zarr:`) for one array of several.  `read_shape` touches no data
+(text formats are scanned once); sizes are bound from it, obligations and memory are checked, and only then `read_values`
+reads.
 
 Failures: RunFailed with E704 (cannot be read) or E705 (damaged); Refused with E706 (not of the declared type) or E707
 (permission, by the caller).  Which files may be touched is the caller's decision, see `shell.permissions`.
 
-Neighbours: one codec a format: `npy npz delimited png plain`; `run.binding` takes the shapes.
+Neighbours: one codec a format: `npy npz delimited png plain parquet zarr_store`; `run.binding` takes the shapes.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -24,18 +26,18 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..failures import shown as number_in_text
-from . import delimited, npy, npz, plain, png
+from . import delimited, npy, npz, parquet, plain, png, zarr_store
 from .trouble import FileTrouble, disagrees, system_errors
 
-READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt")
-_BY_EXTRA: Final = (".parquet", ".zarr")
+READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
+_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr)):(.*)", re.DOTALL)
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 
 def split_member(path: str) -> tuple[str, str]:
-    """`a.npz:name` is the file `a.npz` and its member `name`; other paths have no member."""
-    at = path.lower().rfind(".npz:")
-    return (path, "") if at < 0 else (path[: at + 4], path[at + 5 :])
+    """`a.npz:name` is the file `a.npz` and its member `name`, as in `.parquet` and `.zarr`; other paths have no member."""
+    found = _WITH_MEMBERS.fullmatch(path)
+    return (path, "") if found is None else (found[1], found[2])
 
 
 def read_shape(path: str, kind: Kind, rank: int, span: Span, *, shown: str | None = None) -> tuple[int, ...]:
@@ -58,6 +60,10 @@ def read_values(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, sh
                 return npy.read(file, kind, shape)
             case ".npz":
                 return npz.read(file, member, kind, shape)
+            case ".parquet":
+                return parquet.read(file, member, kind, shape)
+            case ".zarr":
+                return zarr_store.read(file, member, kind, shape)
             case ".png":
                 return png.read(file, kind, shape)
             case ".txt":
@@ -113,6 +119,10 @@ def _header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
             return npy.header(file, kind, rank)
         case ".npz":
             return npz.header(file, member, kind, rank)
+        case ".parquet":
+            return parquet.header(file, member, kind, rank)
+        case ".zarr":
+            return zarr_store.header(file, member, kind)
         case ".png":
             return png.header(file, kind, rank)
         case ".txt":
@@ -124,12 +134,12 @@ def _header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
 def _suffix(file: str) -> str:
     """The format, after checking that it is known and that the file is a regular one."""
     suffix = os.path.splitext(file)[1].lower()
-    if suffix in _BY_EXTRA:
-        raise FileTrouble("E704", f"is a {suffix} file, and the package that reads those is not installed", _known())
     if suffix not in READABLE:
         raise FileTrouble("E704", f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known())
     with system_errors():
         os.stat(file)
+        if suffix == ".zarr" and os.path.isdir(file):
+            return suffix
         if os.path.isdir(file):
             raise IsADirectoryError
         if not os.path.isfile(file):

@@ -30,6 +30,16 @@ def disagrees(message: str, *notes: str) -> FileTrouble:
     return FileTrouble("E706", message, *notes)
 
 
+def missing_package(extra: str, package: str) -> FileTrouble:
+    """E704: the format is read by a package that is not installed."""
+    return FileTrouble("E704", f"is read by {package}, which is not installed", f"`pip install 'rho-lang[{extra}]'`")
+
+
+def first_line(error: Exception) -> str:
+    """What a package said, in one line."""
+    return str(error).strip().partition("\n")[0] or type(error).__name__
+
+
 @contextmanager
 def system_errors() -> Iterator[None]:
     """Errors of the operating system while reading become E704."""
