@@ -117,7 +117,8 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     for word in words:
         option = word.partition("=")[0]
         if option in verb.later:
-            raise UsageError(f"rho {name}: {option} comes with the scheduler, which this version does not have yet")
+            message = f"rho {name}: {option} is not part of this version: a program runs on one machine"
+            raise UsageError(message, "--devices with --simulate runs it as if on several")
     arguments = command_line.read(name, words, (*verb.options, *registry.COMMON))
     count = len(arguments.positional)
     if count < verb.least:

@@ -63,6 +63,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho run wave.rho --in field=u0.npy --set steps=50", "with other data and parameters"),
             ("rho run kmeans.rho --out label=labels.npy", "and save an output"),
             ("rho run kmeans.rho --devices workstation --simulate", "as if on other devices"),
+            ("rho run examples/sunspots.rho --plot average", "and draw it here; --plot average=sun.png into a file"),
         ),
         (
             INPUT, SET, Option(("--out",), Takes.VALUES, "NAME=PATH", "save output NAME (.npy .csv .png .txt .json)"),
@@ -73,9 +74,11 @@ VERBS: tuple[Verb, ...] = (
                    " what time they would take"),
             Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made"),
             OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
+            Option(("--plot",), Takes.VALUES, "NAME[=FILE]", "draw a vector or a matrix here, or into a .png or .svg file"),
+            Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto"),
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),
-        1, 1, ("--cluster", "--trace", "--plot"),
+        1, 1, ("--cluster",),
     ),
     Verb(
         "eval", "EXPR | - | --lines FILE [options]", "run one expression",

@@ -25,12 +25,12 @@ def print_json(console: Console, value: Any) -> None:
     console.print(to_json(value))
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replace a text file atomically, keeping its permissions: a failure leaves the old one as it was."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file atomically, keeping its permissions: a failure leaves the old one as it was."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
         mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
         os.chmod(temporary, mode)
         os.replace(temporary, path)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.render import diagnostic_json
@@ -19,6 +20,33 @@ from .requests import Request, check_names
 from .scheduling import Scheduling
 from .session import Checked, Engine, Loaded, Session
 from .timing import time_limit
+
+if TYPE_CHECKING:
+    from ..backend.run.executor import Observer
+
+
+class Stage(Enum):
+    CHECK = "check"
+    LOAD = "load and plan"
+    RUN = "run"
+    VERIFY = "verify"
+    SAVE = "save"
+
+
+class Watch:
+    """Told how a run gets on: of every stage when it begins (`loaded` from RUN on), and by `observer` of phases.  This one
+    takes no notice."""
+
+    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
+        """A stage begins, and the one before it is over."""
+
+    @property
+    def observer(self) -> Observer | None:
+        """Is told how long each step of the run takes."""
+        return None
+
+
+UNWATCHED = Watch()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +68,10 @@ Save = Callable[[Loaded, Outcome], None]
 def run_program(
     source: Source, session: Session, request: Request, *, verify: bool = False, analyze: bool = False,
     save: Save | None = None, ready: Callable[[Loaded], None] | None = None, scheduling: Scheduling | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Report:  # fmt: skip
     """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded."""
+    watch.stage(Stage.CHECK)
     checked = session.check(source)
     if not checked.accepted:
         return Report(_rejection(checked), nothing(), checked.diagnostics, checked.sources)
@@ -49,26 +79,30 @@ def run_program(
     assert core is not None
     check_names(core, request)
     try:
+        watch.stage(Stage.LOAD)
         loaded = session.load(checked, request, scheduling=scheduling)
         if ready is not None:
             ready(loaded)
+        watch.stage(Stage.RUN, loaded)
         with time_limit(request.limits.seconds, source):
-            outcome = _measured(session, loaded) if analyze else session.run(loaded)
+            outcome = _measured(session, loaded, watch) if analyze else session.run(loaded, observe=watch.observer)
         if verify:
             from .verifying import compare
 
+            watch.stage(Stage.VERIFY, loaded)
             compare(outcome, session.run(loaded, Engine.REFERENCE), source)
         if save is not None:
+            watch.stage(Stage.SAVE, loaded)
             save(loaded, outcome)
     except RhoError as error:
         return Report(exit_of(error), nothing(), (*checked.diagnostics, *error.diagnostics), checked.sources)
     return Report(Exit.OK, outcome, checked.diagnostics, checked.sources)
 
 
-def _measured(session: Session, loaded: Loaded) -> Outcome:
+def _measured(session: Session, loaded: Loaded, watch: Watch) -> Outcome:
     from .costs import measured
 
-    return measured(loaded, lambda observe: session.run(loaded, observe=observe))
+    return measured(loaded, lambda observe: session.run(loaded, observe=observe or watch.observer))
 
 
 def _rejection(checked: Checked) -> Exit:

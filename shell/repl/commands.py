@@ -24,6 +24,7 @@ from .preview import duration
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from ..plotting.drawable import Picture
     from ..workspace.workspace import Asked, Workspace
 
 
@@ -63,6 +64,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     (")explain", "CODE or ⍤       the page of an error code or a glyph"),
     (")plan", "EXPR            how it would run: phases, memory, cost"),
     (")time", "EXPR            run it and time it, beside the estimate"),
+    (")plot", "EXPR            draw a vector or a matrix"),
     (")help", "[⍤ or NAME]     what a glyph, its name or a library function does"),
     (")search", "WORDS or TYPE   functions by what they do, or by type: f64[n] → f64"),
     (")names", "[START]         what has been named, with types"),
@@ -182,6 +184,38 @@ def _time(rest: str, desk: Desk) -> Exit:
     parts += [f"estimate ~{duration(estimate)}"] if estimate else []
     desk.console.print(" · ".join([*parts, bytes_text(memory_of(prepared))]))
     return Exit.OK
+
+
+def _plot(rest: str, desk: Desk) -> Exit:
+    picture = pictured(rest, desk)
+    if isinstance(picture, Exit):
+        return picture
+    from ..plotting.terminal import draw
+
+    for line in draw(picture, desk.console):
+        desk.console.print(line)
+    return Exit.OK
+
+
+def pictured(rest: str, desk: Desk) -> Picture | Exit:
+    """The value of an expression made ready to be drawn; what is wrong with it is shown."""
+    asked = _asked(rest, desk)
+    if asked is None:
+        return Exit.REJECTED
+    from ..plotting.drawable import NotDrawable, picture_of
+    from ..workspace.computing import compute
+
+    try:
+        outcome = compute(desk.workspace.prepare(asked))
+    except RhoError as error:
+        _messages(desk, error.diagnostics, rest)
+        return messages.exit_of(error)
+    if not outcome.printed:
+        raise UsageError("this has no value to draw", "for example: )plot 1○(⍳100)÷10")
+    try:
+        return picture_of(outcome.printed[-1])
+    except NotDrawable as error:
+        raise UsageError(str(error), error.hint) from None
 
 
 def _explain(rest: str, desk: Desk) -> Exit:
@@ -310,6 +344,6 @@ def _set(rest: str, desk: Desk) -> Exit:
 
 
 _ACTIONS: dict[str, Callable[[str, Desk], Exit]] = {
-    ")type": _type, ")explain": _explain, ")plan": _plan, ")time": _time, ")help": _help, ")search": _search,
+    ")type": _type, ")explain": _explain, ")plan": _plan, ")time": _time, ")plot": _plot, ")help": _help, ")search": _search,
     ")names": _names, ")forget": _forget, ")load": _load, ")save": _save, ")set": _set,
 }  # fmt: skip

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
-from ...lang.source import Source
+from ...lang.source import Source, Span
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..outcome import Outcome
 from ..permissions import Permissions
+from ..plotting.requested import drawings_of
 from ..requests import Request, check_outputs, data_file, permissions_of, request_of
 from ..results import wants_json
-from ..running import run_program
+from ..running import UNWATCHED, run_program
 from ..scheduling import Use, scheduling_of, simulation_lines
 from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
+from ..tracing import Recorder, write_trace
 from .eval import show_report
 
 
@@ -35,12 +38,34 @@ def run(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions, strictness)
     scheduling = scheduling_of(arguments, Use.RUN)
+    drawings = drawings_of(arguments)
+    traced = arguments.value("--trace")
+    recorder = None if traced is None else _recorder(traced, source, permissions)
+    program, drawings = drawings.program(source, session)
+    drawn: list[str] = []
+
+    def ready(loaded: Loaded) -> None:
+        _check_outputs(loaded, request, permissions, path)
+        drawings.check(loaded, permissions)
+
+    def save(loaded: Loaded, outcome: Outcome) -> None:
+        files = drawings.files(outcome)
+        drawings.show(outcome, console, drawn.append)
+        _save(loaded, request, outcome, console)
+        for write in files:
+            write()
+
     report = run_program(
-        source, session, request, scheduling=scheduling, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
-        ready=lambda loaded: _check_outputs(loaded, request, permissions, path),
-        save=lambda loaded, outcome: _save(loaded, request, outcome, console),
+        program, session, request, scheduling=scheduling, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
+        ready=ready, save=save, watch=recorder or UNWATCHED,
     )  # fmt: skip
-    code = show_report(report, console, json=wants_json(arguments))
+    report = replace(report, outcome=drawings.without(report.outcome))
+    if recorder is not None and traced is not None and report.exit is Exit.OK:
+        write_trace(recorder, traced)
+    json = wants_json(arguments)
+    code = show_report(report, console, json=json)
+    for line in drawn:
+        (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "measured" in plan:
         from ..analysis import Row, table
@@ -51,6 +76,17 @@ def run(arguments: Arguments, console: Console) -> Exit:
             console.note(line)
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
     return code
+
+
+def _recorder(path: str, source: Source, permissions: Permissions) -> Recorder:
+    """What notes the times of a run, once its file is known to be writable."""
+    from ...lang.diagnostics import Refused
+    from ..tracing import require_writable
+
+    require_writable(path)
+    if not permissions.may_write(path):
+        raise Refused([permissions.write_refusal(path, Span(source.name, 0, 0))])
+    return Recorder()
 
 
 def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, program: str) -> None:

@@ -27,6 +27,8 @@ Enter = Callable[..., list[str]]
         (")explain ⍤", "rank"),
         (")plan +/x", "cpu0"),
         (")time +/x", "runs"),
+        (")plot x×⍳5000", "┤"),
+        (")search f64[n] → f64", "median"),
         (")help", ")save"),
         (")help iota", "⍳"),
         (")help stats.mean", "stats.mean"),
@@ -48,7 +50,8 @@ def test_commands_answer(table: Table, enter: Enter, command: str, said: str) ->
 @pytest.mark.parametrize(
     "command",
     [")typ x", ")type", ")type x+", ")explain zz", ")help zzz", ")search", ")search qqqq", ")forget q", ")load", ")save",
-     ")save /no/such/folder/s.md", ")set nothing 3", ")set digits 99", ")set prefix ab", ")plan 1 2+1 2 3", ")time u8 300+⍳2"],
+     ")save /no/such/folder/s.md", ")set nothing 3", ")set digits 99", ")set prefix ab", ")plan 1 2+1 2 3", ")plot", ")plot 3",
+     ")plot 'abc'", ")time u8 300+⍳2"],
 )  # fmt: skip
 def test_commands_refuse(table: Table, command: str) -> None:
     after, code = perform(command, table.desk)

@@ -183,10 +183,9 @@ def test_time_is_bounded(rho: Rho, project: Path) -> None:
     assert "E709" in ran.err
 
 
-@pytest.mark.parametrize("option", ["--cluster", "--plot"])
-def test_options_of_the_scheduler_are_refused(rho: Rho, project: Path, option: str) -> None:
-    ran = rho("run", "src/mean.rho", option)
-    assert ran.code == 2 and "scheduler" in ran.err
+def test_a_cluster_is_refused(rho: Rho, project: Path) -> None:
+    ran = rho("run", "src/mean.rho", "--cluster", "10.0.0.1:7000")
+    assert ran.code == 2 and "one machine" in ran.err and "--simulate" in ran.err
 
 
 # ------------------------------------------------------------------------------ check

@@ -1,0 +1,153 @@
+"""`rho run --plot NAME[=FILE]`: what is to be drawn, checked before anything runs.
+
+A value that is no output of the program is made one for this run; of the results it is left out again.
+
+Neighbours: `shell.verbs.run`; `drawable`, `terminal`, `figures`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ...lang.diagnostics import Refused
+from ...lang.source import Source
+from ..arguments import Arguments, UsageError, nearest
+from ..console import Console
+from ..outcome import Outcome
+from ..permissions import Permissions
+from ..results import write_whole
+from ..session import Loaded, Session
+from . import figures
+from .drawable import NotDrawable, picture_of, require_drawable
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A name, and the file its picture goes to; None: the terminal."""
+
+    name: str
+    path: str | None
+
+    @property
+    def option(self) -> str:
+        return f"--plot {self.name}" + (f"={self.path}" if self.path else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawings:
+    """All that is to be drawn; `added` are names that the program does not output itself."""
+
+    wanted: tuple[Drawing, ...] = ()
+    added: tuple[str, ...] = ()
+
+    def program(self, source: Source, session: Session) -> tuple[Source, Drawings]:
+        """The program with what is drawn among its outputs.  UsageError: a name that is none, or of no array."""
+        if not self.wanted:
+            return source, self
+        checked = session.check(source)
+        if checked.core is None:
+            return source, self
+        outputs = [entry.name for entry in checked.core.outputs]
+        arrays = [name for name, type in checked.types.items() if type not in _NO_ARRAYS and not type.startswith("(")]
+        added = []
+        for one in self.wanted:
+            if one.name in outputs or one.name in added:
+                continue
+            if one.name not in arrays:
+                shaped = [name for name in arrays if "[" in checked.types[name] or checked.types[name].startswith("perm")]
+                raise _unknown(one, shaped, checked.types.get(one.name))
+            added.append(one.name)
+        if not added:
+            return source, self
+        ending = "" if source.text.endswith("\n") else "\n"
+        text = source.text + ending + "".join(f"output {name}\n" for name in added)
+        return Source(source.name, text), replace(self, added=tuple(added))
+
+    def check(self, loaded: Loaded, permissions: Permissions) -> None:
+        """UsageError, Refused: what cannot be drawn, or not there.  Called before any data is read."""
+        core = loaded.core
+        values = {entry.name: entry for entry in core.outputs}
+        for one in self.wanted:
+            entry = values[one.name]
+            type_ = core.types[entry.value]
+            try:
+                require_drawable(type_.element.kind, len(type_.shape))
+            except NotDrawable as error:
+                raise UsageError(f"{one.option}: {error}", error.hint) from None
+            if one.path is not None and not permissions.may_write(one.path):
+                raise Refused([permissions.write_refusal(one.path, entry.span)])
+
+    def without(self, outcome: Outcome) -> Outcome:
+        """The results that the program itself has."""
+        if not self.added:
+            return outcome
+        return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
+
+    def files(self, outcome: Outcome) -> list[Callable[[], None]]:
+        """Pictures made, and how to write each."""
+        writes: list[Callable[[], None]] = []
+        for one in self.wanted:
+            if one.path is not None:
+                content = figures.figure(picture_of(outcome.outputs[one.name], one.name), Path(one.path).suffix[1:].lower())
+                writes.append(_writer(one, content))
+        return writes
+
+    def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:
+        """What goes to the terminal."""
+        from .terminal import draw
+
+        for one in self.wanted:
+            if one.path is None:
+                for line in draw(picture_of(outcome.outputs[one.name], one.name), console):
+                    write(line)
+
+
+_NO_ARRAYS = ("function", "operator", "module")
+
+
+def drawings_of(arguments: Arguments) -> Drawings:
+    """What the options ask; UsageError for files that cannot be drawn."""
+    wanted = []
+    for text in arguments.values("--plot"):
+        name, equals, path = text.partition("=")
+        one = Drawing(name.strip(), path or None)
+        if not one.name or (equals and not path):
+            raise UsageError(f"`--plot {text}` is not of the form --plot NAME or --plot NAME=FILE")
+        if one.path is not None:
+            _check_file(one, one.path)
+        wanted.append(one)
+    return Drawings(tuple(wanted))
+
+
+def _check_file(one: Drawing, path: str) -> None:
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in figures.FORMATS:
+        raise UsageError(f"{one.option}: pictures are {' or '.join(figures.FORMATS)} files")
+    if not figures.is_there():
+        raise UsageError(f"{one.option}: {figures.MISSING}", f"{figures.ADVICE}; --plot {one.name} draws in the terminal")
+    if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
+        raise UsageError(f"{one.option}: `{path}` cannot be written", "its folder has to be there")
+
+
+def _writer(one: Drawing, content: bytes) -> Callable[[], None]:
+    def write() -> None:
+        assert one.path is not None
+        try:
+            write_whole(Path(one.path), content)
+        except OSError as error:
+            raise UsageError(f"{one.option}: `{one.path}` cannot be written: {error.strerror}") from error
+
+    return write
+
+
+def _unknown(one: Drawing, arrays: Sequence[str], type_: str | None) -> UsageError:
+    if type_ is not None:
+        what = "a tuple" if type_.startswith("(") else f"{'an' if type_[0] in 'aeiou' else 'a'} {type_}"
+        return UsageError(f"{one.option}: `{one.name}` is {what}, which is not drawn", "vectors and matrices are")
+    guess = nearest(one.name, arrays)
+    meant = f"; did you mean `{guess}`?" if guess else ""
+    known = ", ".join(f"`{name}`" for name in arrays)
+    return UsageError(f"{one.option}: this program has no value `{one.name}`{meant}", f"its values are {known}" if known else "")

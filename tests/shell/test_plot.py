@@ -1,0 +1,156 @@
+"""`rho run --plot` and the drawings behind it."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho.shell.console import Console
+from rho.shell.main import main
+from rho.shell.plotting import figures
+from rho.shell.plotting.drawable import Picture, scaled, short
+from rho.shell.plotting.terminal import drawing
+
+from .conftest import Rho
+
+PROGRAM = """\
+x ← 1○(⍳200)÷10
+grid ← (⍳4)∘.×⍳6
+t ← ⎕fft c128 ⍳8
+cube ← 2 3 4⍴⍳24
+bad ← 1 2 0÷0
+none ← 0⍴1.5
+name ← 'abc'
+pair ← (1 ⋄ 2)
+f ← {⍵+1}
++/x
+output grid
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
+    return tmp_path
+
+
+def picture(values: Any) -> Picture:
+    array = np.asarray(values, float)
+    finite = np.isfinite(array)
+    return Picture("x", np.where(finite, array, np.nan), int((~finite).sum()))
+
+
+def dots(lines: list[str]) -> int:
+    """How many dots of braille are set."""
+    return sum(bin(ord(c) - 0x2800).count("1") for line in lines for c in line if 0x2800 <= ord(c) <= 0x28FF)
+
+
+def test_a_vector_and_a_matrix_are_drawn_after_what_is_printed(project: Path, rho: Rho) -> None:
+    ran = rho("run", "p.rho", "--plot", "x", "--plot", "grid")
+    assert ran.code == 0
+    lines = ran.out.splitlines()
+    assert lines[1] == "x : f64[200]" and "┤" in lines[2] and any(line.startswith("grid : ") for line in lines)
+    assert "█" in ran.out and "\x1b" not in ran.out
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_stays_one_object_without_the_values_that_were_only_drawn(project: Path, rho: Rho) -> None:
+    ran = rho("run", "p.rho", "--plot", "x", "--json")
+    assert [value["name"] for value in ran.json()["values"]] == ["", "grid"]
+    assert "┤" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("grd", "did you mean `grid`?"), ("f", "is a function"), ("pair", "is a tuple"), ("name", "text is not drawn"), ("cube",
+        "rank 3"),
+        ("t", "magnitude"), ("x=", "NAME=FILE"), ("x=out.gif", ".png or .svg"), ("x=no/such/out.png", "folder"), ("=a.png",
+        "NAME=FILE"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_drawn_is_refused_before_it_runs(project: Path, rho: Rho, asked: str, said: str) -> None:
+    ran = rho("run", "p.rho", "--plot", asked)
+    assert ran.code == 2 and said in ran.err and ran.out == ""
+    assert sorted(path.name for path in project.iterdir()) == ["p.rho"]
+
+
+def test_nan_infinities_and_empty_arrays(project: Path, rho: Rho) -> None:
+    assert "3 of 3" not in rho("run", "p.rho", "--plot", "none").out
+    assert "it is empty" in rho("run", "p.rho", "--plot", "none").out
+    assert "no element is a finite number" in rho("run", "p.rho", "--plot", "bad").out
+    drawn = drawing(picture([1, math.nan, 3, math.inf]), 40, 6, colour=False)
+    assert drawn[-1].strip() == "2 of 4 elements are NaN or infinite and left out"
+    assert dots(drawn) == 2
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[5], [2, 2, 2], [1e308, -1e308], [5e-324, 0], list(range(5000)), [0, 1] * 300, [-1, 0, 1], [[1]], [[1, 2]], [[math.nan, 1]],
+     np.zeros((300, 3)), np.ones((3, 300)), np.eye(50), [[1e308, -1e308]], np.arange(12).reshape(3, 4)],
+)  # fmt: skip
+@pytest.mark.parametrize("width", [20, 79])
+@pytest.mark.parametrize("colour", [False, True])
+def test_drawings_fit_the_window(values: Any, width: int, colour: bool) -> None:
+    lines = drawing(picture(values), width, 10, colour=colour)
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in lines]
+    legend = plain.pop() if np.ndim(values) == 2 else ""
+    assert all(len(line) <= max(width, len(legend)) for line in plain)
+    assert 3 <= len(lines) <= 15
+
+
+def test_a_line_is_where_its_values_are() -> None:
+    lines = drawing(picture([0, 1]), 20, 4, colour=False)[1:5]
+    places = [[at for at, c in enumerate(line) if 0x2800 < ord(c) <= 0x28FF] for line in lines]
+    assert [min(place) for place in places] == sorted((min(place) for place in places), reverse=True)
+    assert lines[0].startswith("  1 ┤") and lines[3].startswith("  0 ┤")
+
+
+def test_shades_are_where_their_values_are() -> None:
+    lines = drawing(picture([[0, 1], [1, 0]]), 13, 2, colour=False)
+    assert lines[1:3] == ["0   ██", "1 ██"]
+
+
+def test_numbers_of_any_size_are_scaled() -> None:
+    assert scaled(np.array([1e308, 0.0, -1e308]), -1e308, 1e308).tolist() == [1.0, 0.5, 0.0]
+    assert scaled(np.array([0.0, 5e-324]), 0.0, 5e-324).tolist() == [0.0, 1.0]
+    assert [short(x) for x in (-1.5, 0.0, 1e6, 1e-7)] == ["¯1.5", "0", "1e6", "1e¯7"]
+
+
+def test_colours_only_on_a_terminal_that_wants_them(project: Path) -> None:
+    class Tty(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for environment, coloured in (
+        ({"COLUMNS": "60", "LINES": "24"}, True),
+        ({"COLUMNS": "60", "LINES": "24", "NO_COLOR": "1"}, False),
+    ):
+        out = Tty()
+        assert main(["run", "p.rho", "--plot", "grid"], Console(out, io.StringIO(), io.StringIO(), environment)) == 0
+        assert ("\x1b[" in out.getvalue()) is coloured
+
+
+@pytest.mark.skipif(not figures.is_there(), reason="needs matplotlib: the extra `plot`")
+def test_files(project: Path, rho: Rho) -> None:
+    assert rho("run", "p.rho", "--plot", "x=x.png", "--plot", "grid=g.svg").code == 0
+    assert (project / "x.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (project / "g.svg").read_text(encoding="utf-8")
+    assert figures.figure(picture([]), "png") and figures.figure(picture([[1, 2]]), "svg") == figures.figure(
+        picture([[1, 2]]), "svg"
+    )
+    ran = rho("run", "p.rho", "--plot", "x=y.png", "--allow-write", str(project / ".."), "--max-memory", "1")
+    assert ran.code == 4 and not (project / "y.png").exists()
+
+
+def test_without_matplotlib_a_file_is_refused_with_advice(project: Path, rho: Rho, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    ran = rho("run", "p.rho", "--plot", "x=x.png")
+    assert ran.code == 2 and "rho-lang[plot]" in ran.err
