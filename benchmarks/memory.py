@@ -1,0 +1,74 @@
+"""Peak memory of the workloads: Rho beside NumPy by hand, and beside what the plan said.
+
+    python benchmarks/memory.py [--only W3,W4] [--write results/file.md]
+
+Bytes that one call allocates at most, its result included and its arguments not, as tracemalloc sees them (NumPy's buffers, and
+Rho's from its pool, which is empty at the start).  `by hand` is the idiom of `workloads`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rho import backend
+from rho.backend.run import pool
+from rho.backend.schedule.plan import Device
+from rho.benchmarks.workloads import WORKLOADS, Workload
+from rho.lang.source import Source
+from rho.typechecker.check import check
+
+
+def peak(call: Callable[[], Any]) -> int:
+    gc.collect()
+    pool.trim()
+    tracemalloc.start()
+    result = call()
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    del result
+    return most
+
+
+def compared(work: Workload, kind: str) -> tuple[int, int, int]:
+    """By hand, Rho, planned: bytes beside the arguments."""
+    given = work.make(work.sizes[-1], np.float32 if kind == "f32" else np.float64, np.random.default_rng(1))
+    text = work.program.replace(": T[", f": {kind}[") + "\n"
+    core = check(Source("<benchmark>", text)).core
+    assert core is not None, work.name
+    bound = backend.load(core, given, {})
+    plan = backend.plan(bound, Device("cpu0", "cpu", 2))
+    run = lambda: backend.execute(plan, bound, given).outputs["r"].value  # noqa: E731
+    for _ in range(4):  # kernels are made
+        run()
+    held = sum(array.nbytes for array in given.values())
+    return peak(lambda: work.by_hand(given)), peak(run), max(plan.peak.values()) - held
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="", help="parts of the workloads' names")
+    parser.add_argument("--write", type=Path)
+    options = parser.parse_args()
+    lines = ["| workload | kind | by hand, MB | Rho, MB | planned, MB | Rho ÷ by hand |", "|---|---|---|---|---|---|"]
+    print("\n".join(lines))
+    for work in WORKLOADS:
+        if options.only and not any(part in work.name for part in options.only.split(",")):
+            continue
+        for kind in work.kinds[:1]:
+            hand, rho, planned = compared(work, kind)
+            megabytes = " | ".join(f"{size / 1e6:.2f}" for size in (hand, rho, planned))
+            lines.append(f"| {work.name} | {kind} | {megabytes} | {rho / max(hand, 1):.2f} |")
+            print(lines[-1], flush=True)
+    if options.write:
+        options.write.write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
