@@ -5,7 +5,7 @@ Neighbours: `executor` (drives it), `cpu` and `null` (two implementations).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from ...typechecker.core import CoreGuard
@@ -43,6 +43,10 @@ class Backend(Protocol):
 
     def structured(self, phase: Structured, types: Types) -> Kernel: ...
     def library(self, phase: LibraryPhase, types: Types) -> Kernel: ...
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        """A chain along rows (`graph.chains`) that makes the wanted values."""
+        ...
+
     def constant(self, phase: Constant, types: Types) -> Any: ...
     def bring(self, value: Any, kind: Kind) -> Any:
         """A host array into the device's memory.  The host's array is never written."""
@@ -79,3 +83,15 @@ class Backend(Protocol):
     def quiet(self) -> Any:
         """A context in which no operation warns."""
         ...
+
+
+def one_by_one(kernels: Sequence[tuple[Structured, Kernel]], wanted: Sequence[ValueId]) -> Kernel:
+    """The members of a chain in order, on a device that has no kernels of chains."""
+
+    def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
+        known = dict(memory)
+        for member, kernel in kernels:
+            known.update(zip((result.value for result in member.results), kernel(known, None), strict=True))
+        return tuple(known[value] for value in wanted)
+
+    return run

@@ -40,6 +40,7 @@ from ..schedule.plan import (
     LoopStep,
     Plan,
     QueueKind,
+    RowsStep,
     RunStep,
     Step,
     SubPlan,
@@ -238,11 +239,14 @@ def _observed(action: Action, phase: Phase, observe: Observer) -> Action:
 
 
 def _action(machine: Machine, step: Step, device: DeviceId) -> Action:
+    from .chains import compile_rows_step
     from .control import compile_branch, compile_cells, compile_loop
 
     match step:
         case RunStep():
             return _compile_run(machine, machine.phases[step.phase], step, machine.backends[device])
+        case RowsStep():
+            return compile_rows_step(machine, step, machine.backends[device])
         case FreeStep():
             return _compile_free(step.values)
         case LoopStep():

@@ -8,7 +8,7 @@ Neighbours: `device.Backend`, `executor`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, capacity
 from ..graph import traverse
 from ..graph.bind import BoundGraph
-from ..graph.phases import Constant, LibraryPhase, Structured
+from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ..schedule.plan import Box
 from .device import Kernel, Types
 
@@ -50,6 +50,10 @@ class NullBackend:
 
     def structured(self, phase: Structured, types: Types) -> Kernel:
         return self._shapes(phase, types)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        made = tuple(Shape(types.kind(v), types.cap_shape(v)) for v in wanted)
+        return lambda memory, overwrite: made
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         return self._shapes(phase, types)

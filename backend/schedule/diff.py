@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ..graph.phases import PhaseId
 from .explain import bytes_text
 from .pictures.chart import time_text
-from .plan import BranchStep, CellsStep, CombineStep, LoopStep, Plan, RunStep, TransferStep, WaitStep
+from .plan import BranchStep, CellsStep, CombineStep, LoopStep, Plan, RowsStep, RunStep, TransferStep, WaitStep
 
 
 def diff_text(old: Plan, new: Plan) -> str:
@@ -63,6 +63,9 @@ def _places(plan: Plan) -> dict[PhaseId, list[str]]:
                 case RunStep(box=box):
                     part = "" if box is None else " [" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
                     found[step.phase].append(f"{queue.device}{part}")
+                case RowsStep():
+                    for member in step.phases:
+                        found[member].append(f"{queue.device} by rows")
                 case CombineStep():
                     found[step.phase].append(f"{queue.device} combine")
                 case LoopStep() | BranchStep() | CellsStep():

@@ -25,6 +25,7 @@ from .plan import (
     LoopStep,
     Plan,
     PlannedPhase,
+    RowsStep,
     RunStep,
     Step,
     SubPlan,
@@ -72,6 +73,11 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
         case RunStep():
             over = "" if step.overwrite is None else f"  over {_value(step.overwrite, names)}"
             yield from _phase(known[step.phase], names, indent, over)
+        case RowsStep():
+            over = "" if step.overwrite is None else f"  over {_value(step.overwrite, names)}"
+            yield f"{indent}by rows{over}  ⇒ {' '.join(_value(v, names) for v in step.results)}"
+            for member in step.phases:
+                yield from _phase(known[member], names, indent + _INDENT, "")
         case CombineStep():
             results = " ".join(_value(v, names) for v in known[step.phase].results)
             yield f"{indent}combine #{step.phase}  ⇒ {results}"

@@ -31,6 +31,7 @@ from .plan import (
     Prediction,
     Queue,
     QueueKind,
+    RowsStep,
     RunStep,
     Step,
     TransferStep,
@@ -140,6 +141,8 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
                 label = f"{phase.op} {_value(phase.reads[0].value, names)}"
             moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""
             yield f"{_when(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()
+        case RowsStep():
+            yield f"{'':<14} by rows: {', '.join(known[member].label.strip() for member in step.phases)}"
         case CombineStep():
             results = " ".join(_value(v, names) for v in known[step.phase].results)
             yield f"{_when(step.start, step.end)} combine {results}"

@@ -57,11 +57,13 @@ from .plan import (
     Queue,
     QueueKind,
     Role,
+    RowsStep,
     RunStep,
     Step,
     SubPlan,
 )
-from .workspace import copied, is_reordered, workspace
+from .units import RowsUnit, Unit, may_write_over, shape_of, units_of
+from .workspace import copied, is_reordered, rows_workspace, workspace
 
 HOME: Final = DeviceId("cpu0")
 COPY_BELOW: Final = 2
@@ -151,14 +153,17 @@ class _Planner:
     def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
               keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
         """Steps and buffers of a block; values in `results` and `keep` live to its end."""
-        end = len(phases)
+        units: Sequence[Unit] = phases
+        if self.device.backend == "cpu":
+            units = units_of(phases, self.graph, (*results, *keep))
+        end = len(units)
         last: dict[ValueId, int] = {}
-        for place, phase in enumerate(phases):
+        for place, phase in enumerate(map(shape_of, units)):
             for value in traverse.uses(phase):
                 last[value] = place
             if isinstance(phase, Print | Output):
                 last[phase.arg] = end  # the results of the run hold it
-        printed = {p.arg for p in phases if isinstance(p, Print | Output)}
+        printed = {p.arg for p in units if isinstance(p, Print | Output)}
         last.update(dict.fromkeys((*results, *keep, *printed), end))
         storages: dict[ValueId, _Storage] = {}
         root: dict[ValueId, ValueId] = {}
@@ -170,11 +175,11 @@ class _Planner:
         steps: list[Step] = []
         inner: list[int] = []
         kept = [0] * end
-        for place, phase in enumerate(phases):
-            overwrite = None
+        for place, unit in enumerate(units):
+            phase, overwrite = shape_of(unit), None
             made = traverse.results(phase)
-            source = self.view_of(phase, storages, root, last)
-            if is_view(phase) or is_reordered(phase, self.graph.types):
+            source = None if isinstance(unit, RowsUnit) else self.view_of(phase, storages, root, last)
+            if not isinstance(unit, RowsUnit) and (is_view(phase) or is_reordered(phase, self.graph.types)):
                 self.scattered.update(made)
             if source is not None:
                 for value in made:
@@ -183,7 +188,7 @@ class _Planner:
                     home.aliases.append(value)
                     home.last = max(home.last, last.get(value, place))
             else:
-                overwrite = self.dying(phase, place, storages, root, last)
+                overwrite = self.dying(phase, place, storages, root, last) if may_write_over(unit) else None
                 for value in made:
                     role = (
                         Role.INPUT if isinstance(phase, Input) else Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE
@@ -193,7 +198,7 @@ class _Planner:
                     root[value] = value
                 if overwrite is not None:
                     storages[made[0]].reuses = overwrite
-            step, needed = self.step(phase, overwrite)
+            step, needed = self.rows(unit, overwrite) if isinstance(unit, RowsUnit) else self.step(phase, overwrite)
             steps.append(step)
             inner.append(needed)
             if isinstance(phase, Print | Output) and self.is_input(phase.arg, storages, root):
@@ -239,6 +244,12 @@ class _Planner:
                 return RunStep(phase.id, overwrite), _rounded(workspace(phase, self.numbers.cap))
             case _:
                 return RunStep(phase.id, overwrite), 0
+
+    def rows(self, unit: RowsUnit, overwrite: ValueId | None) -> tuple[Step, int]:
+        """The step of a chain, and what it needs beside operands and results."""
+        phase = unit.joined.phase
+        results = tuple(r.value for r in phase.results)
+        return RowsStep(unit.ids, results, overwrite), _rounded(rows_workspace(phase, self.numbers.cap))
 
     def sub(self, graph: SubGraph) -> SubPlan:
         return self.block(graph.phases, graph.params, graph.results)

@@ -12,7 +12,8 @@ Note [Boxes].  The box of a run step has one interval an axis: of the iteration 
 axis last), of the first result for a library phase; None runs the whole.  The box of a transfer is of the value, None for
 all of it; a `partial` one moves partial results, and its box is the run step's.  Boxes of a phase tile it exactly.
 
-Invariants: every phase of the graph is run by exactly one step of one (sub-)plan, or by steps whose boxes tile it; a value
+Invariants: every phase of the graph is run by exactly one step of one (sub-)plan, or by steps whose boxes tile it (a `RowsStep`
+runs several); a value
 is freed once a device, after its last use; a buffer's address range overlaps no other buffer's while both live, unless one
 is an alias of the other or takes its place (`reuses`).  All bytes are integers; sizes known only when run are counted at
 their caps.
@@ -129,6 +130,17 @@ class RunStep:
 
 
 @dataclass(frozen=True, slots=True)
+class RowsStep:
+    """Run structured phases together, row by row, making `results`; what else they make is never there as a whole.
+
+    `overwrite`: as of a `RunStep`, for the first result."""
+
+    phases: tuple[PhaseId, ...]
+    results: tuple[ValueId, ...]
+    overwrite: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CombineStep:
     """Join the partial results of a phase that was cut along its reduce axis, at home, in the order of sums."""
 
@@ -185,13 +197,38 @@ class WaitStep:
 
 @dataclass(frozen=True, slots=True)
 class LoopStep:
-    """Entry and exit are barriers; fences inside are per iteration; carried state keeps its placement."""
+    """Entry and exit are barriers; fences inside are per iteration; carried state keeps its placement.
+
+    With `rows` several queues run the loop together: this one, with those rows of the states, and all with a `JoinStep` of the
+    same phase.  Then `body` is of a turn (`graph.turns`), whose ticks count from its start; `leave` brings the states home
+    after the last turn, if they are wanted there; `making` ticks go to the first turn's kernels."""
 
     phase: PhaseId
     body: SubPlan
     until: SubPlan | None
     start: int = 0
     end: int = 0
+    rows: tuple[int, int] | None = None
+    leave: SubPlan | None = None
+    making: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JoinStep:
+    """This queue takes part in a loop that another queue's `LoopStep` states; `rows` as there, None of queues that copy."""
+
+    phase: PhaseId
+    rows: tuple[int, int] | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A loop that runs on several devices: by state, the axis along which it is cut (None: whole at home)."""
+
+    phase: PhaseId
+    axes: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +250,30 @@ class CellsStep:
     end: int = 0
 
 
-Step: TypeAlias = RunStep | CombineStep | FreeStep | TransferStep | FenceStep | WaitStep | LoopStep | BranchStep | CellsStep
+Step: TypeAlias = (
+    RunStep
+    | RowsStep
+    | CombineStep
+    | FreeStep
+    | TransferStep
+    | FenceStep
+    | WaitStep
+    | LoopStep
+    | JoinStep
+    | BranchStep
+    | CellsStep
+)
+
+
+def phases_of(step: Step) -> tuple[PhaseId, ...]:
+    """The phases that a step names."""
+    match step:
+        case RowsStep():
+            return step.phases
+        case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep() | CombineStep():
+            return (step.phase,)
+        case _:
+            return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +314,7 @@ class Plan:
     `program` is the hash of the program, its parameters and passes; `sizes` the bound sizes by name.  `peak` is the most
     bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
-    of those that hold, `speculated` phases whose result may be thrown away."""
+    of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together."""
 
     program: str
     sizes: tuple[tuple[str, int], ...]
@@ -271,6 +331,7 @@ class Plan:
     prediction: Prediction | None = None
     directives: tuple[str, ...] = ()
     speculated: tuple[PhaseId, ...] = ()
+    spread: tuple[Spread, ...] = ()
 
     @property
     def peak(self) -> dict[DeviceId, int]:

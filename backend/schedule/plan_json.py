@@ -25,6 +25,7 @@ from .plan import (
     FenceId,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     PlannedLink,
@@ -34,7 +35,9 @@ from .plan import (
     Queue,
     QueueKind,
     Role,
+    RowsStep,
     RunStep,
+    Spread,
     Step,
     SubPlan,
     TransferStep,
@@ -75,6 +78,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "prediction": None if plan.prediction is None else _prediction_object(plan.prediction),
         "directives": list(plan.directives),
         "speculated": list(plan.speculated),
+        "spread": [{"phase": one.phase, "axes": list(one.axes)} for one in plan.spread],
     }
 
 
@@ -130,6 +134,8 @@ def _step_object(step: Step) -> dict[str, Any]:
     match step:
         case RunStep():
             return {"step": "run", "phase": step.phase, "overwrite": step.overwrite, "box": _box_object(step.box), **_ticks(step)}
+        case RowsStep():
+            return {"step": "rows", "phases": list(step.phases), "results": list(step.results), "overwrite": step.overwrite}
         case CombineStep():
             return {"step": "combine", "phase": step.phase, **_ticks(step)}
         case FreeStep():
@@ -155,7 +161,11 @@ def _step_object(step: Step) -> dict[str, Any]:
             return {"step": "wait", "fence": step.fence}
         case LoopStep():
             until = None if step.until is None else _sub_object(step.until)
-            return {"step": "loop", "phase": step.phase, "body": _sub_object(step.body), "until": until, **_ticks(step)}
+            together = {"rows": _interval(step.rows), "making": step.making}
+            together["leave"] = None if step.leave is None else _sub_object(step.leave)
+            return {"step": "loop", "phase": step.phase, "body": _sub_object(step.body), "until": until, **together, **_ticks(step)}
+        case JoinStep():
+            return {"step": "join", "phase": step.phase, "rows": _interval(step.rows), **_ticks(step)}
         case BranchStep():
             return {
                 "step": "branch",
@@ -168,7 +178,11 @@ def _step_object(step: Step) -> dict[str, Any]:
             return {"step": "cells", "phase": step.phase, "body": _sub_object(step.body), **_ticks(step)}
 
 
-def _ticks(step: RunStep | CombineStep | LoopStep | BranchStep | CellsStep) -> dict[str, int]:
+def _interval(rows: tuple[int, int] | None) -> Any:
+    return None if rows is None else list(rows)
+
+
+def _ticks(step: RunStep | CombineStep | LoopStep | JoinStep | BranchStep | CellsStep) -> dict[str, int]:
     return {"start": step.start, "end": step.end}
 
 
@@ -206,9 +220,17 @@ def decode_plan(text: str) -> Plan:
         _prediction(top.row_or_none("prediction")),
         top.texts("directives"),
         tuple(PhaseId(natural(p, "plan.speculated")) for p in top.items("speculated")),
+        tuple(_spread(row) for row in top.rows("spread")),
     )
     top.done()
     return plan
+
+
+def _spread(row: Fields) -> Spread:
+    axes = tuple(None if axis is None else natural(axis, f"{row.where}.axes") for axis in row.items("axes"))
+    made = Spread(PhaseId(row.count("phase")), axes)
+    row.done()
+    return made
 
 
 def _device(row: Fields) -> Device:
@@ -313,6 +335,10 @@ def _step_of(name: str, row: Fields, depth: int) -> Step:
             overwrite = row.count_or_none("overwrite")
             over = None if overwrite is None else ValueId(overwrite)
             return RunStep(PhaseId(row.count("phase")), over, row.box("box"), row.count("start"), row.count("end"))
+        case "rows":
+            overwrite = row.count_or_none("overwrite")
+            members = tuple(PhaseId(natural(p, row.where)) for p in row.items("phases"))
+            return RowsStep(members, row.values("results"), None if overwrite is None else ValueId(overwrite))
         case "combine":
             return CombineStep(PhaseId(row.count("phase")), row.count("start"), row.count("end"))
         case "free":
@@ -331,7 +357,11 @@ def _step_of(name: str, row: Fields, depth: int) -> Step:
         case "loop":
             phase, body, until = PhaseId(row.count("phase")), _sub(row.row("body"), depth + 1), row.row_or_none("until")
             again = None if until is None else _sub(until, depth + 1)
-            return LoopStep(phase, body, again, row.count("start"), row.count("end"))
+            ticks, rows, leave = (row.count("start"), row.count("end")), row.interval_or_none("rows"), row.row_or_none("leave")
+            last = None if leave is None else _sub(leave, depth + 1)
+            return LoopStep(phase, body, again, *ticks, rows, last, row.count("making"))
+        case "join":
+            return JoinStep(PhaseId(row.count("phase")), row.interval_or_none("rows"), row.count("start"), row.count("end"))
         case "branch":
             phase = PhaseId(row.count("phase"))
             then, otherwise = _sub(row.row("then"), depth + 1), _sub(row.row("otherwise"), depth + 1)

@@ -48,6 +48,17 @@ def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
     return min(points, most if points >= ALONE_BELOW else most // 4) * each + lanes + whole
 
 
+def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
+    """Scratch bytes of a chain along rows (`graph.chains`) on a device's whole team: blocks of its rows."""
+    sizes = [number(axis.size) for axis in phase.axes]
+    points, row = prod(sizes), prod(sizes[1:]) if len(sizes) > 1 else sizes[0]
+    applied = [node for node in phase.body if isinstance(node, ApplyNode)]
+    each, _ = _each(phase, applied, reduces=False)
+    results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
+    in_work = min(points, max(TEAM_POINTS, LARGEST_TEAM * row))
+    return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
+
+
 def _whole(phase: Structured) -> Size:
     """Bytes of what is made once for all boxes: nodes that do not vary on every axis, padded copies of what is read with fills.
 

@@ -25,6 +25,7 @@ from rho.backend.schedule.plan import (
     Queue,
     QueueKind,
     Role,
+    RowsStep,
     RunStep,
     Step,
     SubPlan,
@@ -135,7 +136,8 @@ def test_every_value_is_freed_once_and_never_used_again() -> None:
 
 def test_a_dying_buffer_is_written_over() -> None:
     _, plan = planned("a ← ×\\x\nb ← +\\y\nc ← a+b\n⎕←+/c\nc×2")
-    overwrites = [s.overwrite for q in plan.main.queues for s in q.steps if isinstance(s, RunStep) and s.overwrite is not None]
+    steps = [s for q in plan.main.queues for s in q.steps if isinstance(s, RunStep | RowsStep)]
+    overwrites = [s.overwrite for s in steps if s.overwrite is not None]
     assert overwrites
 
 

@@ -5,7 +5,7 @@ Neighbours: `structured`, `library`, `kinds`; `executor` drives it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +31,11 @@ class CpuBackend:
 
     def structured(self, phase: Structured, types: Types) -> Kernel:
         return compile_structured(phase, types.kind, types.number, self.threads)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        from .rows import compile_rows
+
+        return compile_rows(members, wanted, types.kind, types.number, self.threads)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         from .library import IMPLEMENTATIONS, Context

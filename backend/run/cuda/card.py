@@ -13,7 +13,7 @@ Neighbours: `launching`, `library`, `loops`, `layouts`; `cupy_leaf` (the only im
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -27,7 +27,7 @@ from ...schedule.plan import Box
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, constants, shown, stored
 from ..cpu.loops import LoopRunner
-from ..device import Kernel, Types
+from ..device import Kernel, Types, one_by_one
 from .cupy_leaf import cupy
 from .launching import Modules, compile_structured
 from .library import compile_library
@@ -95,6 +95,9 @@ class CudaBackend:
         if kernel is None:
             return self._counted(missing(phase, types.types) or "body", fallback)
         return self._placed(kernel)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        return one_by_one([(member, self.structured(member, types)) for member in members], wanted)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
         with self._here() as xp:

@@ -23,10 +23,12 @@ from ..plan import (
     Plan,
     PlannedPhase,
     QueueKind,
+    RowsStep,
     RunStep,
     Step,
     TransferStep,
     WaitStep,
+    phases_of,
 )
 from ..problem import Status
 from .chart import (
@@ -111,8 +113,9 @@ class _Reader:
                 match step:
                     case TransferStep():
                         self.makers[step.value].append((step.target, key))
-                    case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
-                        for value in self.phases[step.phase].results if step.phase in self.phases else ():
+                    case RowsStep() | RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+                        named = [self.phases[id] for id in phases_of(step) if id in self.phases]
+                        for value in (result for phase in named for result in phase.results):
                             self.makers[value].append((queue.device, key))
 
     def lane(self, place: int) -> Lane:
@@ -139,6 +142,11 @@ class _Reader:
                 text = f"{self.value(step.value)}{_box(step.box)}: {step.source} → {step.target}, {bytes_text(step.bytes)}"
                 after = tuple(k for where, k in self.makers[step.value] if where == step.source)
                 return Bar(key, self.value(step.value), BarKind.TRANSFER, step.start, step.busy, step.arrive, text, after)
+            case RowsStep():
+                label = ", ".join(self.phases[id].label for id in step.phases if id in self.phases)
+                for id in step.phases:
+                    self.ran[id].append((device, 0))
+                return Bar(key, label, BarKind.RUN, 0, 0, 0, f"{label} by rows on {device}", ())
             case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
                 phase = self.phases.get(step.phase)
                 label = phase.label if phase else f"#{step.phase}"
@@ -177,6 +185,9 @@ class _Reader:
                     case FreeStep():
                         for value in step.values:
                             changes.get(queue.device, []).append((now, -sizes.get((value, queue.device), 0)))
+                    case RowsStep():
+                        for value in step.results:
+                            self.alloc(changes, sizes, born, value, queue.device, now)
                     case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
                         for value in self.phases[step.phase].results if step.phase in self.phases else ():
                             self.alloc(changes, sizes, born, value, queue.device, step.start)

@@ -36,10 +36,12 @@ from ..plan import (
     LoopStep,
     Plan,
     QueueKind,
+    RowsStep,
     RunStep,
     Step,
     TransferStep,
     WaitStep,
+    phases_of,
 )
 from .replay import peaks_of
 from .sharding import covers, operand_boxes, reads_of, result_boxes, shape_of, space_of, tiles, volume, whole
@@ -132,20 +134,23 @@ class _Checker:
         devices = {device.id for device in plan.devices}
         if plan.home not in devices:
             raise _Broken("V1", f"{plan.home} is home, and no device of the plan")
-        runs: dict[PhaseId, list[Running]] = defaultdict(list)
+        runs: dict[PhaseId, list[Running | RowsStep]] = defaultdict(list)
         combines: dict[PhaseId, int] = defaultdict(int)
         effects: list[PhaseId] = []
         for at, device, step in self.steps():
-            if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep | CombineStep):
-                if step.phase not in self.phases:
-                    raise _Broken("V1", f"phase #{step.phase} is not in the program")
+            for named in phases_of(step):
+                if named not in self.phases:
+                    raise _Broken("V1", f"phase #{named} is not in the program")
                 if device not in devices or plan.main.queues[at[0]].kind is not QueueKind.COMPUTE:
-                    raise _Broken("V1", f"phase #{step.phase} runs on {device}, which is no device of the plan")
+                    raise _Broken("V1", f"phase #{named} runs on {device}, which is no device of the plan")
             if isinstance(step, CombineStep):
                 combines[step.phase] += 1
                 self.combined.add(step.phase)
                 if device != plan.home:
                     self.fault("V1", f"phase #{step.phase} is combined on {device}, not at home")
+            elif isinstance(step, RowsStep):
+                for named in step.phases:
+                    runs[named].append(step)
             elif isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
                 runs[step.phase].append(step)
                 if isinstance(self.phases[step.phase], Print | Output):
@@ -158,7 +163,7 @@ class _Checker:
         if not self.faults and effects != order:
             self.fault("V8", "what prints is not in the order of the program")
 
-    def one_phase(self, phase: Phase, runs: Sequence[Running], combines: int) -> None:
+    def one_phase(self, phase: Phase, runs: Sequence[Running | RowsStep], combines: int) -> None:
         boxes = [step.box for step in runs if isinstance(step, RunStep) and step.box is not None]
         if not runs:
             self.fault("V1", f"phase #{phase.id} does not run")
@@ -220,6 +225,8 @@ class _Checker:
         match step:
             case RunStep() | LoopStep() | BranchStep() | CellsStep():
                 self.run(at, device, step, known)
+            case RowsStep():
+                self.rows(at, device, step, known)
             case CombineStep():
                 self.combine(at, step, known)
             case TransferStep():
@@ -255,6 +262,23 @@ class _Checker:
         partial = step.phase in self.combined
         for value, part in zip(traverse.results(phase), result_boxes(phase, types, box), strict=True):
             self.held[device, value].append(_Piece(box if partial else part, at, partial))
+
+    def rows(self, at: At, device: DeviceId, step: RowsStep, known: Mapping[int, int]) -> None:
+        """A chain needs what its members read and do not make, and makes some of their results."""
+        made: set[ValueId] = set()
+        for named in step.phases:
+            phase = self.phases[named]
+            for value in dict.fromkeys(traverse.operands(phase)):
+                if value not in made:
+                    self.need(device, value, None, known, f"phase #{named}")
+            made.update(traverse.results(phase))
+        read = {value for named in step.phases for value in traverse.operands(self.phases[named])}
+        if step.overwrite is not None and step.overwrite not in read:
+            self.fault("V4", f"phase #{step.phases[0]} writes over %{step.overwrite}, which it does not read")
+        for value in step.results:
+            if value not in made:
+                self.fault("V4", f"a chain does not make %{value}")
+            self.held[device, value].append(_Piece(None, at, False))
 
     def combine(self, at: At, step: CombineStep, known: Mapping[int, int]) -> None:
         phase, home = self.phases[step.phase], self.plan.home
@@ -365,8 +389,10 @@ class _Checker:
             self.fault("V9", f"the plan says {self.plan.prediction.makespan} ticks, its steps end at {makespan}")
 
 
-def _fits(step: Running, phase: Phase) -> bool:
+def _fits(step: Running | RowsStep, phase: Phase) -> bool:
     match step:
+        case RowsStep():
+            return isinstance(phase, Structured)
         case RunStep():
             if step.box is not None:
                 return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is

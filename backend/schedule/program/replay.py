@@ -26,6 +26,7 @@ from ..plan import (
     FreeStep,
     LoopStep,
     Plan,
+    RowsStep,
     RunStep,
     TransferStep,
 )
@@ -65,6 +66,11 @@ def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
                     parts = (None,) * len(values) if box is None else result_boxes(phase, bound.graph.types, box)
                     total = sum(size_of(value, part) for value, part in zip(values, parts, strict=True))
                     born[queue.device, phase.id].append((_named(parts[0], values[0], bound), step.start, total))
+                case RowsStep():
+                    for member in step.phases:
+                        own = [value for value in traverse.results(phases[member]) if value in step.results]
+                        if own:
+                            born[queue.device, member].append((None, now, sum(size_of(value, None) for value in own)))
                 case CombineStep():
                     values = traverse.results(phases[step.phase])
                     born[queue.device, step.phase].append((None, step.start, sum(size_of(v, None) for v in values)))

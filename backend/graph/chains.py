@@ -1,0 +1,286 @@
+"""Chains along rows: phases over the same rows that are worth doing row by row, as one body.
+
+Softmax is four phases (the greatest, the exponentials, their sum, the quotients) that would each go through memory.  Done one
+row after the other, what a row goes through stays in the nearest cache, and what only the chain reads is never stored.
+
+A chain has a *frame* (the axes of all but the last) and rows of one length.  Its members reduce rows, make elements, or compute
+one number a row from such numbers (`Size`s are numbers here: chains are found when a plan is made).  Members read one another
+at the point itself, or a row's number all along the row; nothing in them may fail.
+
+Note [One body].  `joined` writes the members as one `Structured` that no graph contains: its axes are all parallel, the last one
+being the row, and a reduction of the row is an application of `ALONG[reduction]` to one node.  Its value is the same for
+the whole row, and so is a result that `is_row` names.
+
+Note [Where a chain runs].  A chain runs as a whole: where its last member was, or before the first other phase that needs one
+of its values.  Members after that place may join only if all they read is there already.
+
+Neighbours: `schedule.one_device` (makes steps of chains), `kernels.rows` (compiles them), `backend.run.cpu.rows` (runs them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeAlias
+
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size
+from . import traverse
+from .passes.rewriting import BodyBuilder, body_may_fail, has_reduction
+from .phases import (
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    Graph,
+    Phase,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    ValueId,
+)
+from .projections import IDENTITY, affine, axis_index, compose, may_fill
+
+SHORTEST: Final = 32
+"""Rows shorter than this are better done side by side."""
+LONGEST: Final = 1 << 14
+"""Items of a row that stay in the second cache with what is made of them."""
+MOST_NODES: Final = 120
+MOST_SOURCES: Final = 16
+MOST_RESULTS: Final = 8
+
+REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
+ALONG: Final = {name: f"along_{name}" for name in sorted(REDUCTIONS)}
+"""The reduction of a row, as a function of one node."""
+
+Numbers: TypeAlias = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`phases` in order; `at`: the place in the block before which it runs (see Note [Where a chain runs])."""
+
+    phases: tuple[Structured, ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The members as one body; `is_row` says of each result whether it has one item a row.  See Note [One body]."""
+
+    phase: Structured
+    is_row: tuple[bool, ...]
+
+
+# --------------------------------------------------------------------------------------------- finding
+
+
+@dataclass(slots=True)
+class _Open:
+    """A chain that may grow."""
+
+    frame: Numbers
+    length: int
+    members: list[tuple[int, Structured]] = field(default_factory=list)
+    rows: set[ValueId] = field(default_factory=set)
+    elements: set[ValueId] = field(default_factory=set)
+    outside: set[tuple[ValueId, Projection]] = field(default_factory=set)
+    limit: int | None = None
+    nodes: int = 0
+    reduces: bool = False
+
+
+def find_chains(phases: Sequence[Phase], graph: Graph, is_known: Callable[[Structured], bool]) -> list[Chain]:
+    """The chains of a block, in the order of their places.  `is_known`: can all of a phase's body be done by rows?"""
+    finder = _Finder(graph, is_known)
+    for place, phase in enumerate(phases):
+        finder.visit(place, phase)
+    return finder.chains()
+
+
+class _Finder:
+    def __init__(self, graph: Graph, is_known: Callable[[Structured], bool]) -> None:
+        self.graph = graph
+        self.is_known = is_known
+        self.open: list[_Open] = []
+        self.maker: dict[ValueId, _Open] = {}
+        self.made_at: dict[ValueId, int] = {}
+
+    def visit(self, place: int, phase: Phase) -> None:
+        joined = self.join(place, phase) if isinstance(phase, Structured) and self.qualifies(phase) else None
+        for value in traverse.uses(phase):
+            chain = self.maker.get(value)
+            if chain is not None and chain is not joined and chain.limit is None:
+                chain.limit = place
+        for value in traverse.results(phase):
+            self.made_at[value] = place
+            if joined is not None:
+                self.maker[value] = joined
+
+    def qualifies(self, phase: Structured) -> bool:
+        if not phase.axes or not phase.reads or _numbers(phase.axes) is None or body_may_fail(phase.body):
+            return False
+        if any(isinstance(node, AxisNode) for node in phase.body) or any(r.value in self.graph.roots for r in phase.results):
+            return False
+        if all(isinstance(phase.body[r.node], ReadNode) and r.reduction is None for r in phase.results):
+            return False  # a view costs nothing
+        if any(r.reduction is not None and r.reduction not in REDUCTIONS for r in phase.results):
+            return False
+        stages = [stage for read in phase.reads for stage in read.projection.stages]
+        if not all(isinstance(stage, Affine) for stage in stages) or any(may_fill(read.projection) for read in phase.reads):
+            return False
+        return self.is_known(phase)
+
+    def join(self, place: int, phase: Structured) -> _Open | None:
+        """The chain that the phase becomes part of, perhaps a new one."""
+        sizes = _numbers(phase.axes)
+        assert sizes is not None
+        for chain in reversed(self.open):
+            if self.fits(chain, phase, sizes):
+                self.add(chain, place, phase, on_rows=sizes == chain.frame and not has_reduction(phase))
+                return chain
+        if SHORTEST <= sizes[-1] <= LONGEST and self.runs_along(phase):
+            chain = _Open(sizes[:-1], sizes[-1])
+            self.open.append(chain)
+            self.add(chain, place, phase, on_rows=False)
+            return chain
+        return None
+
+    def add(self, chain: _Open, place: int, phase: Structured, *, on_rows: bool) -> None:
+        chain.members.append((place, phase))
+        made = {r.value for r in phase.results}
+        if has_reduction(phase) or on_rows:
+            chain.rows |= made
+            chain.reduces |= not on_rows
+        else:
+            chain.elements |= made
+        chain.outside |= {(r.value, r.projection) for r in phase.reads if r.value not in chain.rows | chain.elements}
+        chain.nodes += len(phase.body)
+
+    def fits(self, chain: _Open, phase: Structured, sizes: Numbers) -> bool:
+        on_rows = sizes == chain.frame and not has_reduction(phase)
+        if not on_rows and sizes != (*chain.frame, chain.length):
+            return False
+        if chain.nodes + len(phase.body) > MOST_NODES:
+            return False
+        related = False
+        for read in phase.reads:
+            if read.value in chain.elements:
+                if on_rows or read.projection.stages:
+                    return False
+                related = True
+            elif read.value in chain.rows:
+                if read.projection != (IDENTITY if on_rows else _along_rows(phase.axes)):
+                    return False
+                related = True
+            elif chain.limit is not None and self.made_at.get(read.value, -1) >= chain.limit:
+                return False
+            elif has_reduction(phase) and (read.value, read.projection) in chain.outside:
+                related = True
+        sources = {value for value, _ in chain.outside} | {r.value for r in phase.reads}
+        results = len(chain.rows) + len(chain.elements) + len(phase.results)
+        return related and len(sources) <= MOST_SOURCES and results <= 3 * MOST_RESULTS and (on_rows or self.runs_along(phase))
+
+    def runs_along(self, phase: Structured) -> bool:
+        """Do neighbours along the row lie next to each other, in values that lie in rows?"""
+        last, found = len(phase.axes) - 1, False
+        for read in phase.reads:
+            shape = self.graph.types[read.value].shape
+            if not read.projection.stages:
+                found = True
+                continue
+            (stage,) = read.projection.stages if len(read.projection.stages) == 1 else (None,)
+            if not isinstance(stage, Affine):
+                return False
+            for place, index in enumerate(stage.indices):
+                moves = [term.coefficient for term in index.terms if term.axis == last]
+                if moves and (abs(moves[0]) != 1 or any(size.constant != 1 for size in shape[place + 1 :])):
+                    return False
+                found |= bool(moves)
+        return found
+
+    def chains(self) -> list[Chain]:
+        made = []
+        for chain in self.open:
+            if len(chain.members) < 2 or not chain.reduces:
+                continue
+            last = chain.members[-1][0]
+            at = last if chain.limit is None else min(last, chain.limit)
+            made.append(Chain(tuple(phase for _, phase in chain.members), at))
+        return sorted(made, key=lambda chain: chain.at)
+
+
+def _numbers(axes: Sequence[Axis]) -> Numbers | None:
+    found = [axis.size.constant for axis in axes]
+    return None if None in found else tuple(int(n) for n in found if n is not None)
+
+
+def _along_rows(axes: Sequence[Axis]) -> Projection:
+    """From a point to its row."""
+    space = traverse.axis_sizes(tuple(axes))
+    return affine(space, [axis_index(axis) for axis in range(len(axes) - 1)], space[:-1])
+
+
+# --------------------------------------------------------------------------------------------- joining
+
+
+def joined(phases: Sequence[Structured], wanted: Sequence[ValueId]) -> Joined:
+    """The members as one body that makes the wanted values."""
+    widest = max(phases, key=lambda phase: len(phase.axes))
+    axes = tuple(Axis(axis.size, AxisKind.PARALLEL) for axis in widest.axes)
+    space: tuple[Size, ...] = traverse.axis_sizes(axes)
+    builder, rows = BodyBuilder(), _along_rows(axes)
+    made: dict[ValueId, int] = {}
+    is_row: dict[ValueId, bool] = {}
+    for phase in phases:
+        on_rows = len(phase.axes) < len(axes)
+        places: list[int] = []
+        for node in phase.body:
+            match node:
+                case ReadNode():
+                    read = phase.reads[node.index]
+                    if read.value in made:
+                        places.append(made[read.value])
+                        continue
+                    path = compose(space, rows, read.projection) if on_rows else read.projection
+                    places.append(builder.read(Read(read.value, path), node))
+                case ApplyNode():
+                    places.append(builder.add(replace(node, args=tuple(places[arg] for arg in node.args))))
+                case _:
+                    places.append(builder.add(node))
+        for result in phase.results:
+            place = places[result.node]
+            if result.reduction is not None:
+                place = builder.add(ApplyNode(ALONG[result.reduction], (place,), node_kind(builder, place)))
+            made[result.value] = place
+            is_row[result.value] = on_rows or result.reduction is not None
+    results = [Result(value, made[value], None) for value in wanted]
+    whole = builder.finish(replace(widest, axes=axes), results)
+    return Joined(whole, tuple(is_row[value] for value in wanted))
+
+
+def levels(phase: Structured) -> list[int]:
+    """Of each node of a joined body, how many reductions of the row must be known before it."""
+    found: list[int] = []
+    for node in phase.body:
+        args = node.args if isinstance(node, ApplyNode) else ()
+        level = max((found[arg] for arg in args), default=0)
+        found.append(level + (isinstance(node, ApplyNode) and node.function.startswith("along_")))
+    return found
+
+
+def may_write_over(chain: Joined) -> bool:
+    """May the first result be written over an operand of its shape?  Only if it is made in the last sweep over the row."""
+    if chain.is_row[0]:
+        return False
+    body, level = chain.phase.body, levels(chain.phase)
+    reduced = [level[node.args[0]] for node in body if isinstance(node, ApplyNode) and node.function.startswith("along_")]
+    made = [level[r.node] for r, on_row in zip(chain.phase.results, chain.is_row, strict=True) if not on_row]
+    return made[0] >= max([*reduced, *made])
+
+
+def node_kind(builder: BodyBuilder, place: int) -> Kind:
+    return getattr(builder.nodes[place], "kind", Kind.I64)

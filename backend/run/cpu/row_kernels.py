@@ -1,0 +1,179 @@
+"""Chains along rows through compiled kernels: binds a row kernel to the arrays of a run and cuts its rows for the team.
+
+The rules of `compiled` hold here: operands are the views that NumPy would compute on, arrays live until the kernel has returned,
+and each layout is bound once.
+
+Neighbours: `rows` (who asks), `kernels.rows` (the kernel), `compiled`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ...graph.chains import Joined
+from ...kernels import policy
+from ...kernels.build import Body, build_body, build_kernel
+from ...kernels.ir import LANES, Form, Stores
+from ...kernels.nest import Nest
+from ...kernels.rows import RowKernel, scratch_pitch, scratch_rows
+from ...kernels.store import address_of
+from ..pool import ALIGNMENT
+from ..team import run_boxes
+from .compiled import ASKED, CALL, PARALLEL, SHORT_CALL, STREAMED, strides_over, vector_bytes
+from .kinds import DTYPES, NumArray
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRows:
+    """A row kernel for operands of one layout.  `pieces`: (words, offset into each operand, offset into each result)."""
+
+    call: Callable[[int], int]
+    pieces: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
+    operand_places: tuple[int, ...]
+    result_places: tuple[int, ...]
+    scratch: int
+
+
+class RowBinding:
+    """The kernels of one chain by the layout of its operands."""
+
+    def __init__(self, chain: Joined, body: Body, space: tuple[int, ...], operands: Sequence[Kind], number: Callable[[Size], int],
+                 threads: int, mode: policy.Mode) -> None:  # fmt: skip
+        self.chain, self.body, self.space, self.operands, self.mode = chain, body, space, operands, mode
+        self.scalars = [number(size) for size in body.sizes]
+        self.points = prod(space)
+        self.threads = threads
+        self.small = self.points < policy.SMALL
+        self.runs = 0
+        self.kept: dict[tuple[Any, ...], BoundRows | RowKernel | None] = {}
+
+    @classmethod
+    def of(cls, chain: Joined, space: tuple[int, ...], operands: Sequence[Kind], number: Callable[[Size], int], threads: int,
+           mode: policy.Mode) -> RowBinding | None:  # fmt: skip
+        body = build_body(chain.phase)
+        return None if body is None else cls(chain, body, space, operands, number, threads, mode)
+
+    def bound(self, arrays: Sequence[NumArray], stores: Stores) -> BoundRows | None:
+        """None: no kernel yet, or none for such operands."""
+        key = (stores, *[(a.strides, a.shape, a.dtype.num) for a in arrays])
+        found = self.kept[key] if key in self.kept else self.kernel(arrays, stores)
+        if isinstance(found, RowKernel) and self.wanted(found):
+            found = self.bind(found, arrays)
+        self.kept[key] = found
+        return found if isinstance(found, BoundRows) else None
+
+    def wanted(self, kernel: RowKernel) -> bool:
+        if self.mode is policy.Mode.ALWAYS:
+            return True
+        self.runs += 1
+        if self.small and self.runs % ASKED:
+            return False
+        return policy.is_worth(kernel, policy.saving(self.body, self.points) * (ASKED if self.small else 1))
+
+    def nest(self, arrays: Sequence[NumArray]) -> Nest:
+        """Loops in the program's order; axes that step evenly through every operand are one."""
+        strides = [strides_over(array, self.space) for array in arrays]
+        groups: list[list[int]] = []
+        for axis in range(len(self.space) - 1):
+            if self.space[axis] == 1:
+                continue
+            if groups and all(own[groups[-1][-1]] == own[axis] * self.space[axis] for own in strides):
+                groups[-1].append(axis)
+            else:
+                groups.append([axis])
+        groups.append([len(self.space) - 1])
+        return Nest(
+            Form.MAP, tuple(range(len(self.space))), tuple(map(tuple, groups)),
+            tuple(prod(self.space[axis] for axis in group) for group in groups),
+            tuple(tuple(own[group[-1]] for group in groups) for own in strides),
+        )  # fmt: skip
+
+    def kernel(self, arrays: Sequence[NumArray], stores: Stores) -> RowKernel | None:
+        for array, kind in zip(arrays, self.operands, strict=True):
+            if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
+                return None
+        made = build_kernel(self.body, self.nest(arrays), self.operands, vector_bytes(), stores)
+        return RowKernel(made, self.chain.is_row, self.space[-1] < LANES)
+
+    def may_stream(self) -> bool:
+        """Are the results larger than caches, and is each row of them aligned?"""
+        kinds = [r.kind for r, on_row in zip(self.body.results, self.chain.is_row, strict=True) if not on_row]
+        large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
+        return large and all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
+
+    def bind(self, kernel: RowKernel, arrays: Sequence[NumArray]) -> BoundRows | None:
+        address = address_of(kernel)
+        if address is None:
+            return None
+        nest, described = self.nest(arrays), kernel.kernel
+        axes = described.axes
+        head = 2 * axes + described.scalars
+        operand_places = tuple(head + i * (1 + axes) for i in range(len(arrays)))
+        first = head + len(arrays) * (1 + axes)
+        result_places = tuple(first + i * (1 + axes) for i in range(len(self.body.results)))
+        pieces = tuple(self.piece(kernel, nest, start, stop, loop) for loop, start, stop in self.cuts(nest))
+        call = SHORT_CALL(address) if self.small else CALL(address)
+        return BoundRows(call, pieces, operand_places, result_places, scratch_rows(kernel) * scratch_pitch(self.space[-1]))
+
+    def cuts(self, nest: Nest) -> list[tuple[int, int, int]]:
+        """(loop, start, stop) of each piece: the first loop that is long enough is cut."""
+        if self.threads > 1 and policy.work(self.body, self.points) >= PARALLEL:
+            for loop, size in enumerate(nest.sizes[:-1]):
+                if size >= 2 * self.threads:
+                    step = -(-size // (4 * self.threads))
+                    return [(loop, start, min(start + step, size)) for start in range(0, size, step)]
+        return [(0, 0, nest.sizes[0])]
+
+    def piece(self, kernel: RowKernel, nest: Nest, start: int, stop: int, loop: int
+              ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
+        sizes = list(nest.sizes)
+        sizes[loop] = stop - start
+        words = [*sizes, *([0] * len(sizes)), *self.scalars]
+        for strides in nest.strides:
+            words += [0, *strides]
+        starts: list[int] = []
+        for result, on_row in zip(self.body.results, self.chain.is_row, strict=True):
+            step, steps = result.kind.bytes, list[int]()
+            for place, size in reversed(list(enumerate(nest.sizes))):
+                if on_row and place == len(nest.sizes) - 1:
+                    steps.insert(0, 0)
+                    continue
+                steps.insert(0, step)
+                step *= size
+            starts.append(start * steps[loop])
+            words += [0, *steps]
+        words += [0, 0]
+        assert len(words) == kernel.words()
+        return tuple(words), tuple(start * strides[loop] for strides in nest.strides), tuple(starts)
+
+    def call(self, bound: BoundRows, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> tuple[Any, ...]:
+        sources = [array.__array_interface__["data"][0] for array in arrays]
+        targets = [array.__array_interface__["data"][0] for array in results]
+        pieces, call = bound.pieces, bound.call
+        block_type = ctypes.c_int64 * len(pieces[0][0])
+
+        def work(place: int, owners: tuple[Sequence[NumArray], ...] = (arrays, results)) -> None:
+            words, operands, offsets = pieces[place]
+            block = block_type(*words)
+            for at, source, offset in zip(bound.operand_places, sources, operands, strict=True):
+                block[at] = source + offset
+            for at, target, offset in zip(bound.result_places, targets, offsets, strict=True):
+                block[at] = target + offset
+            scratch = np.empty(bound.scratch + ALIGNMENT, np.uint8)
+            address = scratch.__array_interface__["data"][0]
+            block[len(words) - 1] = -(-address // ALIGNMENT) * ALIGNMENT
+            call(ctypes.addressof(block))
+
+        if len(pieces) == 1:
+            work(0)
+        else:
+            run_boxes(range(len(pieces)), lambda: work, min(self.threads, len(pieces)))
+        return tuple(results)
