@@ -121,7 +121,7 @@ class _Finder:
                 self.maker[value] = joined
 
     def qualifies(self, phase: Structured) -> bool:
-        if not phase.axes or not phase.reads or _numbers(phase.axes) is None or body_may_fail(phase.body):
+        if not phase.reads or _numbers(phase.axes) is None or body_may_fail(phase.body):
             return False
         if any(isinstance(node, AxisNode) for node in phase.body) or any(r.value in self.graph.roots for r in phase.results):
             return False
@@ -142,7 +142,7 @@ class _Finder:
             if self.fits(chain, phase, sizes):
                 self.add(chain, place, phase, on_rows=sizes == chain.frame and not has_reduction(phase))
                 return chain
-        if SHORTEST <= sizes[-1] <= LONGEST and self.runs_along(phase):
+        if sizes and SHORTEST <= sizes[-1] <= LONGEST and self.runs_along(phase):
             chain = _Open(sizes[:-1], sizes[-1])
             self.open.append(chain)
             self.add(chain, place, phase, on_rows=False)

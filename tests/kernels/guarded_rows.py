@@ -1,0 +1,44 @@
+"""Row kernels between pages that must not be touched: `python -m rho.tests.kernels.guarded_rows`.
+
+Operands and results lie flush against an inaccessible page, so that a load or store beside them ends the process.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rho.backend.run import pool
+from rho.backend.run.cpu import row_kernels, rows
+from rho.tests.kernels.guarded import guarded, inside
+from rho.tests.kernels.phases import same_bits
+from rho.tests.kernels.test_rows import FLOATS, WHOLE, WHOLES, given, program, run
+from rho.typechecker.elements import Kind
+
+SHAPES = ((3, 33), (5, 64), (2, 255), (4, 256), (9, 257), (2, 4099))
+
+
+def check(text: str, kind: Kind, shape: tuple[int, int], threads: int) -> None:
+    source = program(text, kind)
+    inputs: dict[str, Any] = {name: inside(array) for name, array in given(shape, kind).items()}
+    for name, value in run(source, inputs, "always", threads).items():
+        assert same_bits(value, run(source, inputs, "off")[name]), (text, shape, name)
+
+
+def main() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "room", guarded)
+        for place, text in enumerate([*FLOATS, *WHOLE, *WHOLES]):
+            for turn, shape in enumerate(SHAPES):
+                if (place + turn) % 2 == 0:
+                    check(text, Kind.F32 if place % 3 == 1 else Kind.F64, shape, 1 + turn % 3)
+        patch.setattr(rows, "room", pool.room)
+        patch.setattr(pool, "LEAST", 0)
+        patch.setattr(row_kernels, "STREAMED", 1)
+        for shape in ((3, 64), (2, 4096)):
+            check(FLOATS[0], Kind.F64, shape, 2)
+
+
+if __name__ == "__main__":
+    main()

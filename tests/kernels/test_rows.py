@@ -1,0 +1,227 @@
+"""Chains along rows give the bits of their members one by one, through a kernel and in blocks of rows on NumPy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.kernels import policy
+from rho.backend.kernels.llvm_leaf import is_installed
+from rho.backend.run.cpu import rows
+from rho.backend.schedule import one_device
+from rho.backend.schedule.plan import Device, Plan, RowsStep
+from rho.tests.backend.differential import checked, run_both
+from rho.tests.kernels.phases import data, kind_of, same_bits
+from rho.typechecker.elements import Kind
+
+FLOATS = """r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ A
+r ← {(⌈/⍵)+⍟+/*⍵-⌈/⍵}⍤1 ⊢ A
+r ← {m ← (+/⍵)÷≢⍵ ⋄ d ← ⍵-m ⋄ d÷√1e¯5+(+/d×d)÷≢⍵}⍤1 ⊢ A
+r ← {(⍵-(+/⍵)÷≢⍵)×+/⍵}⍤1 ⊢ A
+r ← {√+/⍵*2}⍤1 ⊢ A
+r ← {⍵÷√+/⍵×⍵}⍤1 ⊢ A
+r ← {(⌈/⍵)-⌊/⍵}⍤1 ⊢ A
+r ← {(×/⍵)+⌊/⍵×2}⍤1 ⊢ A
+r ← {(⍵>(+/⍵)÷≢⍵)×⍵}⍤1 ⊢ A
+r ← {+/⍵>(+/⍵)÷≢⍵}⍤1 ⊢ A
+r ← {∨/⍵>2×(+/|⍵)÷≢⍵}⍤1 ⊢ A
+r ← {(∧/⍵>⌊/⍵)∨(⌈/⍵)>3}⍤1 ⊢ A
+r ← {⌽⍵-⌈/⍵}⍤1 ⊢ A
+r ← {x ← ⌽⍵ ⋄ (x-⌈/x)+⍵×+/⍵}⍤1 ⊢ A
+r ← v ({(⍵-(+/⍵)÷≢⍵)×⍺}⍤1) A
+r ← w ({(⍵×⍺)÷+/⍵×⍺}⍤0 1) A
+r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e} v
+r ← {m ← (+/⍵)÷≢⍵ ⋄ √(+/(⍵-m)*2)÷≢⍵} v""".splitlines()
+WHOLE = """m ← (+/A)÷≢⍉A|output m|output q ← (+/(A-m)*2)÷≢⍉A
+s ← +/A|e ← 1○A-s|output e|output t ← ⌈/e|output u ← e-t|output s
+a ← A×2|output x ← +/a|output y ← a-⌈/a
+a ← A+1|b ← a÷+/a|output c ← b-⌈/b|output b
+x ← +/A|output y ← A-x|output z ← +/y×y|output x""".splitlines()
+WHOLES = """r ← {(⍵×2)-⌈/⍵}⍤1 ⊢ I
+r ← {(+/⍵)-⌊/⍵×⍵}⍤1 ⊢ I
+r ← {⍵=⌈/⍵}⍤1 ⊢ I
+r ← {+/⍵=⌈/⍵}⍤1 ⊢ I
+r ← {(+/⍵)>+/~⍵}⍤1 ⊢ B
+r ← {⍵≠∨/⍵}⍤1 ⊢ B""".splitlines()
+SHAPES = (
+    (3, 32),
+    (1, 33),
+    (7, 64),
+    (2, 100),
+    (5, 255),
+    (4, 256),
+    (3, 257),
+    (6, 300),
+    (2, 1000),
+    (2, 4095),
+    (2, 4096),
+    (2, 4097),
+    (1, 9001),
+)
+
+
+def given(shape: tuple[int, int], kind: Kind) -> dict[str, Any]:
+    r, c = shape
+    return {
+        "A": data(kind, r * c, 1).reshape(r, c), "v": data(kind, c, 2), "w": data(kind, r, 3),
+        "I": data(Kind.I64, r * c, 4).reshape(r, c) % 1000, "B": data(Kind.BOOL, r * c, 5).reshape(r, c),
+    }  # fmt: skip
+
+
+def program(text: str, kind: Kind) -> str:
+    declared = f"input A : {kind.value}[r c]\ninput v : {kind.value}[c]\ninput w : {kind.value}[r]\ninput I : i64[r c]\ninput B : bool[r c]\n"
+    return declared + (text.replace("|output", "\noutput").replace("|", "\n") if "output" in text else f"output {text}") + "\n"
+
+
+def planned(text: str, inputs: Mapping[str, Any], threads: int = 1) -> tuple[Plan, Any]:
+    core = checked(text)
+    assert core is not None, text
+    bound = backend.load(core, inputs, {})
+    return backend.plan(bound, Device(one_device.HOME, "cpu", threads)), bound
+
+
+def chains(plan: Plan) -> list[RowsStep]:
+    return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, RowsStep)]
+
+
+def run(text: str, inputs: Mapping[str, Any], mode: str, threads: int = 1) -> dict[str, Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        if mode == "apart":
+            patch.setattr(one_device, "units_of", lambda phases, graph, kept: list(phases))
+        patch.setenv(policy.SWITCH, "always" if mode == "always" else "off")
+        patch.setattr("rho.backend.run.cpu.row_kernels.PARALLEL", 1)
+        plan, bound = planned(text, inputs, threads)
+        assert bool(chains(plan)) == (mode != "apart"), text
+        results = backend.execute(plan, bound, inputs)
+    return {name: shown.value for name, shown in results.outputs.items()}
+
+
+def compare(text: str, inputs: Mapping[str, Any], threads: int = 1) -> None:
+    expected = run(text, inputs, "apart")
+    for mode in ("always", "off") if is_installed() else ("off",):
+        for name, value in run(text, inputs, mode, threads).items():
+            assert same_bits(value, expected[name]), (text, mode, name, inputs["A"].shape)
+
+
+@pytest.mark.parametrize("text", FLOATS + WHOLE)
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+def test_floats(text: str, kind: Kind) -> None:
+    for place, shape in enumerate(SHAPES):
+        compare(program(text, kind), given(shape, kind), 1 + 2 * (place % 2))
+
+
+@pytest.mark.parametrize("text", WHOLES)
+def test_whole_numbers_and_truths(text: str) -> None:
+    for shape in SHAPES[::2]:
+        compare(program(text, Kind.F64), given(shape, Kind.F64), 2)
+
+
+@pytest.mark.parametrize("text", FLOATS[:5] + WHOLE[:2])
+def test_operands_in_other_layouts(text: str) -> None:
+    """Transposed, reversed and stepped operands have the results of copies that lie in rows."""
+    inputs = given((6, 300), Kind.F64)
+    large = data(Kind.F64, 12 * 600, 8).reshape(12, 600)
+    for array in (
+        np.asfortranarray(inputs["A"]),
+        inputs["A"][::-1, ::-1],
+        large[::2, ::2],
+        np.broadcast_to(inputs["v"], (6, 300)),
+    ):
+        other = dict(inputs, A=array)
+        expected = run(program(text, Kind.F64), dict(inputs, A=np.ascontiguousarray(array)), "apart")
+        for mode in ("always", "off") if is_installed() else ("off",):
+            for name, value in run(program(text, Kind.F64), other, mode).items():
+                assert same_bits(value, expected[name]), (text, mode, name)
+
+
+@pytest.mark.parametrize("text", FLOATS[::3] + WHOLES[:2])
+def test_against_the_reference(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    core = checked(program(text, Kind.F64))
+    assert core is not None
+    rng = np.random.default_rng(3)
+    inputs = given((3, 70), Kind.F64) | {"A": rng.standard_normal((3, 70)), "v": rng.standard_normal(70), "w": rng.random(3)}
+    assert not run_both(core, inputs), text
+
+
+def test_rows_of_any_frame() -> None:
+    text = "input T : f64[a b c]\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ T\noutput s ← {(+/⍵)÷≢⍵}⍤1 ⊢ 1⊖T\n"
+    core = checked(text)
+    assert core is not None
+    for shape in ((2, 3, 40), (1, 5, 33), (4, 1, 300), (0, 3, 40), (3, 0, 40)):
+        array = data(Kind.F64, int(np.prod(shape)), 1).reshape(shape)
+        made = [backend_run(core, {"T": array}, mode) for mode in ("always", "off")]
+        assert all(same_bits(a, b) for a, b in zip(*made, strict=True))
+    assert not run_both(core, {"T": np.random.default_rng(1).random((2, 3, 40))})
+
+
+def backend_run(core: Any, inputs: Mapping[str, Any], mode: str) -> list[Any]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(policy.SWITCH, mode)
+        bound = backend.load(core, inputs, {})
+        return [shown.value for shown in backend.execute(backend.plan(bound), bound, inputs).outputs.values()]
+
+
+def test_what_chains_leave_alone() -> None:
+    """Short rows, long rows, columns, and members that another phase needs in between."""
+    soft = "output r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ A\n"
+    for shape, many in (((9, 8), 0), ((2, 20000), 0), ((9, 64), 1)):
+        assert len(chains(planned("input A : f64[r c]\n" + soft, {"A": np.ones(shape)})[0])) == many, shape
+    across = "input A : f64[r c]\noutput r ← (+⌿A)÷≢A\n"
+    assert not chains(planned(across, {"A": np.ones((64, 64))})[0])
+    split = "input A : f64[r c]\nm ← ⌈/A\nB ← A+.×⍉A\nk ← ⌈/B\ne ← A-m+k\noutput r ← e÷+/e\n"
+    inputs = {"A": np.random.default_rng(1).random((64, 64))}
+    plan, bound = planned(split, inputs)
+    core = checked(split)
+    assert core is not None and chains(plan) and not run_both(core, inputs)
+
+
+def test_the_first_result_takes_a_dying_operand() -> None:
+    text = "input x : f64[r c]\nA ← +\\x\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ A\n"
+    inputs = {"x": np.random.default_rng(1).standard_normal((64, 300))}
+    plan, _ = planned(text, inputs)
+    (step,) = chains(plan)
+    assert step.overwrite is not None
+    core = checked(text)
+    assert core is not None and not run_both(core, inputs)
+    first, second = (backend_run(core, inputs, mode)[0] for mode in ("always", "off"))
+    assert same_bits(first, second) and kind_of(first) is Kind.F64
+
+
+def test_chains_in_loops() -> None:
+    text = "input A : f64[r c]\noutput r ← {e ← *⍵-⍤0 1⍨⌈/⍵ ⋄ e}⍣2 ⊢ A\noutput s ← {({⍵÷+/⍵}⍤1 ⊢ ⍵)+1}⍣3 ⊢ A\n"
+    core = checked(text)
+    if core is None:
+        text = "input A : f64[r c]\noutput s ← {({⍵÷+/⍵}⍤1 ⊢ ⍵)+1}⍣3 ⊢ A\n"
+        core = checked(text)
+    assert core is not None
+    inputs = {"A": np.random.default_rng(1).random((5, 40))}
+    assert not run_both(core, inputs)
+    first, second = (backend_run(core, inputs, mode) for mode in ("always", "off"))
+    assert all(same_bits(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_a_chain_is_compiled_once() -> None:
+    inputs = {"A": np.random.default_rng(1).random((5, 40))}
+    plan, bound = planned("input A : f64[r c]\noutput r ← {⍵÷+/⍵}⍤1 ⊢ A\n", inputs)
+    rows._kept.clear()
+    for _ in range(3):
+        backend.execute(plan, bound, inputs)
+    assert len(rows._kept) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32" or not is_installed(), reason="pages are fenced with mprotect")
+def test_between_fenced_pages() -> None:
+    """In a process of its own: a stray access ends it."""
+    found = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-m", "rho.tests.kernels.guarded_rows"],
+        env=os.environ | {"RHO_KERNEL_CACHE": "off"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stderr
