@@ -76,7 +76,8 @@ def given(shape: tuple[int, int], kind: Kind) -> dict[str, Any]:
 
 
 def program(text: str, kind: Kind) -> str:
-    declared = f"input A : {kind.value}[r c]\ninput v : {kind.value}[c]\ninput w : {kind.value}[r]\ninput I : i64[r c]\ninput B : bool[r c]\n"
+    kinds = {"A": f"{kind.value}[r c]", "v": f"{kind.value}[c]", "w": f"{kind.value}[r]", "I": "i64[r c]", "B": "bool[r c]"}
+    declared = "".join(f"input {name} : {type}\n" for name, type in kinds.items())
     return declared + (text.replace("|output", "\noutput").replace("|", "\n") if "output" in text else f"output {text}") + "\n"
 
 
@@ -178,7 +179,7 @@ def test_what_chains_leave_alone() -> None:
     assert not chains(planned(across, {"A": np.ones((64, 64))})[0])
     split = "input A : f64[r c]\nm ← ⌈/A\nB ← A+.×⍉A\nk ← ⌈/B\ne ← A-m+k\noutput r ← e÷+/e\n"
     inputs = {"A": np.random.default_rng(1).random((64, 64))}
-    plan, bound = planned(split, inputs)
+    plan, _ = planned(split, inputs)
     core = checked(split)
     assert core is not None and chains(plan) and not run_both(core, inputs)
 
