@@ -6,6 +6,7 @@ Neighbours: `store` (caches what this makes).
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import Any
@@ -47,6 +48,13 @@ def _binding() -> Any:
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
+
+
+def name_symbols(addresses: Mapping[str, int]) -> None:
+    """Let code that is linked from now on call these as `rho_…`."""
+    llvm = binding()
+    for name, address in addresses.items():
+        llvm.add_symbol(f"rho_{name}", address)
 
 
 C_FUNCTIONS = ("sin", "cos")

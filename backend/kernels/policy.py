@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -41,6 +42,10 @@ MANY: Final = 6
 """Functions in a small body that are more work, as NumPy calls, than calling a kernel."""
 
 
+SHARED_CALLS: Final = 1 << 19
+"""Points from which the boxes of NumPy calls use the whole team."""
+
+
 class Mode(Enum):
     OFF = "off"
     AUTO = "auto"
@@ -54,6 +59,12 @@ def mode() -> Mode:
     if value in ("off", "0", "no"):
         return Mode.OFF
     return {"always": Mode.ALWAYS, "warm": Mode.WARM}.get(value, Mode.AUTO)
+
+
+def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
+    """Does a phase of so many points that applies these functions get a kernel once it has run often?  `sums`: of floats."""
+    functions = list(applied)
+    return points >= SMALL or sums or len(functions) >= MANY or not HARD.isdisjoint(functions)
 
 
 _saved: dict[Kernel | Code, float] = {}

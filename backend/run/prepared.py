@@ -8,7 +8,7 @@ Neighbours: `executor` (steps), `shell.embedding` (who calls).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...lang.diagnostics import Diagnostic, RunFailed
@@ -16,6 +16,7 @@ from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..schedule.plan import DeviceId, Plan
 from .cpu import CpuBackend
+from .cpu.linking import Take, Verdict, link
 from .executor import Block, Machine, Results, current_span, need_text, require_memory
 from .failures import CheckFailed
 from .memory import Memory
@@ -34,6 +35,12 @@ class PreparedPlan:
         require_memory(plan, self._machine)
         self._block = Block(self._machine, plan.main)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
+
+    def link(self, arguments: Sequence[tuple[str, Any, Take]], outputs: Sequence[str], runs: int) -> Callable[..., Any] | Verdict:
+        """The plan as a native call for arguments like these (`cpu.linking.link`)."""
+        (queue,) = self._plan.main.queues
+        machine = self._machine
+        return link(queue.steps, machine.phases, machine, self._plan.devices[0].threads, arguments, outputs, runs)
 
     def run(self, inputs: Mapping[str, Any]) -> Results:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import rho
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import compiled, structured
+from rho.backend.run import prepared
+from rho.backend.run.cpu import compiled, row_kernels, structured
+from rho.backend.run.cpu.linking import Verdict
 
 
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])
@@ -16,15 +20,17 @@ def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("PATIENCE", 3), ("COMPILE_NANOSECONDS", 1.0)):
         monkeypatch.setattr(policy, name, value)
     monkeypatch.setattr(compiled, "ASKED", 2)
+    monkeypatch.setattr(prepared, "link", lambda *_: Verdict.NEVER)
     structured._kept.clear()
     ran: list[int] = []
-    original = compiled.CompiledRun.run_directly
+    for owner, name in ((compiled.CompiledRun, "run_directly"), (row_kernels.RowBinding, "call")):
+        original = getattr(owner, name)
 
-    def run_directly(self: compiled.CompiledRun, *args: object) -> object:
-        ran.append(1)
-        return original(self, *args)  # type: ignore[arg-type]
+        def through(self: object, *args: object, original: Callable[..., object] = original) -> object:
+            ran.append(1)
+            return original(self, *args)
 
-    monkeypatch.setattr(compiled.CompiledRun, "run_directly", run_directly)
+        monkeypatch.setattr(owner, name, through)
     function = rho.compile(text)
     for n in (1, 10, 257, 5000):
         for dtype in (np.float64, np.float32):

@@ -32,9 +32,9 @@ from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.store import address_of
 from ..failures import CheckFailed
+from ..native import native
 from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree
-from ..native import native
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, Launch, combiners, joined, launch_of
@@ -82,8 +82,9 @@ class Piece:
 class Bound:
     """A kernel for operands of one layout.  `addresses`: the places of the operands' and results' addresses in the words.
 
-    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of each
-    result (none: NumPy).  `duration`: nanoseconds on one thread, roughly; `helpers`: threads that may join.  `packs`: operands to be packed first."""
+    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
+    each result (none: NumPy).  `duration`: nanoseconds on one thread, roughly; `helpers`: threads that may join.  `packs`:
+    operands to be packed first."""
 
     kernel: Kernel
     call: Callable[[int], int]
@@ -125,7 +126,7 @@ class CompiledRun:
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         arrays = [np.asarray(view(values[value])) for value, view in self.views]
         if self.direct and (overwrite is None or self.reduces):
-            ready = self.direct.get(_layout(arrays))
+            ready = self.direct.get(layout_of(arrays))
             if ready is not None:
                 return self.run_directly(ready, arrays)
         stores = Stores.STREAMED if overwrite is None and self.points * 16 >= STREAMED else Stores.PLAIN
@@ -135,7 +136,7 @@ class CompiledRun:
             trim()
             return self.otherwise(values, overwrite)
         if bound.is_direct and (overwrite is None or self.reduces):
-            self.direct[_layout(arrays)] = bound
+            self.direct[layout_of(arrays)] = bound
         if bound.packs:
             arrays = packed(arrays, bound.packs)
         results = self.room(bound, overwrite)
@@ -164,7 +165,7 @@ class CompiledRun:
     # ------------------------------------------------------------------------------------------ binding
 
     def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
-        key = (stores, _layout(arrays))
+        key = (stores, layout_of(arrays))
         found = self.kept[key] if key in self.kept else self.kernel_for(arrays, stores)
         if isinstance(found, Kernel) and self.wanted(found):
             found = self.bind(found, arrays)
@@ -178,6 +179,9 @@ class CompiledRun:
         if self.small and self.runs % ASKED:
             return False
         return policy.is_worthwhile(kernel, self.body, self.points, ASKED if self.small else 1)
+
+    def result_shape(self) -> tuple[int, ...]:
+        return self.space[:-1] if self.reduces else self.space
 
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
         strides = [strides_over(array, self.space) for array in arrays]
@@ -221,7 +225,10 @@ class CompiledRun:
         shape = tuple(self.space[axis] for axis in nest.order)
         call = SHORT_CALL(address) if self.small and not self.body.steps else CALL(address)
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
-        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, partials, dtypes, packs)
+        combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], partials)
+        duration, helpers = policy.work(self.body, self.points), min(self.threads, len(pieces)) - 1
+        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, partials, dtypes, packs,
+                     address=address, combine=combine, duration=duration, helpers=helpers)  # fmt: skip
 
     def cuts(self, nest: Nest, lanes: int = 1) -> tuple[list[tuple[int, int, int]], int]:
         """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces].
@@ -229,9 +236,10 @@ class CompiledRun:
         Pieces of columns have `lanes` cells at least: a kernel ACROSS takes its last vector back from the end."""
         whole = [(0, 0, nest.sizes[0])]
         least = PARALLEL if native() is None else min(PARALLEL, SHARED_NANOSECONDS)
-        if self.threads <= 1 or policy.work(self.body, self.points) < least:
+        work = policy.work(self.body, self.points)
+        if self.threads <= 1 or work < least:
             return whole, 1
-        wanted = 4 * self.threads
+        wanted = (8 if work < LONG_NANOSECONDS else 4) * self.threads
         parallel = len(nest.sizes) - (1 if self.reduces else 0)
         for loop in range(parallel):
             size = nest.sizes[loop]
@@ -296,6 +304,13 @@ class CompiledRun:
         sources = [array.__array_interface__["data"][0] for array in arrays]
         targets = [array.__array_interface__["data"][0] for array in results]
         pieces, call, length = bound.pieces, bound.call, len(bound.pieces[0].words)
+        if len(pieces) > 1 and bound.duration * max(1, turns) < LONG_NANOSECONDS:
+            launch = launch_of(bound, turns)
+            if launch is not None:
+                code, word = launch.run([*sources, *targets])
+                if code:
+                    self.fail(bound.kernel, code - 1, word)
+                return
         block_type = ctypes.c_int64 * length
         failed: dict[int, tuple[int, int]] = {}
 
@@ -337,7 +352,8 @@ class CompiledRun:
         for result, value in zip(self.body.results, results, strict=True):
             if bound.partials > 1:
                 assert result.reduction is not None
-                value = combine_tree(PLAIN[result.reduction], value, 0)
+                whole = joined(bound, len(made), value)
+                value = combine_tree(PLAIN[result.reduction], value, 0) if whole is None else whole
             order = bound.order
             if list(order) != sorted(order):
                 value = value.transpose(sorted(range(len(order)), key=order.__getitem__))
@@ -345,7 +361,8 @@ class CompiledRun:
         return tuple(made)
 
 
-def _layout(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
+def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:
+    """What a bound kernel is for."""
     return tuple([(a.strides, a.shape, a.dtype.num) for a in arrays])
 
 

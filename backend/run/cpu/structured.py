@@ -95,21 +95,42 @@ def _through_kernels(
         return through()
     sums = any(r.reduction in ("add", "mul") and kinds(r.value).is_float for r in phase.results)
     if not sums and len(applied) < policy.MANY:
-        return run
+        return _Small(run, through).run
     return through() if mode is policy.Mode.WARM else _Patient(run, through).run
 
 
-class _Patient:
-    """A small phase that starts on NumPy."""
+class _Small:
+    """A small phase, on NumPy; its kernel is there for linked calls."""
 
     def __init__(self, run: Kernel, through: Callable[[], Kernel]) -> None:
-        self.now, self.through, self.runs = run, through, 0
+        self.now, self._through = run, through
+        self._compiled: Kernel | None = None
+
+    def compiled(self) -> Kernel:
+        if self._compiled is None:
+            self._compiled = self._through()
+        return self._compiled
+
+    def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+        return self.now(values, overwrite)
+
+
+class _Patient(_Small):
+    """A small phase that starts on NumPy and goes on with its kernel."""
+
+    runs = 0
 
     def run(self, values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
         self.runs += 1
         if self.runs == policy.PATIENCE:
-            self.now = self.through()
+            self.now = self.compiled()
         return self.now(values, overwrite)
+
+
+def compiled_of(kernel: Kernel) -> object:
+    """What owns the phase's run through kernels, if there is one."""
+    owner = getattr(kernel, "__self__", None)
+    return getattr(owner.compiled(), "__self__", None) if isinstance(owner, _Small) else owner
 
 
 def _empty(phase: Structured, parallel: tuple[int, ...], kinds: Callable[[ValueId], Kind]) -> Kernel:

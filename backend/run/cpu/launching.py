@@ -1,0 +1,130 @@
+"""A kernel bound to operands of one layout, and the words by which native code launches it (`native_text`, Note [Words]).
+
+Addresses are not part of a bound kernel: a launch names them by numbers of bases, so that one text of words serves every run.
+
+Neighbours: `compiled` (binds), `linking` (puts launches of several phases into one call), `run.native` (runs them).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from ...kernels.combining import COMBINE_WORDS, RESULT_PLACE, ROWS_PLACE, Combine
+from ...kernels.store import address_of
+from ..native import native
+from .kinds import NumArray
+
+if TYPE_CHECKING:
+    from .compiled import Bound
+
+Base: TypeAlias = tuple[int | None, int]
+"""The number of a base and bytes from there; None: an address."""
+SHARED_NANOSECONDS: Final = 8_000.0
+"""Work from which a launch has helpers: one that is awake comes in about a microsecond."""
+UNLOCKED_NANOSECONDS: Final = 30_000.0
+"""Work from which a call gives up the interpreter lock."""
+LONG_NANOSECONDS: Final = 10e6
+"""Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
+MOST_WORDS: Final = 1 << 13
+"""Words of all blocks of a launch, which lie on the stack."""
+_MOST_LAUNCHES: Final = 16
+_COMBINE: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+def launch_words(bound: Bound, operands: Sequence[Base], results: Sequence[Base], turns: int = 0) -> list[int] | None:
+    """The launch of a bound kernel on these bases; None if it is too large."""
+    turns_place = 2 * bound.kernel.axes + bound.kernel.trip
+    width = len(bound.pieces[0].words)
+    if width * len(bound.pieces) > MOST_WORDS:
+        return None
+    blocks: list[int] = []
+    relocations: list[int] = []
+    for piece in bound.pieces:
+        start = len(blocks)
+        blocks += piece.words
+        if turns:
+            blocks[start + turns_place] = turns
+        for places, bases, offsets in (
+            (bound.operand_places, operands, piece.operands), (bound.result_places, results, piece.results)
+        ):  # fmt: skip
+            for place, (number, ahead), offset in zip(places, bases, offsets, strict=True):
+                if number is None:
+                    blocks[start + place] = ahead + offset
+                else:
+                    relocations += (start + place, number, ahead + offset)
+    duration = int(bound.duration * max(1, turns))
+    unlocked = int(duration >= UNLOCKED_NANOSECONDS)
+    head = (bound.address, len(bound.pieces), width, bound.helpers, duration, unlocked, len(relocations) // 3)
+    return [*head, *relocations, *blocks]
+
+
+def combining_words(bound: Bound, place: int, rows: Base, result: Base) -> list[int]:
+    """The launch that joins the partial results of result number `place`."""
+    block = [bound.partials, prod(bound.shape), 0, 0, 0]
+    relocations: list[int] = []
+    for at, (number, ahead) in ((ROWS_PLACE, rows), (RESULT_PLACE, result)):
+        if number is None:
+            block[at] = ahead
+        else:
+            relocations += (at, number, ahead)
+    return [bound.combine[place], 1, COMBINE_WORDS, 0, 0, 0, len(relocations) // 3, *relocations, *block]
+
+
+class Launch:
+    """The launch of a bound kernel for runs whose bases are operands, then results."""
+
+    __slots__ = ("_launch", "_start", "_words", "count")
+
+    def __init__(self, launch: Callable[[int, int, int], int], words: Sequence[int], count: int) -> None:
+        self._launch = launch
+        self._words = np.array(words, np.int64)
+        self._start = self._words.ctypes.data
+        self.count = count
+
+    def run(self, addresses: Sequence[int]) -> tuple[int, int]:
+        """The code of the first piece that fails and its word; the code is 0 if none does."""
+        block = (ctypes.c_int64 * (self.count + 1))(*addresses)
+        start = ctypes.addressof(block)
+        code = self._launch(self._start, start, start + 8 * self.count)
+        return code, block[self.count]
+
+
+def launch_of(bound: Bound, turns: int = 0) -> Launch | None:
+    """The bound kernel's launch, made once (for each number of turns of a loop); None where native code cannot do it."""
+    found = bound.launches.get(turns)
+    if found is not None:
+        return found
+    made = native()
+    operands, results = len(bound.operand_places), len(bound.result_places)
+    words = made and launch_words(bound, [(i, 0) for i in range(operands)], [(operands + i, 0) for i in range(results)], turns)
+    if made is None or words is None:
+        return None
+    made.ask_for_helpers(bound.helpers)
+    while len(bound.launches) >= _MOST_LAUNCHES:
+        bound.launches.popitem()
+    return bound.launches.setdefault(turns, Launch(made.launch, words, operands + results))
+
+
+def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
+    """The partial results of result number `place` (which are written over) as one; None where NumPy has to join them."""
+    if not bound.combine:
+        return None
+    result = np.empty(rows.shape[1:], rows.dtype)
+    block = (ctypes.c_int64 * COMBINE_WORDS)(
+        bound.partials, result.size, rows.__array_interface__["data"][0], result.__array_interface__["data"][0], 0
+    )
+    _COMBINE(bound.combine[place])(ctypes.addressof(block))
+    return result
+
+
+def combiners(functions: Sequence[str], kinds: Sequence[Any], partials: int) -> tuple[int, ...]:
+    """The addresses of what joins partial results; none where there are none, or one of them cannot be had."""
+    if partials == 1 or native() is None:
+        return ()
+    found = [address_of(Combine(function, kind)) for function, kind in zip(functions, kinds, strict=True)]
+    return tuple(address for address in found if address is not None) if None not in found else ()
