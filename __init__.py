@@ -54,6 +54,11 @@ def check(text: str, session: Session | None = None) -> Checked:
     return found
 
 
+def load_ipython_extension(ipython: Any) -> None:
+    """`%load_ext rho` in IPython: the magics `%rho` and `%%rho`."""
+    _module("shell.jupyter.magic").load(ipython)
+
+
 def __getattr__(name: str) -> Any:
     place = _PLACES.get(name)
     if place is None:

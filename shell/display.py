@@ -57,6 +57,25 @@ def display(
     return _show(source, [list(range(size)) for size in source.shape], digits, width)
 
 
+def matrix_cells(
+    value: Array | ArrayLike, *, kind: Kind | None = None, digits: int = DIGITS, limit: int | None = None
+) -> list[list[str]]:
+    """The texts of a matrix's elements, cut as `display` cuts them (Note [Cutting])."""
+    source = _source(value, kind)
+    rows, columns = source.shape
+    cut = limit is not None and rows * columns > limit
+    kept: list[list[int | None]] = [_kept(source, axis) if cut else [*range(size)] for axis, size in enumerate((rows, columns))]
+    shown = [[i for i in axis if i is not None] for axis in kept]
+    items = [source.item(position) for position in _positions(shown)] if cut else source.items()
+    table = table_of(source.kind, items, [len(axis) for axis in shown], digits)
+    if None in kept[1]:
+        at = kept[1].index(None)
+        table = [[*row[:at], COLUMNS_CUT, *row[at:]] for row in table]
+    if None in kept[0]:
+        table.insert(kept[0].index(None), [ROWS_CUT] * len(table[0]))
+    return table
+
+
 # ------------------------------------------------------------------------- reading
 
 

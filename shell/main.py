@@ -148,8 +148,6 @@ def _help(words: list[str], console: Console) -> Exit:
 def _unknown_verb(name: str) -> UsageError:
     from . import registry
 
-    if name in registry.LATER_VERBS:
-        return UsageError(f"`rho {name}` is not part of this version yet")
     if name.endswith(".rho"):
         return UsageError(f"`{name}` is a file, not a verb", f"did you mean `rho run {name}`?")
     guess = command_line.nearest(name, [verb.name for verb in registry.VERBS])

@@ -179,16 +179,22 @@ VERBS: tuple[Verb, ...] = (
         0, 0,
     ),
     Verb("lsp", "", "the language server for editors, on standard input and output", (("rho lsp", "docs/editors.md"),), (), 0, 0),
+    Verb(
+        "kernel", "install [--user | --prefix DIR] [--name NAME]", "Rho in Jupyter notebooks",
+        (("rho kernel install", "for Jupyter in the same environment"), ("rho kernel install --user", "for all of yours")),
+        (
+            Option(("--user",), Takes.NOTHING, "", "in your home folder"),
+            Option(("--prefix",), Takes.VALUE, "DIR", "under DIR/share/jupyter"),
+            Option(("--name",), Takes.VALUE, "NAME", "what Jupyter calls it (rho)"),
+        ),
+        1, 1,
+    ),
     Verb("init", "DIR", "start a small project", (("rho init waves", ""),), (), 1, 1),
     Verb("info", "", "versions, for a bug report", (("rho info", ""),), (JSON, FORMAT_RESULT), 0, 0),
     Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
          (("rho", "docs/repl.md"), ("rho repl session.md", "go on from a saved session"),
           ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT, ALLOW_READ), 0, 1),
 )  # fmt: skip
-
-LATER_VERBS = ("kernel",)
-"""Verbs of coming versions: refused with a message that says so."""
-
 
 def find(name: str) -> Verb | None:
     return next((verb for verb in VERBS if verb.name == name), None)

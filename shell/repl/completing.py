@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...lang.grammar import NAME
-from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS
+from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, by_key
 from .. import library
 from .glyphs import in_prose, pending
 
@@ -56,6 +56,9 @@ def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple
 def _words(line: str, workspace: Workspace, prefix: str) -> Iterator[Offer]:
     letters = pending(line, prefix)
     if letters is not None:
+        keyed = by_key(letters) if len(letters) == 1 else None
+        if keyed is not None:
+            yield Offer(keyed.glyph, 2, f"{keyed.glyph} {letters}", keyed.title)
         for row in PRIMITIVES:
             for name in row.names:
                 if name.startswith(letters):

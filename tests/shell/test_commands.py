@@ -351,7 +351,9 @@ def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:
     [
         (("evla", "1"), "did you mean `rho eval`?"),
         (("kmeans.rho",), "did you mean `rho run kmeans.rho`?"),
-        (("kernel",), "not part of this version"),
+        (("kernel",), "needs install"),
+        (("kernel", "instal"), "did you mean `install`?"),
+        (("kernel", "install", "--user", "--prefix", "x"), "two places"),
         (("run",), "needs FILE"),
         (("run", "a.rho", "b.rho"), "one thing too many: `b.rho`"),
         (("run", "no/such/file.rho"), "there is no file"),

@@ -1,0 +1,111 @@
+"""`%load_ext rho` in a Python notebook: `%rho EXPR` gives its value to Python, a `%%rho` cell runs a session beside Python's.
+
+`%%rho -i xs -o labels` takes Python's `xs` in and gives `labels` back; both by name, both copied.  The session lives as long as
+the notebook; `%%rho --new` starts another.
+
+Neighbours: `notebook` (what a cell does), `workspace.exchange` (values), `rho.load_ipython_extension`.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from IPython.core.error import UsageError as MagicUsage
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.display import display
+
+from ..arguments import UsageError, nearest
+from ..exits import Exit
+from ..repl.interrupting import interruptible
+from ..workspace.exchange import bind, fetch, result_of
+from .notebook import Failure, Notebook, Text
+
+_HELP = "%%rho [-i NAME]… [-o NAME]… [--new]"
+
+
+class RhoFailed(Exception):
+    """A Rho cell failed; IPython shows its messages and no Python traceback."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.plain)
+        self.failure = failure
+
+    def _render_traceback_(self) -> list[str]:
+        return list(self.failure.lines)
+
+
+@magics_class
+class RhoMagics(Magics):
+    """The magic `rho` on one session."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self.python: Any = shell
+        self.notebook = Notebook()
+
+    @no_var_expand
+    @line_cell_magic
+    def rho(self, line: str, cell: str | None = None) -> Any:
+        """`%rho EXPR` is the value of an expression; a cell `%%rho -i xs -o labels` runs statements."""
+        try:
+            return self._value(line) if cell is None else self._cell(line, cell)
+        except UsageError as error:
+            raise MagicUsage(error.message + (f"\n  {error.hint}" if error.hint else "")) from None
+
+    def _value(self, line: str) -> Any:
+        if not line.strip():
+            raise UsageError("an expression is needed", "for example: %rho +/⍳10")
+        workspace = self.notebook.workspace
+        try:
+            entered, state = interruptible(lambda: workspace.evaluate(line, "<%rho>"))
+        except KeyboardInterrupt:
+            workspace.abandon()
+            raise
+        if entered.exit is not Exit.OK:
+            raise RhoFailed(self.notebook.failed(entered))
+        workspace.state = state
+        return result_of(entered)
+
+    def _cell(self, line: str, cell: str) -> None:
+        given, wanted, new = _options(line)
+        if new:
+            self.notebook = Notebook()
+        for name in given:
+            if name not in self.python.user_ns:
+                guess = nearest(name, [key for key in self.python.user_ns if not key.startswith("_")])
+                raise UsageError(f"-i {name}: Python has no `{name}`" + (f"; did you mean `{guess}`?" if guess else ""))
+            bind(self.notebook.workspace, name, self.python.user_ns[name])
+        show: Any = display  # IPython says no types
+        done = self.notebook.execute(cell)
+        for output in done.outputs:
+            if isinstance(output, Text):
+                print(output.text, end="", file=sys.stderr if output.stream == "stderr" else sys.stdout)
+            else:
+                show(output.data, raw=True)
+        if done.failure is not None:
+            if done.failure.name == "KeyboardInterrupt":
+                raise KeyboardInterrupt
+            raise RhoFailed(done.failure)
+        self.python.user_ns.update({name: fetch(self.notebook.workspace, name) for name in wanted})
+
+
+def _options(line: str) -> tuple[list[str], list[str], bool]:
+    """The names in and out, and whether a new session is wanted."""
+    found: dict[str, list[str]] = {"-i": [], "-o": []}
+    words = line.split()
+    new = False
+    while words:
+        word = words.pop(0)
+        if word == "--new":
+            new = True
+        elif word in found and words:
+            found[word] += [name for name in words.pop(0).split(",") if name]
+        else:
+            raise UsageError(f"%%rho: `{word}` {'needs a name' if word in found else 'is no option'}", _HELP)
+    return found["-i"], found["-o"], new
+
+
+def load(ipython: Any) -> None:
+    """What `%load_ext rho` calls."""
+    ipython.register_magics(RhoMagics)

@@ -1,0 +1,229 @@
+"""A notebook's session: cells are entered, completed and looked up; what comes back is plain data for any front end.
+
+A cell holds statements, or commands of the session (`)type x`, `)plot x`) on lines of their own.  What stands before a command is
+entered first.  A cell that fails leaves the session as it was before the statements that failed.
+
+Neighbours: `kernel` (Jupyter's protocol), `magic` (IPython), `workspace` (the session), `repl.commands`.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ...lang.primitives import by_key
+from ...lang.render import Ink
+from ..arguments import UsageError
+from ..console import Console
+from ..exits import Exit
+from ..permissions import Permissions
+from ..repl.commands import COMMANDS, Desk, perform, pictured
+from ..repl.completing import offers
+from ..repl.interrupting import interruptible
+from ..repl.settings import Settings
+from ..session import Session
+from ..workspace.pasting import typed
+from ..workspace.statements import Form, statements_of, unfinished
+from ..workspace.workspace import Entered, Workspace
+from .rendering import Bundle, bundle, messages_text, picture_bundle
+
+_COMMAND = re.compile(r"\)([a-z]+)\b")
+_NAMES = frozenset(name for name, _ in COMMANDS)
+_KEYED = re.compile(r"`(\S)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Lines for a stream: `stdout` or `stderr`."""
+
+    stream: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Something shown; `result`: the value of the cell."""
+
+    data: Bundle
+    result: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cell that failed: the first code, its message, all messages as coloured and as plain lines."""
+
+    name: str
+    message: str
+    lines: tuple[str, ...]
+    plain: str
+
+
+Output: TypeAlias = Text | Value
+
+
+@dataclass(slots=True)
+class Cell:
+    """What executing a cell did, in order."""
+
+    outputs: list[Output] = field(default_factory=list)
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """`matches` may replace the characters from `start` to `end`; each has a word about it."""
+
+    matches: tuple[tuple[str, str], ...]
+    start: int
+    end: int
+
+
+class Notebook:
+    """One session.  `environment` is for settings of the console only."""
+
+    def __init__(self, workspace: Workspace | None = None, environment: Mapping[str, str] | None = None) -> None:
+        self._environment = environment or {}
+        self.settings = Settings()
+        self.workspace = workspace or Workspace(Session("", Permissions.of(["."], [])))
+        self._count = 0
+
+    # ------------------------------------------------------------------------------------- executing
+
+    def execute(self, code: str, name: str | None = None) -> Cell:
+        """Never raises; an interrupt is a failure of the cell."""
+        self._count += 1
+        cell = Cell()
+        source = name or f"<cell {self._count}>"
+        pieces = list(_pieces(typed(code)))
+        for place, piece in enumerate(pieces):
+            try:
+                if _command(piece):
+                    self._command(piece, cell)
+                else:
+                    part = source if len(pieces) == 1 else f"{source[:-1]}, part {place + 1}>"
+                    self._enter(piece, part, cell, is_last=place == len(pieces) - 1)
+            except KeyboardInterrupt:
+                self.workspace.abandon()
+                cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
+            except RecursionError:
+                cell.failure = _failure("E610", "the cell is too deeply nested for Rho to check or run; name its parts")
+            except MemoryError:
+                cell.failure = _failure("E703", "there is not enough memory to go on; nothing was kept")
+            except Exception as error:  # the cell's own barrier: a bug in Rho leaves a reproducer, and the kernel running
+                cell.failure = _bug(error, code)
+            if cell.failure is not None:
+                break
+        return cell
+
+    def _enter(self, text: str, name: str, cell: Cell, *, is_last: bool) -> None:
+        workspace = self.workspace
+        entered, state = interruptible(lambda: workspace.evaluate(text, name))
+        if entered.exit is not Exit.OK:
+            cell.failure = self.failed(entered)
+            return
+        workspace.state = state
+        if entered.diagnostics:
+            cell.outputs.append(Text("stderr", messages_text(entered.diagnostics, workspace.sources) + "\n"))
+        cell.outputs += [Text("stderr", note + "\n") for note in entered.notes]
+        last = statements_of(text)[-1:]
+        has_result = is_last and bool(last) and last[0].form is Form.EXPRESSION and not last[0].printed_last
+        for place, shown in enumerate(entered.printed, 1):
+            cell.outputs.append(Value(bundle(shown, self.settings), has_result and place == len(entered.printed)))
+
+    def failed(self, entered: Entered) -> Failure:
+        """What an entry that was refused says."""
+        found = [one for one in entered.diagnostics if one.is_error] or list(entered.diagnostics)
+        coloured = messages_text(entered.diagnostics, self.workspace.sources)
+        plain = messages_text(entered.diagnostics, self.workspace.sources, Ink.PLAIN)
+        return Failure(found[0].code, found[0].message, tuple(coloured.split("\n")), plain)
+
+    def _command(self, line: str, cell: Cell) -> None:
+        out, err = io.StringIO(), io.StringIO()
+        desk = Desk(self.workspace, Console(out, err, io.StringIO(), self._environment), self.settings)
+        if line.startswith(")plot"):
+            code = interruptible(lambda: self._plot(line.removeprefix(")plot").strip(), desk, cell))
+        else:
+            code = interruptible(lambda: perform(line, desk)[1])
+        self.settings = desk.settings
+        if out.getvalue():
+            cell.outputs.append(Text("stdout", out.getvalue()))
+        if err.getvalue() and code is Exit.OK:
+            cell.outputs.append(Text("stderr", err.getvalue()))
+        elif code is not Exit.OK:
+            cell.failure = _failure("command", err.getvalue().rstrip("\n") or f"{line.split()[0]} failed")
+
+    def _plot(self, rest: str, desk: Desk, cell: Cell) -> Exit:
+        try:
+            picture = pictured(rest, desk)
+        except UsageError as error:
+            desk.console.note(error.message + (f"\n  {error.hint}" if error.hint else ""))
+            return Exit.USAGE
+        if isinstance(picture, Exit):
+            return picture
+        cell.outputs.append(Value(picture_bundle(picture)))
+        return Exit.OK
+
+    # ------------------------------------------------------------------------------------- asking
+
+    def complete(self, code: str, cursor: int) -> Completion:
+        """What may stand before the cursor: names, glyphs by name or key after a backtick, members, commands, files."""
+        before = code[:cursor]
+        keyed = _KEYED.search(before)
+        row = by_key(keyed[1]) if keyed and not keyed[1].isalpha() else None
+        if row is not None:
+            return Completion(((row.glyph, row.title),), cursor - 2, cursor)
+        found = offers(before, self.workspace, self.settings.prefix, COMMANDS)
+        longest = max((offer.length for offer in found), default=0)
+        matches = {before[len(before) - longest : len(before) - offer.length] + offer.text: offer.about for offer in found}
+        return Completion(tuple(matches.items()), cursor - longest, cursor)
+
+    def inspect(self, code: str, cursor: int) -> Bundle | None:
+        """The page of what is at the cursor, or right before it."""
+        from .looking import page_at
+
+        return page_at(self.workspace, code, cursor)
+
+    def is_complete(self, code: str) -> tuple[str, str]:
+        """`complete`, or `incomplete` with the blanks that the next line starts with."""
+        if _command(code) or not code.strip():
+            return "complete", ""
+        if not unfinished(code):
+            return "complete", ""
+        last = code.rsplit("\n", 1)[-1]
+        blanks = last[: len(last) - len(last.lstrip())]
+        return "incomplete", blanks + ("  " if last.rstrip()[-1:] in ("{", "(", "[") else "")
+
+
+def _pieces(code: str) -> Iterator[str]:
+    """Statements between commands, and commands, in order; lines inside an open bracket belong to it."""
+    pending: list[str] = []
+    for line in code.split("\n"):
+        if _command(line) and not unfinished("\n".join(pending)):
+            if "".join(pending).strip():
+                yield "\n".join(pending)
+            yield line.strip()
+            pending = []
+        else:
+            pending.append(line)
+    if "".join(pending).strip():
+        yield "\n".join(pending)
+
+
+def _command(line: str) -> bool:
+    found = _COMMAND.match(line)
+    return found is not None and (found.group() in _NAMES or "\n" not in line.strip()) and found.group() not in (")quit",)
+
+
+def _failure(name: str, message: str) -> Failure:
+    return Failure(name, message, tuple(message.split("\n")), message)
+
+
+def _bug(error: Exception, code: str) -> Failure:
+    from ..crash import report
+
+    err = io.StringIO()
+    report(error, ["eval", code], Console(io.StringIO(), err, io.StringIO(), {}), traceback=False)
+    return _failure("bug", err.getvalue().strip())
