@@ -32,7 +32,7 @@ from typing import Final
 class Operation(IntEnum):
     """What a call does, one after the other.  MAKE: a value, its dtype, rank, place of its shape among the words.  ROOM: a
     value, a callable, its two arguments.  LAUNCH: the place of a launch.  FREE: a value.  GIVE: the value returned.  GIVE_ALL:
-    how many, and the values of the tuple returned."""
+    how many, and the values of the tuple returned.  ALIGN: a value, whose base moves on to a multiple of 64."""
 
     MAKE = 0
     ROOM = 1
@@ -40,6 +40,7 @@ class Operation(IntEnum):
     FREE = 3
     GIVE = 4
     GIVE_ALL = 5
+    ALIGN = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -518,7 +519,8 @@ operations:
   br label %operation
 
 operation:
-  %at = phi ptr [ %first, %operations ], [ %make.next, %keep ], [ %two.next, %launched ], [ %two.next, %freed ]
+  %at = phi ptr [ %first, %operations ], [ %make.next, %keep ], [ %two.next, %launched ], [ %two.next, %freed ],
+           [ %two.next, %align ]
   %code = load i64, ptr %at
   %which.at = getelementptr i64, ptr %at, i64 1
   %which = load i64, ptr %which.at
@@ -532,7 +534,8 @@ operation:
                                   i64 2, label %launch
                                   i64 3, label %free
                                   i64 4, label %give
-                                  i64 5, label %give.all ]
+                                  i64 5, label %give.all
+                                  i64 6, label %align ]
 make:
   %make.dtype = inttoptr i64 %third to ptr
   call void @rho_Py_IncRef(ptr %make.dtype)
@@ -587,6 +590,13 @@ free:
   call void @rho_Py_DecRef(ptr %free.object)
   br label %freed
 freed:
+  br label %operation
+align:
+  %align.at = getelementptr i64, ptr %bases, i64 %which
+  %align.base = load i64, ptr %align.at
+  %align.beyond = add i64 %align.base, 63
+  %align.down = and i64 %align.beyond, -64
+  store i64 %align.down, ptr %align.at
   br label %operation
 give:
   %given.object = load ptr, ptr %which.owned

@@ -19,7 +19,8 @@ def test_bits_stay(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("llvmlite")
     for name, value in (("PATIENCE", 3), ("COMPILE_NANOSECONDS", 1.0)):
         monkeypatch.setattr(policy, name, value)
-    monkeypatch.setattr(compiled, "ASKED", 2)
+    for module in (compiled, row_kernels):
+        monkeypatch.setattr(module, "ASKED", 2)
     monkeypatch.setattr(prepared, "link", lambda *_: Verdict.NEVER)
     structured._kept.clear()
     ran: list[int] = []

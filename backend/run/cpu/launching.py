@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -36,43 +37,54 @@ _MOST_LAUNCHES: Final = 16
 _COMBINE: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The argument block of a piece: its words, and the places of addresses in it."""
+
+    words: Sequence[int]
+    addresses: Sequence[tuple[int, Base]]
+
+
+def words_of(address: int, blocks: Sequence[Block], helpers: int, duration: float) -> list[int] | None:
+    """A launch of the kernel at an address; None if it is too large."""
+    width = len(blocks[0].words)
+    if width * len(blocks) > MOST_WORDS:
+        return None
+    words: list[int] = []
+    relocations: list[int] = []
+    for block in blocks:
+        start = len(words)
+        words += block.words
+        for place, (number, ahead) in block.addresses:
+            if number is None:
+                words[start + place] = ahead
+            else:
+                relocations += (start + place, number, ahead)
+    unlocked = int(duration >= UNLOCKED_NANOSECONDS)
+    return [address, len(blocks), width, helpers, int(duration), unlocked, len(relocations) // 3, *relocations, *words]
+
+
 def launch_words(bound: Bound, operands: Sequence[Base], results: Sequence[Base], turns: int = 0) -> list[int] | None:
     """The launch of a bound kernel on these bases; None if it is too large."""
-    turns_place = 2 * bound.kernel.axes + bound.kernel.trip
-    width = len(bound.pieces[0].words)
-    if width * len(bound.pieces) > MOST_WORDS:
-        return None
-    blocks: list[int] = []
-    relocations: list[int] = []
+    blocks = []
     for piece in bound.pieces:
-        start = len(blocks)
-        blocks += piece.words
+        words = list(piece.words)
         if turns:
-            blocks[start + turns_place] = turns
-        for places, bases, offsets in (
-            (bound.operand_places, operands, piece.operands), (bound.result_places, results, piece.results)
-        ):  # fmt: skip
-            for place, (number, ahead), offset in zip(places, bases, offsets, strict=True):
-                if number is None:
-                    blocks[start + place] = ahead + offset
-                else:
-                    relocations += (start + place, number, ahead + offset)
-    duration = int(bound.duration * max(1, turns))
-    unlocked = int(duration >= UNLOCKED_NANOSECONDS)
-    head = (bound.address, len(bound.pieces), width, bound.helpers, duration, unlocked, len(relocations) // 3)
-    return [*head, *relocations, *blocks]
+            words[2 * bound.kernel.axes + bound.kernel.trip] = turns
+        places = (*bound.operand_places, *bound.result_places)
+        blocks.append(Block(words, moved(places, (*operands, *results), (*piece.operands, *piece.results))))
+    return words_of(bound.address, blocks, bound.helpers, bound.duration * max(1, turns))
 
 
-def combining_words(bound: Bound, place: int, rows: Base, result: Base) -> list[int]:
+def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) -> list[tuple[int, Base]]:
+    """The places of addresses that lie some bytes from bases."""
+    return [(at, (number, ahead + by)) for at, (number, ahead), by in zip(places, bases, offsets, strict=True)]
+
+
+def combining_words(bound: Bound, place: int, rows: Base, result: Base) -> list[int] | None:
     """The launch that joins the partial results of result number `place`."""
-    block = [bound.partials, prod(bound.shape), 0, 0, 0]
-    relocations: list[int] = []
-    for at, (number, ahead) in ((ROWS_PLACE, rows), (RESULT_PLACE, result)):
-        if number is None:
-            block[at] = ahead
-        else:
-            relocations += (at, number, ahead)
-    return [bound.combine[place], 1, COMBINE_WORDS, 0, 0, 0, len(relocations) // 3, *relocations, *block]
+    block = Block([bound.partials, prod(bound.shape), 0, 0, 0], [(ROWS_PLACE, rows), (RESULT_PLACE, result)])
+    return words_of(bound.combine[place], [block], 0, 0)
 
 
 class Launch:

@@ -12,9 +12,10 @@ Neighbours: `launching` (words of launches), `run.native` (functions of words), 
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -23,13 +24,16 @@ from ...graph.phases import Constant, Input, Output, Phase, PhaseId, ReadNode, S
 from ...kernels import policy
 from ...kernels.ir import Kernel, Stores
 from ...kernels.native_text import Operation
-from ...schedule.plan import FreeStep, RunStep, Step
+from ...kernels.rows import RowKernel
+from ...schedule.plan import FreeStep, RowsStep, RunStep, Step
 from ..device import Types
 from ..native import Native, native
-from ..pool import LEAST, room
+from ..pool import ALIGNMENT, LEAST, room
 from .compiled import Bound, CompiledRun, layout_of
 from .kinds import DTYPES, NumArray, constants
-from .launching import Base, combining_words, launch_words
+from .launching import Base, Block, combining_words, launch_words, moved, words_of
+from .row_kernels import BoundRows, RowBinding
+from .rows import RowsRun, compile_rows
 from .structured import compile_structured, compiled_of
 from .views import View
 
@@ -40,6 +44,9 @@ MOST_NANOSECONDS: Final = 5e6
 SAVED_NANOSECONDS: Final = 8_000
 """What a linked call saves over a run of the plan."""
 MOST_VALUES: Final = 64
+
+
+Ready = TypeVar("Ready")
 
 
 class Take(Enum):
@@ -110,6 +117,9 @@ class _Linker:
         match step:
             case RunStep():
                 self.phase(phases[step.phase], step.overwrite)
+            case RowsStep():
+                members = [phases[id] for id in step.phases]
+                self.rows([member for member in members if isinstance(member, Structured)], step.results, step.overwrite)
             case FreeStep():
                 for value in step.values:
                     self.forget(value)
@@ -162,13 +172,11 @@ class _Linker:
         operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, run.views, strict=True)]
         bound = self.bound(run, arrays)
         if bound is None:
-            self.is_ready = False
             for result in phase.results:
-                self.bases.append(np.empty(run.result_shape(), DTYPES[self.types.kind(result.value)]))
-                self.examples[result.value], self.roots[result.value] = self.bases[-1], len(self.bases) - 1
+                self.settle(result.value, self.make(run.result_shape(), DTYPES[self.types.kind(result.value)]))
             return
-        self.duration += bound.duration
-        if bound.packs or (bound.partials > 1 and not bound.combine) or self.duration > MOST_NANOSECONDS:
+        self.work(bound.duration)
+        if run.body.steps or bound.packs or (bound.partials > 1 and not bound.combine):
             raise _Refused(Verdict.NEVER)
         results = [self.make(bound.shape, dtype) for dtype in bound.dtypes]
         rows = results if bound.partials == 1 else [self.make((bound.partials, *bound.shape), dtype) for dtype in bound.dtypes]
@@ -176,27 +184,76 @@ class _Linker:
         for place, (row, result) in enumerate(zip(rows, results, strict=True)):
             if row != result:
                 self.launch(combining_words(bound, place, (row, 0), (result, 0)))
-                self.operations += [Operation.FREE, row]
-                self.bases[row] = None
+                self.drop(row)
         for entry, result in zip(phase.results, results, strict=True):
-            array = self.bases[result]
-            assert array is not None
+            self.settle(entry.value, result)
             if list(bound.order) != sorted(bound.order):
-                array = array.transpose(sorted(range(array.ndim), key=bound.order.__getitem__))
-            self.examples[entry.value], self.roots[entry.value] = array, result
+                order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
+                self.examples[entry.value] = self.examples[entry.value].transpose(order)
+
+    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], overwrite: ValueId | None) -> None:
+        """A chain along rows."""
+        if overwrite is not None and self.examples[overwrite].nbytes >= LEAST:
+            raise _Refused(Verdict.NEVER)
+        run = compiled_of(compile_rows(members, wanted, self.types.kind, self.types.number, self.threads))
+        if not isinstance(run, RowsRun) or run.compiled is None:
+            raise _Refused(Verdict.NEVER)
+        arrays = [np.asarray(view(self.examples[value])) for value, view in run.reads]
+        operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, run.reads, strict=True)]
+        bound = self.bound_rows(run.compiled, arrays)
+        made = [(run.space[:-1] if on_row else run.space, DTYPES[kind])
+                for kind, on_row in zip(run.kinds, run.chain.is_row, strict=True)]  # fmt: skip
+        results = [self.make(shape, dtype) for shape, dtype in made]
+        if bound is not None:
+            pitch, duration = -(-bound.scratch // ALIGNMENT) * ALIGNMENT, policy.work(run.compiled.body, run.points)
+            scratch = self.make((len(bound.pieces) * pitch + ALIGNMENT,), np.dtype(np.uint8))
+            self.operations += [Operation.ALIGN, scratch]
+            self.work(duration)
+            blocks = []
+            bases: list[Base] = [*operands, *((result, 0) for result in results)]
+            for number, (words, sources, ahead) in enumerate(bound.pieces):
+                addresses = moved((*bound.operand_places, *bound.result_places), bases, (*sources, *ahead))
+                blocks.append(Block(words, [*addresses, (len(words) - 1, (scratch, number * pitch))]))
+            address = ctypes.cast(bound.call, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
+            self.launch(words_of(address, blocks, min(self.threads, len(blocks)) - 1, duration))
+            self.drop(scratch)
+        for value, result in zip(wanted, results, strict=True):
+            self.settle(value, result)
+
+    def bound_rows(self, run: RowBinding, arrays: Sequence[NumArray]) -> BoundRows | None:
+        """The same for chains along rows."""
+        key = (Stores.PLAIN, *layout_of(arrays))
+        found = run.kept[key] if key in run.kept else run.kernel(arrays, Stores.PLAIN)
+        if isinstance(found, RowKernel) and self.wants(found):
+            found = run.bind(found, arrays)
+        run.kept[key] = found
+        return self.checked(found, BoundRows)
 
     def bound(self, run: CompiledRun, arrays: Sequence[NumArray]) -> Bound | None:
-        """The kernel for these operands; None if it is not there yet."""
+        """The kernel for these operands; None if it is not there yet.  Refused: there never is one."""
         key = (Stores.PLAIN, layout_of(arrays))
         found = run.kept[key] if key in run.kept else run.kernel_for(arrays, Stores.PLAIN)
-        if isinstance(found, Kernel):
-            run.kept[key] = found
-            if not policy.is_worth(found, self.runs * SAVED_NANOSECONDS):
-                return None
-            found = run.kept[key] = run.bind(found, arrays)
-        if found is None or run.body.steps:
+        if isinstance(found, Kernel) and self.wants(found):
+            found = run.bind(found, arrays)
+        run.kept[key] = found
+        return self.checked(found, Bound)
+
+    def checked(self, found: object, type: type[Ready]) -> Ready | None:
+        if found is None:
             raise _Refused(Verdict.NEVER)
-        return found
+        if isinstance(found, type):
+            return found
+        self.is_ready = False
+        return None
+
+    def wants(self, kernel: Kernel | RowKernel) -> bool:
+        """Is a kernel there, or is it time to make it?"""
+        return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
+
+    def work(self, duration: float) -> None:
+        self.duration += duration
+        if self.duration > MOST_NANOSECONDS:
+            raise _Refused(Verdict.NEVER)
 
     # ------------------------------------------------------------------------------------------ pieces
 
@@ -232,6 +289,16 @@ class _Linker:
             self.operations += [Operation.MAKE, number, id(dtype), len(shape), self.put(shape)]
         return number
 
+    def settle(self, value: ValueId, number: int) -> None:
+        """A value of the plan is that new value."""
+        example = self.bases[number]
+        assert example is not None
+        self.examples[value], self.roots[value] = example, number
+
+    def drop(self, number: int) -> None:
+        self.operations += [Operation.FREE, number]
+        self.bases[number] = None
+
     def launch(self, words: list[int] | None) -> None:
         if words is None:
             raise _Refused(Verdict.NEVER)
@@ -259,8 +326,7 @@ class _Linker:
         if root is None or root < len(self.arguments):
             return
         if root not in self.roots.values() and root not in self.outputs.values():
-            self.operations += [Operation.FREE, root]
-            self.bases[root] = None
+            self.drop(root)
 
     def finish(self, made: Native, names: Sequence[str]) -> Callable[..., Any]:
         given = [self.outputs[name] for name in names]
