@@ -36,6 +36,7 @@ from ..schedule.plan import (
     FenceId,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     QueueKind,
@@ -45,10 +46,13 @@ from ..schedule.plan import (
     WaitStep,
 )
 from ..schedule.program.sharding import reads_of
+from ..schedule.program.turns_checked import is_shared, shared_loops
 from .executor import Machine, Observer, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
 from .shards import Makes, combine, compile_shard
 from .threads import run_in_threads
+from .turning import Part, Together
+from .watching import announce
 
 Action: TypeAlias = Callable[[], None]
 
@@ -117,11 +121,14 @@ def run_distributed(
     apart = pace is Pace.THREADS  # each with its own current phase
     told = _one_at_a_time(machine.observe, cluster.lock)
     machines = [replace(machine, observe=told) if apart else machine for _ in plan.main.queues]
+    for own in machines if apart else ():
+        announce(own)
     clusters = [replace(cluster, machine=own) for own in machines]
     queues = [
         [_compile(own, step, queue.device, plan.home) for step in queue.steps]
         for queue, own in zip(plan.main.queues, clusters, strict=True)
     ]
+    join_queues(plan, machine, clusters, queues)
     if pace is Pace.THREADS:
         home = next(w for w, q in enumerate(plan.main.queues) if q.device == plan.home and q.kind is QueueKind.COMPUTE)
         failure = run_in_threads([q.steps for q in plan.main.queues], queues, home, machine.backends[plan.home].quiet)
@@ -137,6 +144,22 @@ def run_distributed(
         message = f"a device would hold {failure.held:,} bytes and has {failure.limit:,}"
         raise RunFailed([Diagnostic("E702", message, span)]) from None
     return {device: held.most for device, held in holdings.items()}
+
+
+def join_queues(
+    plan: Plan, machine: Machine, clusters: Sequence[Cluster], queues: Sequence[list[Action]]
+) -> None:  # fmt: skip
+    """Put what queues do at the loops that they run together in the place of their steps."""
+    if not plan.spread or machine.around is None:
+        return
+
+    def compile(cluster: Cluster, step: Step, device: DeviceId) -> Action:
+        return _compile(cluster, step, device, plan.home)
+
+    for shared in shared_loops(plan, machine.around).values():
+        together = Together(plan, shared, clusters, compile)
+        for which, step in shared.parts:
+            queues[which][plan.main.queues[which].steps.index(step)] = Part(together, which)
 
 
 def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
@@ -160,6 +183,7 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], 
             if isinstance(step, FenceStep):
                 to_come[step.fence] = to_come.get(step.fence, 0) + 1
     waiting: dict[FenceId, list[int]] = {}
+    arrived: dict[int, list[int]] = {}
     ready = [(0, which) for which in range(len(steps))]
     left = sum(map(len, steps))
     while ready:
@@ -177,7 +201,19 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], 
             if starts > now:
                 heapq.heappush(ready, (starts, which))
                 break
-            actions[which][places[which]]()
+            action = actions[which][places[which]]
+            if isinstance(action, Part):
+                here = arrived.setdefault(id(action.together), [])
+                here.append(which)
+                if len(here) < len(action.together.shared.parts):
+                    break
+                action.together.run(_loop, settle)
+                for other in here[:-1]:
+                    places[other] += 1
+                    left -= 1
+                    heapq.heappush(ready, (now, other))
+            else:
+                action()
             places[which] += 1
             left -= 1
             if isinstance(step, FenceStep):
@@ -192,6 +228,10 @@ def _compile(cluster: Cluster, step: Step, device: DeviceId, home: DeviceId) -> 
     match step:
         case RunStep() if step.box is not None:
             return _shard(cluster, step, step.box, device)
+        case LoopStep() | JoinStep() if is_shared(step):
+            return lambda: None  # see `join_queues`
+        case JoinStep():
+            raise AssertionError("a queue joins what queues share")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
             return _whole(cluster, step, device)
         case CombineStep():

@@ -13,7 +13,7 @@ Neighbours: `schedule.plan` (what is executed), `device` (what a back end offers
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import prod
 from threading import Lock
@@ -51,6 +51,7 @@ from .binding import broken_guard, guard_variables
 from .device import Backend, Kernel
 from .failures import CheckFailed
 from .memory import Memory, sole_owner
+from .watching import announce
 
 ADDRESSABLE: Final = 1 << 47
 """Bytes that no machine has in one address space."""
@@ -92,6 +93,8 @@ class Machine:
     printed: list[Shown] = field(default_factory=list)
     outputs: dict[str, Shown] = field(default_factory=dict)
     current: Phase | None = None
+    around: BoundGraph | None = None
+    """The graph that is run, for loops that queues run together."""
     observe: Observer | None = None
     making: Any = field(default_factory=Lock)
     """Held while a kernel is made: queues may be threads."""
@@ -143,9 +146,10 @@ def execute_plan(
     graph = with_arms_out(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
-    machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe)
+    machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=replace(bound, graph=graph))
     home = backends[plan.home]
     require_memory(plan, machine)
+    announce(machine)
     with home.quiet():
         try:
             held = _run(machine, plan, limits, pace)

@@ -5,9 +5,17 @@ Neighbours: `planner` and `large` fill it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .problem import Schedule
+
+Listener: TypeAlias = "Callable[[Found], None]"
+
+LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
+"""Who is told of every better schedule and every higher bound (a progress line); set in the thread that plans."""
 
 
 @dataclass(slots=True)
@@ -25,11 +33,18 @@ class Found:
         """Keep the shorter schedule; of equals the earlier."""
         if schedule is not None and (self.schedule is None or schedule.makespan < self.schedule.makespan):
             self.schedule = schedule
+            self._tell()
 
     def raise_bound(self, ticks: int, method: str, detail: dict[str, int] | None = None) -> None:
         """A bound and its method; kept if it is higher, or the first."""
         if ticks > self.bound or self.method == "none":
             self.bound, self.method, self.detail = max(ticks, self.bound), method, detail
+            self._tell()
+
+    def _tell(self) -> None:
+        listener = LISTENER.get()
+        if listener is not None:
+            listener(self)
 
     @property
     def met(self) -> bool:
