@@ -17,7 +17,7 @@ import numpy as np
 
 from rho.backend.kernels import policy
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, scanning, structured
+from rho.backend.run.cpu import compiled, scanning, selecting, structured
 from rho.backend.run.cpu.scalars import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
@@ -80,17 +80,13 @@ def reductions(kind: Kind, function: str, threads: int) -> None:
               [array.reshape(cells, length)], threads, function)  # fmt: skip
 
 
+SCANNED = (
+    ((1,), 0), ((70,), 0), ((4099,), 0), ((90_001,), 0), ((5, 130), 1), ((131, 3), 0), ((3, 67, 41), 1), ((66, 530), 0),
+)  # fmt: skip
+
+
 def scans(kind: Kind, function: str, threads: int) -> None:
-    for shape, axis in (
-        ((1,), 0),
-        ((70,), 0),
-        ((4099,), 0),
-        ((90_001,), 0),
-        ((5, 130), 1),
-        ((131, 3), 0),
-        ((3, 67, 41), 1),
-        ((66, 530), 0),
-    ):
+    for shape, axis in SCANNED:
         array = inside(data(kind, int(np.prod(shape)), 6).reshape(shape))
         for one in (array, array[::-1], array[..., ::2]):
             made = scanning.scan_lines(function, kind, one, axis, threads)
@@ -101,6 +97,19 @@ def _scanned(function: str, kind: Kind, array: Any, axis: int) -> Any:
     ordered = kind.is_float and function == "add"
     with np.errstate(all="ignore"):
         return ordered_scan(np.add, array, axis) if ordered else PLAIN[function].accumulate(array, axis, array.dtype)
+
+
+def selections(kind: Kind, threads: int) -> None:
+    for shape, axis in SCANNED:
+        array = inside(data(kind, int(np.prod(shape)), 8).reshape(shape))
+        for share in (0.0, 0.03, 0.6, 1.0):
+            mask = inside(np.random.default_rng(1).random(shape[axis]) < share)
+            made = selecting.compressed(mask, array, axis, threads)
+            assert made is None or same_bits(made, np.compress(mask, array, axis)), (kind, shape, share)
+            flags = inside(np.random.default_rng(2).random(shape) < share)
+            if flags.ndim < 3:
+                found = selecting.places(flags, threads)
+                assert np.array_equal(found, np.argwhere(flags) if flags.ndim == 2 else np.flatnonzero(flags))
 
 
 def together(count: int) -> None:
@@ -134,8 +143,8 @@ def together(count: int) -> None:
 
 def main() -> None:
     os.environ[policy.SWITCH] = "always"
-    compiled.PARALLEL = scanning.PARALLEL = 0  # type: ignore[misc]
-    compiled.room = scanning.room = guarded  # type: ignore[attr-defined]
+    compiled.PARALLEL = scanning.PARALLEL = selecting.PARALLEL = 0  # type: ignore[misc]
+    compiled.room = scanning.room = selecting.room = guarded  # type: ignore[attr-defined]
     for threads in (1, 2, 3):
         for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
             maps(kind, threads)
@@ -144,6 +153,7 @@ def main() -> None:
                 reductions(kind, "add", threads)
                 scans(kind, "add", threads)
             scans(kind, "or" if kind is Kind.BOOL else "max", threads)
+            selections(kind, threads)
     del os.environ[policy.SWITCH]
     compiled.STREAMED, compiled.room = 1 << 12, pool.room  # type: ignore[misc]
     pool.LEAST = 0  # type: ignore[misc]

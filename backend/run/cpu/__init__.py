@@ -14,7 +14,7 @@ from ....typechecker.elements import Kind
 from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
 from ...schedule.plan import Box
 from ..device import Kernel, Types
-from ..pool import Lease, trim
+from ..pool import Lease
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
 
@@ -44,7 +44,6 @@ class CpuBackend:
         implementation, operands = IMPLEMENTATIONS[phase.op], phase.args
 
         def run(memory: Mapping[ValueId, Any], overwrite: Any) -> tuple[Any, ...]:
-            trim()
             return implementation(phase, tuple([np.asarray(memory[value]) for value in operands]), context)
 
         return run

@@ -24,10 +24,12 @@ from .....typechecker.sizes import Size, SizeVariable
 from ....graph.phases import LibraryPhase, ValueId
 from ...device import Kernel, Types
 from ...failures import CheckFailed
+from ...pool import trim
 from ..context import Context
+from .compiled import COMPILED, Compiled
 from .contracting import CONTRACTING
 from .finding import FINDING
-from .frames import Arrays, Implementation, Surroundings
+from .frames import Arrays, Call, Implementation, Surroundings
 from .grading import GRADING
 from .keyed import KEYED
 from .linear import LINEAR
@@ -43,11 +45,16 @@ from .transforms import TRANSFORMS
 __all__ = ["IMPLEMENTATIONS", "Context", "Implementation", "library_kernel"]
 
 
-def _located(implementation: Implementation) -> Implementation:
-    """The implementation with failed checks blamed on the phase's span."""
+def _located(implementation: Implementation, compiled: Compiled | None) -> Implementation:
+    """By the kernel or the implementation, with failed checks blamed on the phase's span."""
 
     def run(phase: LibraryPhase, arrays: Arrays, context: Surroundings) -> Arrays:
         try:
+            if compiled is not None:
+                made = compiled(Call(phase, context), arrays)
+                if made is not None:
+                    return (made,)
+            trim()
             return implementation(phase, arrays, context)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, phase.span)]) from None
@@ -56,7 +63,7 @@ def _located(implementation: Implementation) -> Implementation:
 
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
-    name: _located(implementation)
+    name: _located(implementation, COMPILED.get(name))
     for topic in (
         MOVING, SELECTING, MASKING, SEQUENTIAL, CONTRACTING, GRADING, SEARCHING, FINDING, RADIX, KEYED, MAKING, LINEAR,
         TRANSFORMS,

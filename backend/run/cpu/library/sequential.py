@@ -146,11 +146,6 @@ def scan(call: Call, arg: NumArray) -> NumArray:
         return arg.copy()
     ufunc = running_ufunc(function, kind)
     if ufunc is not None:
-        from ..scanning import scan_lines
-
-        made = scan_lines(function, kind, arg, axis, call.threads)
-        if made is not None:
-            return made
         if kind.is_float and function in ("add", "mul"):
             return ordered_scan(ufunc, arg, axis)
         return np.asarray(ufunc.accumulate(arg, axis, arg.dtype))

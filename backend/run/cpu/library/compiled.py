@@ -1,0 +1,47 @@
+"""Library phases through compiled kernels: tried before NumPy, for they take their memory from the pool.
+
+Each gives None where NumPy has to do it (a foreign layout, few items, no llvmlite); before that the pool gives back what it keeps
+(pool, Note [The bound holds]).  Either way the bits are the same.
+
+Neighbours: `scanning`, `selecting`, `scattering` of the folder above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from ..kinds import NumArray
+from .frames import Arrays, Call
+from .masking import define
+
+Compiled: TypeAlias = Callable[[Call, Arrays], NumArray | None]
+
+
+def _scan(call: Call, arrays: Arrays) -> NumArray | None:
+    from ..scanning import scan_lines
+
+    return scan_lines(call.function(), call.kind(), arrays[0], call.axis() + call.rank, call.threads)
+
+
+def _compress(call: Call, arrays: Arrays) -> NumArray | None:
+    from ..selecting import compressed
+
+    mask, arg = arrays
+    axis = call.axis()
+    made = compressed(mask.reshape(-1), arg, axis, call.threads) if arg.ndim else None
+    if made is not None:
+        define(call, made.shape[axis])
+    return made
+
+
+def _where(call: Call, arrays: Arrays) -> NumArray | None:
+    from ..selecting import places
+
+    made = places(arrays[0], call.threads)
+    if made is not None:
+        define(call, len(made))
+    return made
+
+
+COMPILED: Final[dict[str, Compiled]] = {"scan": _scan, "compress": _compress, "where": _where}

@@ -1,0 +1,143 @@
+"""Compress and where through compiled kernels: pieces of the mask are counted, then each writes what it holds.
+
+Neighbours: `kernels.selecting` (the text), `library.compiled` (asks), `library.masking` (the same on NumPy).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from itertools import accumulate
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ...kernels import policy
+from ...kernels.llvm_leaf import is_installed
+from ...kernels.selecting import WIDTHS, Form, Select
+from ...kernels.store import address_of
+from ..pool import room
+from ..team import run_boxes
+from .compiled import CALL, PARALLEL
+from .kinds import NumArray
+
+LEAST: Final = 1 << 12
+"""Masks of fewer items stay on NumPy."""
+_SAVED: Final = 2.0
+"""Nanoseconds an item over NumPy."""
+_WORK: Final = 0.5
+_PIECES: Final = 4
+"""Pieces a thread."""
+_TOGETHER: Final = 64
+_CELL_BYTES: Final = 1 << 12
+"""Larger cells are copied by NumPy as well."""
+
+
+def _is_asked(mask: NumArray, items: int) -> bool:
+    current = policy.mode()
+    if current is policy.Mode.OFF or (items < LEAST and current is not policy.Mode.ALWAYS) or not items:
+        return False
+    return is_installed() and sys.byteorder == "little" and mask.dtype == np.bool_ and mask.flags.c_contiguous
+
+
+def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArray | None:
+    """The cells along `axis` whose item of the mask (a vector as long as the axis) holds; None where NumPy has to do it."""
+    items, tables = len(mask), prod(arg.shape[:axis])
+    if mask.ndim != 1 or items != arg.shape[axis] or not _is_asked(mask, arg.size):
+        return None
+    bytes = arg.itemsize * prod(arg.shape[axis + 1 :])
+    table = _step(arg.shape[:axis], arg.strides[:axis])
+    packed = _step(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
+    if table is None or (bytes != arg.itemsize and packed != arg.itemsize) or bytes > _CELL_BYTES:
+        return None
+    step = arg.strides[axis]
+    code = Select(Form.COPY, bytes, step == bytes) if bytes in WIDTHS else Select(Form.CELLS)
+    address = address_of(code) if policy.is_worth(code, items * tables * _SAVED) else None
+    if address is None:
+        return None
+    team = threads if items * tables * _WORK >= PARALLEL else 1
+    by_table = tables >= 2 * team
+    starts = _starts(items, 1 if by_table else team)
+    ends = list(accumulate(_counts(mask, starts)))
+    due = ends[-1]
+    result: NumArray = room((*arg.shape[:axis], due, *arg.shape[axis + 1 :]), arg.dtype)
+    source, target, masks = _address(arg), _address(result), _address(mask)
+    each = max(1, -(-tables // (_PIECES * team)) if team > 1 else tables) if by_table else 1
+    calls = []
+    for first in range(0, tables, each):
+        count = min(each, tables - first)
+        for start, stop, begin, end in zip(starts, [*starts[1:], items], [0, *ends[:-1]], ends, strict=True):
+            calls.append((
+                count, stop - start, masks + start, 0, source + first * table + start * step, table, step,
+                target + (first * due + begin) * bytes, (end - begin) * count, bytes,
+            ))  # fmt: skip
+    _run(address, calls, team, (mask, arg, result))
+    return result
+
+
+def places(mask: NumArray, threads: int) -> NumArray | None:
+    """Where a vector holds, or the coordinates of where a matrix does; None where NumPy has to do it."""
+    if mask.ndim not in (1, 2) or not _is_asked(mask, mask.size):
+        return None
+    pairs = mask.ndim == 2
+    code = Select(Form.PAIRS if pairs else Form.PLACES)
+    address = address_of(code) if policy.is_worth(code, mask.size * _SAVED * mask.ndim) else None
+    if address is None:
+        return None
+    team = threads if mask.size * _WORK >= PARALLEL else 1
+    length = len(mask)
+    width = mask.size // length
+    starts = _starts(length, team, max(1, _TOGETHER // width) if pairs else _TOGETHER)
+    ends = list(accumulate(_counts(mask, starts)))
+    result: NumArray = room((ends[-1], 2) if pairs else (ends[-1],), np.dtype(np.int64))
+    masks, target = _address(mask), _address(result)
+    calls = []
+    for start, stop, begin, end in zip(starts, [*starts[1:], length], [0, *ends[:-1]], ends, strict=True):
+        if pairs:
+            words = (stop - start, width, masks + start * width, width, start, 0, 0, target + begin * 16, end - begin, 0)
+        else:
+            words = (1, stop - start, masks + start, 0, 0, 0, start, target + begin * 8, end - begin, 0)
+        calls.append(words)
+    _run(address, calls, team, (mask, result))
+    return result
+
+
+def _starts(items: int, team: int, grain: int = _TOGETHER) -> list[int]:
+    pieces = _PIECES * team if team > 1 else 1
+    step = max(grain, -(-items // (pieces * grain)) * grain)
+    return list(range(0, items, step))
+
+
+def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
+    return [int(np.count_nonzero(mask[a:b])) for a, b in zip(starts, [*starts[1:], len(mask)], strict=True)]
+
+
+def _step(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The stride of some axes as one; None where they are not evenly spaced."""
+    step, reach = 0, 0
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 1:
+            continue
+        if not reach:
+            step = stride
+        elif stride != reach:
+            return None
+        reach = stride * size
+    return step
+
+
+def _address(array: NumArray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _run(address: int, calls: Sequence[tuple[int, ...]], team: int, owners: Any) -> None:
+    """`owners`: the arrays that the words are about, which live until the last call is over."""
+    call = CALL(address)
+
+    def work(words: tuple[int, ...], owners: Any = owners) -> None:
+        block = (ctypes.c_int64 * len(words))(*words)
+        call(ctypes.addressof(block))
+
+    run_boxes(calls, lambda: work, team)

@@ -1,0 +1,74 @@
+"""Compress and where through kernels select what NumPy selects, whatever the mask, the layout and the number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho.backend.kernels import policy
+from rho.backend.run.cpu import selecting
+from rho.backend.run.cpu.kinds import DTYPES
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+
+SHAPES = [
+    ((1,), 0),
+    ((7,), 0),
+    ((8,), 0),
+    ((1000,), 0),
+    ((900, 3), 0),
+    ((30, 501), 1),
+    ((3, 50, 7), 1),
+    ((2, 2000), 1),
+    ((300, 1), 0),
+]
+SHARES = (0, 0.01, 0.5, 0.99, 1)
+
+
+@pytest.fixture(autouse=True)
+def _always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(selecting, "PARALLEL", 0)
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_compress(kind: Kind) -> None:
+    rng = np.random.default_rng(1)
+    done = 0
+    for shape, axis in SHAPES:
+        array = (rng.random(shape) * 100).astype(DTYPES[kind])
+        for share in SHARES:
+            mask = rng.random(shape[axis]) < share
+            for threads in (1, 3):
+                for one in (array, array[::-1], np.asfortranarray(array), np.broadcast_to(array[:1], shape)):
+                    made = selecting.compressed(mask, one, axis, threads)
+                    done += made is not None
+                    assert made is None or np.array_equal(made, np.compress(mask, one, axis)), (shape, axis, share, threads)
+    assert done > 200
+
+
+@pytest.mark.parametrize("shape", [(1,), (9,), (5000,), (70, 33), (1, 9), (9, 1), (120, 70)])
+def test_where(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(2)
+    for share in SHARES:
+        mask = rng.random(shape) < share
+        for threads in (1, 3):
+            made = selecting.places(mask, threads)
+            assert made is not None and np.array_equal(made, np.argwhere(mask) if mask.ndim > 1 else np.flatnonzero(mask))
+
+
+def test_truth_is_any_byte_but_zero() -> None:
+    mask = np.frombuffer(bytes([0, 2, 255, 1, 0, 0, 7, 1, 128]) * 101, np.uint8).view(np.bool_)
+    made = selecting.places(mask, 1)
+    assert made is not None and np.array_equal(made, np.flatnonzero(mask))
+    items = np.arange(len(mask), dtype=np.float32)
+    found = selecting.compressed(mask, items, 0, 2)
+    assert found is not None and np.array_equal(found, items[mask])
+
+
+def test_what_numpy_does() -> None:
+    assert selecting.places(np.ones((2, 2, 2), np.bool_), 1) is None
+    assert selecting.places(np.ones(40, np.bool_)[::2], 1) is None
+    assert selecting.compressed(np.ones(3, np.bool_), np.zeros(4), 0, 1) is None
+    assert selecting.compressed(np.ones(0, np.bool_), np.zeros(0), 0, 1) is None
