@@ -53,7 +53,7 @@ class Native:
         self._work = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(worker)
         self._method = _Method(b"call", call, _FAST_CALL, None)
         self._helpers = 0
-        self._teams: list[Any] = []
+        self._team = 0
         self._lock = threading.Lock()
         self._renew()
         os.register_at_fork(before=self._lock.acquire, after_in_parent=self._lock.release, after_in_child=self._forked)
@@ -70,9 +70,8 @@ class Native:
         if self._helpers >= count:
             return
         with self._lock:
-            team = self._teams[-1]
             while self._helpers < min(count, MOST_HELPERS):
-                thread = threading.Thread(target=self._work, args=(team.value,), daemon=True, name="rho helper")
+                thread = threading.Thread(target=self._work, args=(self._team,), daemon=True, name="rho helper")
                 try:
                     thread.start()
                 except RuntimeError:
@@ -80,9 +79,8 @@ class Native:
                 self._helpers += 1
 
     def _renew(self) -> None:
-        team = _Team()
-        self._teams.append(team)
-        ctypes.c_void_p.from_address(self._team_variable).value = team.value
+        self._team = _new_team()
+        ctypes.c_void_p.from_address(self._team_variable).value = self._team
         self._helpers = 0
 
     def _forked(self) -> None:
@@ -96,16 +94,19 @@ class _Method(ctypes.Structure):
     _fields_ = (("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p))
 
 
-class _Team:
-    """The memory of a team, which is never given back: helpers look at it as long as the process lives."""
-
-    def __init__(self) -> None:
-        self._memory = np.zeros(TEAM_BYTES + 64, np.uint8)
-        self.value = -(-self._memory.ctypes.data // 64) * 64
-        system = ctypes.CDLL(None)
-        system.pthread_mutex_init(ctypes.c_void_p(self.value + MUTEX), None)
-        system.pthread_cond_init(ctypes.c_void_p(self.value + CHANGE), None)
-        ctypes.c_int64.from_address(self.value + LOOKING).value = LOOKING_NANOSECONDS
+def _new_team() -> int:
+    """The address of a team's memory, which is never given back: helpers look at it until the process is gone."""
+    allocate = ctypes.pythonapi.PyMem_RawCalloc
+    allocate.restype, allocate.argtypes = ctypes.c_void_p, (ctypes.c_size_t, ctypes.c_size_t)
+    memory: int | None = allocate(1, TEAM_BYTES + 64)
+    if memory is None:
+        raise MemoryError
+    team = -(-memory // 64) * 64
+    system = ctypes.CDLL(None)
+    system.pthread_mutex_init(ctypes.c_void_p(team + MUTEX), None)
+    system.pthread_cond_init(ctypes.c_void_p(team + CHANGE), None)
+    ctypes.c_int64.from_address(team + LOOKING).value = LOOKING_NANOSECONDS
+    return team
 
 
 def native() -> Native | None:

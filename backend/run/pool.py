@@ -13,7 +13,6 @@ Neighbours: `memory.sole_owner` (a leased array may be overwritten), `cpu.compil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -24,25 +23,46 @@ MOST_KEPT: Final = 1 << 30
 ALIGNMENT: Final = 64
 _PAGE: Final = 512
 
-_free: dict[int, list[Any]] = {}
+
+class _Buffer:
+    """Memory, and how it was last shown."""
+
+    __slots__ = ("address", "memory", "shown", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size, self.memory = size, np.empty(size + ALIGNMENT, np.uint8)
+        self.address = -(-self.memory.__array_interface__["data"][0] // ALIGNMENT) * ALIGNMENT
+        self.shown: tuple[tuple[int, ...], np.dtype[Any], dict[str, Any]] | None = None
+
+    def interface(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
+        shown = self.shown
+        if shown is None or shown[1] is not dtype or shown[0] != shape:
+            made = {"shape": shape, "typestr": dtype.str, "data": (self.address, False), "version": 3}
+            self.shown = shown = shape, dtype, made
+        return shown[2]
+
+
+_free: dict[int, list[_Buffer]] = {}
 
 
 class Lease:
     """The right to a buffer; gives it back at its end."""
 
-    __slots__ = ("__array_interface__", "buffer", "size")
+    __slots__ = ("__array_interface__", "buffer")
 
-    def __init__(self, buffer: Any, size: int, address: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self.buffer, self.size = buffer, size
-        self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": (address, False), "version": 3}
+    def __init__(self, buffer: _Buffer, interface: dict[str, Any]) -> None:
+        self.buffer, self.__array_interface__ = buffer, interface
 
     def __del__(self) -> None:
-        kept = _free
-        if kept is not None and self.size + sum(size * len(row) for size, row in list(kept.items())) <= MOST_KEPT:
-            kept.setdefault(self.size, []).append(self.buffer)
+        kept, buffer = _free, self.buffer
+        if kept is not None and buffer.size + sum([size * len(row) for size, row in list(kept.items())]) <= MOST_KEPT:
+            row = kept.get(buffer.size)
+            if row is None:
+                row = kept.setdefault(buffer.size, [])
+            row.append(buffer)
 
 
-def room(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
+def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """An array of undefined contents, contiguous, on an address that is a multiple of `ALIGNMENT` if it is large."""
     size = dtype.itemsize
     for length in shape:
@@ -54,9 +74,8 @@ def room(shape: Sequence[int], dtype: np.dtype[Any]) -> Any:
         buffer = _free[size].pop()
     except (KeyError, IndexError):
         trim(size)
-        buffer = np.empty(size + ALIGNMENT, np.uint8)
-    address = buffer.__array_interface__["data"][0]
-    return np.asarray(Lease(buffer, size, -(-address // ALIGNMENT) * ALIGNMENT, tuple(shape), dtype))
+        buffer = _Buffer(size)
+    return np.asarray(Lease(buffer, buffer.interface(shape, dtype)))
 
 
 def trim(wanted: int | None = None) -> None:

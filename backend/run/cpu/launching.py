@@ -33,6 +33,8 @@ LONG_NANOSECONDS: Final = 10e6
 """Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
 MOST_WORDS: Final = 1 << 13
 """Words of all blocks of a launch, which lie on the stack."""
+HELPERS_PLACE: Final = 3
+"""Where a launch says how many helpers may join."""
 _MOST_LAUNCHES: Final = 16
 _COMBINE: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 

@@ -31,7 +31,7 @@ from ..native import Native, native
 from ..pool import ALIGNMENT, LEAST, room
 from .compiled import Bound, CompiledRun, layout_of
 from .kinds import DTYPES, NumArray, constants
-from .launching import Base, Block, combining_words, launch_words, moved, words_of
+from .launching import HELPERS_PLACE, Base, Block, combining_words, launch_words, moved, words_of
 from .row_kernels import BoundRows, RowBinding
 from .rows import RowsRun, compile_rows
 from .structured import compile_structured, compiled_of
@@ -109,7 +109,7 @@ class _Linker:
         self.examples: dict[ValueId, NumArray] = {}
         self.roots: dict[ValueId, int | None] = {}
         self.outputs: dict[str, int] = {}
-        self.duration, self.is_ready = 0.0, True
+        self.duration, self.helpers, self.is_ready = 0.0, 0, True
 
     # ------------------------------------------------------------------------------------------- steps
 
@@ -302,6 +302,7 @@ class _Linker:
     def launch(self, words: list[int] | None) -> None:
         if words is None:
             raise _Refused(Verdict.NEVER)
+        self.helpers = max(self.helpers, words[HELPERS_PLACE])
         self.operations += [Operation.LAUNCH, self.put(words)]
 
     def put(self, words: Sequence[int]) -> int:
@@ -337,7 +338,7 @@ class _Linker:
         begin = _HEAD + len(self.checks) + len(self.data)
         head = [len(self.arguments), len(self.bases), id(OTHER), id(np.ndarray), begin]
         words = np.array([*head, *self.checks, *self.data, *self.operations, 0, 0, 0], np.int64)
-        made.ask_for_helpers(self.threads - 1)
+        made.ask_for_helpers(self.helpers)
         return made.function(words, self.keep)
 
 
