@@ -1,7 +1,8 @@
 """The definitions of `mathematics` as CUDA C++: `Expression` writes a statement for each operator.
 
-Each definition becomes one `__device__` function of binary64.  The compiler is told not to contract, so the bits are those of
-every other tier, except where a definition asks the C library (angles beyond 10⁶), whose place CUDA's own library takes.
+Each definition becomes one `__device__` function of the kind that it computes in.  The compiler is told not to contract, so the
+bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶), whose place CUDA's own
+library takes.
 
 Neighbours: `mathematics` (the definitions), `cuda_scalars` (calls the functions).
 """
@@ -9,16 +10,18 @@ Neighbours: `mathematics` (the definitions), `cuda_scalars` (calls the functions
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any, Final
+import struct
+from typing import Final
 
 from ...typechecker.elements import Kind
 from .error_table import entries
+from .mathematics import Definition
 
 TYPES: Final = {
     Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
 }  # fmt: skip
 """The type of a computed value."""
+WORDS: Final = {Kind.I32: ("int", "unsigned"), Kind.I64: ("i64", "u64")}
 
 _LEAST: Final = -(1 << 63)
 
@@ -43,11 +46,11 @@ def _float(kind: Kind, value: float) -> str:
         wide = "0x7ff0000000000000LL" if kind is Kind.F64 else "0x7f800000"
         text = f"__longlong_as_double({wide})" if kind is Kind.F64 else f"__int_as_float({wide})"
         return text if value > 0 else f"(-{text})"
-    return value.hex() if kind is Kind.F64 else f"{value.hex()}f"
+    return value.hex() if kind is Kind.F64 else f"{struct.unpack('<f', struct.pack('<f', value))[0].hex()}f"
 
 
 class Expression:
-    """A variable of binary64, i64 or bool."""
+    """A variable: a float, a whole number of its width, or a truth."""
 
     __slots__ = ("kind", "name", "text")
     __hash__ = None  # type: ignore[assignment]
@@ -59,8 +62,9 @@ class Expression:
         return other.name if isinstance(other, Expression) else number(self.kind, other)
 
     def _made(self, operator: str, left: str, right: str) -> Expression:
-        if self.kind is Kind.I64:
-            return self.text.let(Kind.I64, f"(i64)((u64){left} {operator} (u64){right})")
+        if not self.kind.is_float:
+            signed, unsigned = WORDS[self.kind]
+            return self.text.let(self.kind, f"({signed})(({unsigned}){left} {operator} ({unsigned}){right})")
         return self.text.let(self.kind, f"{left} {operator} {right}")
 
     def __add__(self, other: Expression | float) -> Expression:
@@ -88,10 +92,11 @@ class Expression:
         return self.text.let(self.kind, f"{self.name} & {self._of(other)}")
 
     def __lshift__(self, other: int) -> Expression:
-        return self.text.let(Kind.I64, f"(i64)((u64){self.name} << {other})")
+        signed, unsigned = WORDS[self.kind]
+        return self.text.let(self.kind, f"({signed})(({unsigned}){self.name} << {other})")
 
     def __rshift__(self, other: int) -> Expression:
-        return self.text.let(Kind.I64, f"{self.name} >> {other}")
+        return self.text.let(self.kind, f"{self.name} >> {other}")
 
     def _test(self, operator: str, other: Expression | float | int) -> Expression:
         return self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
@@ -125,12 +130,16 @@ class CudaFunction:
         return self.let(kind, f"{condition.name} ? {first} : {second}")
 
     def magnitude(self, x: Expression) -> Expression:
-        return self.let(x.kind, f"fabs({x.name})")
+        return self.let(x.kind, f"{'fabsf' if x.kind is Kind.F32 else 'fabs'}({x.name})")
 
     def bits(self, x: Expression) -> Expression:
+        if x.kind is Kind.F32:
+            return self.let(Kind.I32, f"__float_as_int({x.name})")
         return self.let(Kind.I64, f"__double_as_longlong({x.name})")
 
     def float_of(self, bits: Expression) -> Expression:
+        if bits.kind is Kind.I32:
+            return self.let(Kind.F32, f"__int_as_float({bits.name})")
         return self.let(Kind.F64, f"__longlong_as_double({bits.name})")
 
     def lookup(self, table: str, index: Expression) -> Expression:
@@ -145,9 +154,9 @@ class CudaFunction:
         return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
 
 
-def defined(name: str, compute: Callable[[Any, Any], Any]) -> tuple[str, ...]:
-    """The tables and the text of a definition as the function `name`."""
-    function = CudaFunction()
-    result = compute(Expression(function, Kind.F64, "x"), function)
+def defined(name: str, found: Definition) -> tuple[str, ...]:
+    """The tables and the text of a definition as the function `name`, of the kind that it computes in."""
+    function, type = CudaFunction(), TYPES[found.kind]
+    result = found.compute(Expression(function, found.kind, "x"), function)
     body = "\n".join((*function.lines, f"  return {result.name};"))
-    return (*function.tables.values(), f"__device__ static double {name}(double x) {{\n{body}\n}}")
+    return (*function.tables.values(), f"__device__ static {type} {name}({type} x) {{\n{body}\n}}")

@@ -17,7 +17,7 @@ from typing import Final
 from ...typechecker.elements import Kind
 from .cuda_math import TYPES, defined, number
 from .ir import Apply, Literal
-from .mathematics import definition
+from .mathematics import Definition, definition
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""
@@ -64,13 +64,11 @@ class Functions:
     def need(self, helper: str) -> None:
         self.texts.setdefault(helper, _HELPERS[helper])
 
-    def define(self, function: str, parameter: int) -> str:
-        """The name of a function of binary64 that `mathematics` defines."""
-        name = f"rho_{function}" + (f"_{parameter}" if function == "circular" else "")
+    def define(self, function: str, parameter: int, found: Definition, kind: Kind) -> str:
+        """The name of a function that `mathematics` defines."""
+        name = f"rho_{function}" + (f"_{parameter}" if function == "circular" else "") + ("_single" if kind is Kind.F32 else "")
         if name not in self.texts:
-            compute = definition(function, parameter, Kind.F64)
-            assert compute is not None
-            *tables, text = defined(name, compute)
+            *tables, text = defined(name, found)
             for table in tables:
                 self.texts.setdefault(table.split("[")[0], table)
             self.texts[name] = text
@@ -116,9 +114,10 @@ def apply(functions: Functions, node: Apply, args: list[str]) -> str:
         return f"{args[0]} ? {args[1]} : {args[2]}"
     if function == "convert":
         return convert(kind, node.kind, args[0])
-    if definition(function, node.parameter, kind) is not None:
-        name = functions.define(function, node.parameter)
-        return f"(float){name}((double){args[0]})" if kind is Kind.F32 else f"{name}({args[0]})"
+    found = definition(function, node.parameter, kind)
+    if found is not None:
+        name = functions.define(function, node.parameter, found, kind)
+        return f"{name}({args[0]})" if kind is found.kind else f"(float){name}((double){args[0]})"
     if len(args) == 2:
         return combine(functions, function, kind, args[0], args[1])
     return _monadic(functions, function, kind, args[0])

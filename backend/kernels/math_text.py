@@ -5,18 +5,18 @@ Neighbours: `mathematics`, `scalar_text` (vectors), `writer`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...typechecker.elements import Kind
 from .error_table import entries
 
 if TYPE_CHECKING:
+    from .mathematics import Definition
     from .scalar_text import Vectors
 
 
 class Value:
-    """A vector of binary64, i64 or bool."""
+    """A vector of floats, whole numbers of their width, or truths."""
 
     __slots__ = ("kind", "name", "v")
     __hash__ = None  # type: ignore[assignment]
@@ -91,10 +91,12 @@ class LlvmVectors:
         return Value(self.v, x.kind, self.v.intrinsic("fabs", x.kind, x.name))
 
     def bits(self, x: Value) -> Value:
-        return Value(self.v, Kind.I64, self.v.cast("bitcast", Kind.F64, Kind.I64, x.name))
+        kind = Kind.I64 if x.kind is Kind.F64 else Kind.I32
+        return Value(self.v, kind, self.v.cast("bitcast", x.kind, kind, x.name))
 
     def float_of(self, bits: Value) -> Value:
-        return Value(self.v, Kind.F64, self.v.cast("bitcast", Kind.I64, Kind.F64, bits.name))
+        kind = Kind.F64 if bits.kind is Kind.I64 else Kind.F32
+        return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
 
     def lookup(self, table: str, index: Value) -> Value:
         v, numbers = self.v, entries(table)
@@ -130,9 +132,10 @@ class LlvmVectors:
         return Value(v, Kind.F64, w.let(f"phi {type} [ {value.name}, %{before} ], [ {loop.carried[0]}, %{after} ]"))
 
 
-def defined(v: Vectors, compute: Callable[[Any, Any], Any], kind: Kind, x: str) -> str:
+def defined(v: Vectors, found: Definition, kind: Kind, x: str) -> str:
     """A definition on a vector of floats."""
-    if kind is Kind.F32:
-        x = v.cast("fpext", Kind.F32, Kind.F64, x)
-    result = compute(Value(v, Kind.F64, x), LlvmVectors(v)).name
-    return v.cast("fptrunc", Kind.F64, Kind.F32, result) if kind is Kind.F32 else str(result)
+    widens = kind is not found.kind
+    if widens:
+        x = v.cast("fpext", kind, found.kind, x)
+    result = str(found.compute(Value(v, found.kind, x), LlvmVectors(v)).name)
+    return v.cast("fptrunc", found.kind, kind, result) if widens else result

@@ -4,8 +4,8 @@ A definition is Python over values that know `+ - × ÷`, comparisons and intege
 arrays in `backend.run.cpu.mathematics`.  No multiplication is contracted with an addition, so both give the same bits, and a
 phase may go from one tier to the other while it runs.
 
-Everything computes in binary64; a binary32 operand is widened and the result rounded once.  Largest errors found against
-mpmath are asserted in tests/kernels/test_mathematics.py: 1 ulp, and 2 for tanh and erf.
+These compute in binary64; those of binary32 are in `single`.  Largest errors found against mpmath are asserted in
+tests/kernels/test_mathematics.py: 1 ulp, and 2 for tanh and erf.
 
 Methods and coefficients of exp, ln, sin, cos: FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).  tanh near 0:
 Cephes (S. Moshier).  erf: a table of the function and its derivative at multiples of 1/128, with a Taylor polynomial between.
@@ -17,21 +17,26 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import Any, Final, Protocol
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
 
 from ...typechecker.elements import Kind
+from . import single
 from .error_table import STEPS_PER_UNIT
 
 
 class Machine(Protocol):
-    """What definitions need beside operators.  Values are opaque: `F` of binary64, `I` of i64, `B` of bool."""
+    """What definitions need beside operators.  Values are opaque: floats, whole numbers as wide as they, and truths."""
 
     def choose(self, condition: Any, x: Any, y: Any) -> Any:
         """`x` where the condition holds, else `y`; one of them may be a Python float."""
         ...
 
     def magnitude(self, x: Any) -> Any: ...
-    def bits(self, x: Any) -> Any: ...
+    def bits(self, x: Any) -> Any:
+        """The bits of a float as a whole number of its width."""
+        ...
+
     def float_of(self, bits: Any) -> Any: ...
     def lookup(self, table: str, index: Any) -> Any:
         """The entries of a table of `error_table` at indices that are in range."""
@@ -197,13 +202,32 @@ def erf(x: Any, m: Machine) -> Any:
     return m.choose(m.magnitude(x) < 1e-300, x * 1.12837916709551257390, value)
 
 
-DEFINITIONS: Final[dict[str, Callable[[Any, Machine], Any]]] = {"exp": exp, "ln": ln, "erf": erf}
-CIRCULAR_DEFINITIONS: Final[dict[int, Callable[[Any, Machine], Any]]] = {1: sin, 2: cos, 7: tanh}
+Compute: TypeAlias = Callable[[Any, Machine], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`compute` on values of `kind`, to which an operand is converted and from which the result is."""
+
+    compute: Compute
+    kind: Kind
+
+
+DEFINITIONS: Final[dict[str, Compute]] = {"exp": exp, "ln": ln, "erf": erf}
+CIRCULAR_DEFINITIONS: Final[dict[int, Compute]] = {1: sin, 2: cos, 7: tanh}
+_SINGLE: Final[dict[tuple[str, int], Definition]] = {
+    ("exp", 0): Definition(single.exp, Kind.F32), ("ln", 0): Definition(single.ln, Kind.F32),
+    ("erf", 0): Definition(single.erf, Kind.F32), ("circular", 7): Definition(single.tanh, Kind.F32),
+    ("circular", 1): Definition(single.sin, Kind.F64), ("circular", 2): Definition(single.cos, Kind.F64),
+}  # fmt: skip
 TRANSCENDENTAL: Final[frozenset[str]] = frozenset(DEFINITIONS) | {"circular"}
 
 
-def definition(function: str, parameter: int, kind: Kind) -> Callable[[Any, Machine], Any] | None:
+def definition(function: str, parameter: int, kind: Kind) -> Definition | None:
     """The definition of a scalar function on a kind, if it is one of these."""
-    if not kind.is_float:
+    if kind is Kind.F32:
+        return _SINGLE.get((function, parameter if function == "circular" else 0))
+    if kind is not Kind.F64:
         return None
-    return CIRCULAR_DEFINITIONS.get(parameter) if function == "circular" else DEFINITIONS.get(function)
+    found = CIRCULAR_DEFINITIONS.get(parameter) if function == "circular" else DEFINITIONS.get(function)
+    return None if found is None else Definition(found, kind)

@@ -132,9 +132,9 @@ class Vectors:
             case "floor" | "ceil":
                 rounded = self.intrinsic(node.function, kind, args[0])
                 return _to_i64_checked(self, place, kind, rounded, args[0], Kind.I64)
-        compute = definition(node.function, node.parameter, kind)
-        if compute is not None:
-            return defined(self, compute, kind, args[0])
+        found = definition(node.function, node.parameter, kind)
+        if found is not None:
+            return defined(self, found, kind, args[0])
         if len(args) == 2:
             return _DYADIC[node.function](self, kind, args[0], args[1])
         return _MONADIC[node.function](self, kind, args[0])

@@ -36,6 +36,7 @@ void rho_barrier();
 static inline void __syncthreads() { rho_barrier(); }
 static inline long long __double_as_longlong(double x) { long long y; __builtin_memcpy(&y, &x, 8); return y; }
 static inline double __longlong_as_double(long long x) { double y; __builtin_memcpy(&y, &x, 8); return y; }
+static inline int __float_as_int(float x) { int y; __builtin_memcpy(&y, &x, 4); return y; }
 static inline float __int_as_float(unsigned x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
 static inline int __clz(int x) { return x ? __builtin_clz(x) : 32; }
 static inline unsigned __brev(unsigned x) {

@@ -74,6 +74,38 @@ def test_error_bound(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_error_bound_of_the_narrow_kind(name: str) -> None:
+    """Against binary64, over all binades: a step that is no power of two through the bit patterns."""
+    function, parameter, *_ = FUNCTIONS[name]
+    narrow, wide = own_function(function, Kind.F32, parameter), own_function(function, Kind.F64, parameter)
+    assert narrow is not None and wide is not None
+    last = 1e6 if name in ("sin", "cos") else 3.4e38
+    places = [np.arange(1, np.array(last, np.float32).view(np.int32), 4099, dtype=np.int32)]
+    places += [np.arange(*np.array(ends, np.float32).view(np.int32), 97, dtype=np.int32) for ends in ((0.01, 8.0), (0.5, 2.0))]
+    points = np.concatenate(places).view(np.float32)
+    with np.errstate(all="ignore"):
+        for values in (points, -points) if name != "ln" else (points,):
+            got, true = narrow(values), wide(values.astype(np.float64))
+            rounded = true.astype(np.float32)
+            unit = np.spacing(np.abs(rounded)).astype(np.float64)
+            worst = np.abs(got.astype(np.float64) - true) / unit
+            finite = np.isfinite(rounded) & np.isfinite(got)
+            assert (np.isfinite(rounded) == np.isfinite(got)).all()
+            assert worst[finite].max() <= 1.5, worst[finite].max()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+def test_special_values_of_the_narrow_kind(name: str) -> None:
+    function, parameter, *_ = FUNCTIONS[name]
+    narrow, wide = own_function(function, Kind.F32, parameter), own_function(function, Kind.F64, parameter)
+    assert narrow is not None and wide is not None
+    values = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, 120.0, -120.0], np.float32)
+    with np.errstate(all="ignore"):
+        assert np.allclose(narrow(values), wide(values.astype(float)).astype(np.float32), 2.5e-7, 0, equal_nan=True)
+        assert (np.signbit(narrow(values[:2])) == np.signbit(wide(values[:2].astype(float)))).all()
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_special_values(name: str) -> None:
     """Those of the C library, to the sign of zero."""
     function, parameter, *_ = FUNCTIONS[name]

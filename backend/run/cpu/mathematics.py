@@ -18,7 +18,7 @@ from ....typechecker.elements import Kind
 from ...kernels.error_table import entries
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.mathematics import definition
-from .kinds import NumArray
+from .kinds import DTYPES, NumArray
 
 
 class Arrays:
@@ -31,10 +31,12 @@ class Arrays:
         return np.absolute(x)
 
     def bits(self, x: Any) -> Any:
-        return np.asarray(x).view(np.int64)
+        x = np.asarray(x)
+        return x.view(np.int64 if x.dtype == np.float64 else np.int32)
 
     def float_of(self, bits: Any) -> Any:
-        return np.asarray(bits).view(np.float64)
+        bits = np.asarray(bits)
+        return bits.view(np.float64 if bits.dtype == np.int64 else np.float32)
 
     def lookup(self, table: str, index: Any) -> Any:
         return _table(table)[index]
@@ -61,12 +63,12 @@ def own_function(function: str, kind: Kind, parameter: int) -> Callable[..., Any
     found = definition(function, parameter, kind)
     if found is None or not is_installed():
         return None
-    compute = found
+    compute, working, dtype = found.compute, DTYPES[found.kind], DTYPES[kind]
 
     def apply(x: Any, out: NumArray | None = None) -> Any:
-        made = np.asarray(compute(np.asarray(x, np.float64), _ARRAYS))
+        made = np.asarray(compute(np.asarray(x, working), _ARRAYS))
         if out is None:
-            return made if kind is Kind.F64 else made.astype(np.float32)
+            return made.astype(dtype, copy=False)
         np.copyto(out, made, casting="unsafe")
         return out
 
