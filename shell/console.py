@@ -57,6 +57,22 @@ class Console:
         return self.input.isatty() and self.out.isatty()
 
     @property
+    def has_lines(self) -> bool:
+        """May a line on the terminal of messages be drawn again and again?"""
+        return self.err.isatty() and self.environment.get("TERM") != "dumb"
+
+    @property
+    def error_width(self) -> int:
+        """Columns of the terminal of messages."""
+        columns = self.environment.get("COLUMNS", "")
+        if columns.isdigit() and int(columns) >= 20:
+            return int(columns)
+        try:
+            return max(20, os.get_terminal_size(self.err.fileno()).columns)
+        except (OSError, ValueError):
+            return 80
+
+    @property
     def width(self) -> int:
         """Columns for results: the window's on a terminal, else 80."""
         columns = self.environment.get("COLUMNS", "")

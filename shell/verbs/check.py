@@ -18,6 +18,7 @@ from .. import messages, quantities
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
+from ..progress import progress
 from ..results import to_json
 from ..session import Checked, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
@@ -42,11 +43,12 @@ def check_all(
     diagnostics: list[Diagnostic] = []
     sources: dict[str, Source] = {}
     programs: list[Checked] = []
-    for file in files:
-        checked = _check(session, file, console, checkers.get(file))
-        programs.append(checked)
-        sources.update(checked.sources)
-        diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
+    with progress(console, lambda: f"checking {len(programs) + 1}/{len(files)} {files[min(len(programs), len(files) - 1)]}"):
+        for file in files:
+            checked = _check(session, file, console, checkers.get(file))
+            programs.append(checked)
+            sources.update(checked.sources)
+            diagnostics += [found for found in checked.diagnostics if found not in diagnostics]
     names = [STANDARD_INPUT if file == "-" else file for file in files]
     milliseconds = (time.perf_counter() - started) * 1000
     _report(arguments, console, diagnostics, sources, names, milliseconds, programs)
@@ -54,9 +56,7 @@ def check_all(
     return code, frozenset([*files, *sources])
 
 
-def watch(
-    session: Session, arguments: Arguments, console: Console, wait: Callable[[frozenset[str]], bool]
-) -> Exit:
+def watch(session: Session, arguments: Arguments, console: Console, wait: Callable[[frozenset[str]], bool]) -> Exit:
     """Check, `wait` for one of the texts to change, and again, until it says there is no more to wait for."""
     checkers: dict[str, Checker] = {}
     while True:

@@ -17,6 +17,7 @@ from .. import machine, messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
+from ..progress import progress
 from ..results import print_json, to_json, wants_json, write_whole
 
 if TYPE_CHECKING:
@@ -65,7 +66,8 @@ def _calibrated(console: Console, *, refine: bool) -> Profile:
     from .. import profiles
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
-    profile, kept = profiles.calibrate(refine=refine)
+    with progress(console, lambda: "measuring"):
+        profile, kept = profiles.calibrate(refine=refine)
     console.note(f"kept in {kept}" if kept is not None else "the cache folder cannot be written: not kept")
     return profile
 

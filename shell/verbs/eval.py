@@ -30,7 +30,13 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho eval: needs an expression", "for example: rho eval '+/⍳10'")
     if text == "-":
         text = console.read_input()
-    report = run_program(Source(EVAL, text), session, request, verify=arguments.has("--verify"))
+    if console.has_lines:
+        from ..progress import RunProgress
+
+        with RunProgress(console) as watch:
+            report = run_program(Source(EVAL, text), session, request, verify=arguments.has("--verify"), watch=watch)
+    else:
+        report = run_program(Source(EVAL, text), session, request, verify=arguments.has("--verify"))
     return show_report(report, console, json=wants_json(arguments))
 
 

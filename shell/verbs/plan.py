@@ -12,6 +12,7 @@ from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..plan_output import picture, picture_asked
+from ..progress import planning
 from ..requests import check_names, permissions_of, request_of
 from ..results import wants_json, write_whole
 from ..scheduling import Scheduling, Use, read_plan, scheduling_of
@@ -52,7 +53,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         return Exit.REJECTED
     check_names(checked.core, request)
     try:
-        loaded = session.load(checked, request, PlanDetail.FULL, scheduling)
+        with planning(console):
+            loaded = session.load(checked, request, PlanDetail.FULL, scheduling)
     except RhoError as error:
         messages.show(console, error.diagnostics, checked.sources)
         return messages.exit_of(error)

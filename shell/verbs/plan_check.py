@@ -15,6 +15,7 @@ from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
+from ..progress import planning
 from ..requests import check_names, permissions_of, request_of
 from ..results import to_json, wants_json
 from ..session import Session
@@ -35,7 +36,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         loaded = _program(arguments, console, plan, path)
         if loaded is None:
             return Exit.REJECTED
-        notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
+        with planning(console):
+            notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
     except Undecodable as error:
         messages.show(console, error.diagnostics, {error.source.name: error.source})
         return Exit.REJECTED

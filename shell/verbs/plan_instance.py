@@ -22,6 +22,7 @@ from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..plan_output import picture, picture_asked
+from ..progress import planning
 from ..results import to_json, wants_json, write_whole
 
 _MOST_BYTES = 256 << 20
@@ -45,7 +46,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except RhoError as error:
         messages.show(console, error.diagnostics, {})
         return Exit.USAGE
-    solved = solve(problem, budget)
+    with planning(console):
+        solved = solve(problem, budget)
     drawn = picture_asked(arguments)
     if drawn is not None and solved.answer.schedule is not None:
         from ...backend.schedule.pictures.of_answer import chart_of_answer

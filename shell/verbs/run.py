@@ -12,6 +12,7 @@ from ..exits import Exit
 from ..outcome import Outcome
 from ..permissions import Permissions
 from ..plotting.requested import drawings_of
+from ..progress import RunProgress
 from ..requests import Request, check_outputs, data_file, permissions_of, request_of
 from ..results import wants_json
 from ..running import UNWATCHED, run_program
@@ -55,10 +56,11 @@ def run(arguments: Arguments, console: Console) -> Exit:
         for write in files:
             write()
 
-    report = run_program(
-        program, session, request, scheduling=scheduling, verify=arguments.has("--verify"), analyze=arguments.has("--analyze"),
-        ready=ready, save=save, watch=recorder or UNWATCHED,
-    )  # fmt: skip
+    with RunProgress(console, recorder or UNWATCHED) as watch:
+        report = run_program(
+            program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
+            analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch,
+        )  # fmt: skip
     report = replace(report, outcome=drawings.without(report.outcome))
     if recorder is not None and traced is not None and report.exit is Exit.OK:
         write_trace(recorder, traced)

@@ -9,23 +9,25 @@ from ..claims import Failure, check_case
 from ..console import Console
 from ..examples import markdown_cases, rho_cases
 from ..exits import Exit
+from ..progress import progress
 from ..results import print_json, wants_json
 from ..sources import Undecodable, find_files, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
     failures: list[Failure] = []
-    cases = 0
+    cases, file = 0, ""
     files = find_files(arguments.positional, (".rho", ".md"))
-    for file in files:
-        try:
-            text = read_source(file).text
-        except Undecodable as error:
-            failures.append(Failure(file, 1, error.diagnostics[0].message))
-            continue
-        for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
-            cases += 1
-            failures += check_case(case, file, text)
+    with progress(console, lambda: f"{cases} examples, now in {file}"):
+        for file in files:
+            try:
+                text = read_source(file).text
+            except Undecodable as error:
+                failures.append(Failure(file, 1, error.diagnostics[0].message))
+                continue
+            for case in markdown_cases(text) if file.endswith(".md") else rho_cases(text):
+                cases += 1
+                failures += check_case(case, file, text)
     _report(arguments, console, failures, cases, len(files))
     return Exit.FAILED if failures else Exit.OK
 
