@@ -55,7 +55,7 @@ def _work_on(bounds: Bounds, phase: int, kind: int) -> int:
     task = bounds.phases[phase]
     if bounds.whole[phase]:
         return bounds.ticks_on(phase, kind) * SCALE
-    rate = _least_rate(task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]], task.rows)
+    rate = least_rate(task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]], task.rows)
     return SCALE * task.rows * rate.numerator // rate.denominator
 
 
@@ -97,9 +97,7 @@ class _Window:
         work = sum(min(weights[c] * w for c, w in job) for job in self.jobs)
 
         def room(time: int) -> int:
-            return SCALE * sum(
-                w * n * max(0, time - lost) for w, n, lost in zip(weights, self.sizes, self.lost, strict=True)
-            )
+            return SCALE * sum(w * n * max(0, time - lost) for w, n, lost in zip(weights, self.sizes, self.lost, strict=True))
 
         if room(known) >= work:
             return known
@@ -174,7 +172,7 @@ def _lacking(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> i
     return worst
 
 
-def _least_rate(table: Ticks, rows: int) -> Fraction:
+def least_rate(table: Ticks, rows: int) -> Fraction:
     """The least ticks per row of any shard of 1 to `rows` rows: on a straight line that is at an end."""
     points = table.points
     if len(points) == 1:

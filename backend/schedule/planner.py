@@ -1,9 +1,10 @@
 """The planner: tiers from cheap to dear, until a plan meets a bound or the budget is spent.
 
-baselines → one phase cut (`splitting`) → uniform modes → annealing → lower bounds → bound over all cuts (`exact.relaxed`) →
-exact search → left shift.  Graphs of more than `MOST_EXACT` phases, or on very many devices, go through `large`.  The answer is
-never worse than a baseline, and says why no plan is better, or how far the bound is away.  Everything is counted in moves and
-solver steps, so the same problem gives the same answer; without z3 the status is "optimal" only where a bound is met.
+baselines → one phase cut (`splitting`) → lower bounds → rows as a fluid (`fluid`) → uniform modes → annealing → bound over all
+cuts (`exact.relaxed`) → exact search → left shift.  Graphs of more than `MOST_EXACT` phases, or on very many devices, go
+through `large`.  The answer is never worse than a baseline, and says why no plan is better, or how far the bound is away.
+Everything is counted in moves and solver steps, so the same problem gives the same answer; without z3 the status is
+"optimal" only where a bound is met.
 
 Neighbours: `exact` (imported when first needed), `objectives` (goals other than latency, on top of this).
 """
@@ -18,16 +19,17 @@ from .bounds import Bounds
 from .budget import DEFAULT, Budget
 from .costs import Costs, order_of
 from .found import Found
-from .heuristics import Candidate, anneal, anneal_order, baselines, retime, uniform
-from .heuristics.annealing import SEED
+from .heuristics import Candidate, anneal, anneal_order, baselines, retime, shifts, uniform
+from .heuristics.annealing import CUT, SEED
 from .heuristics.candidates import MOST_SHARDS, acceptable
+from .heuristics.shifting import Shift
 from .large import improve
 from .levels import FOREVER
 from .loads import energy
 from .modes import Modes, candidate_modes
 from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
 from .splitting import Split, split
-from .timing import Queueing, Sending, Timer, decisions_of, left_shift
+from .timing import Decisions, Queueing, Sending, Timer, decisions_of, left_shift
 
 MOST_EXACT: Final = 24
 """Phases of a graph that the exact search is asked about as a whole."""
@@ -41,6 +43,10 @@ MOST_RELAXED: Final = 64
 """Phases up to which the bound over all cuts is asked for."""
 MOST_RELAXING: Final = 20_000_000
 """Solver steps for the bound over all cuts."""
+CUT_RUNS: Final = (3, 3, 2)
+"""Eighths of the moves for each run of annealing that shifts rows; the first is run twice."""
+HOPEFUL: Final = 16
+"""Where candidate cuts are not all there are, the solver is asked if the gap is at most the so-manieth part."""
 MOST_DEVICES: Final = 64
 """Devices up to which every one of them is looked at by the search."""
 
@@ -60,7 +66,10 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in compared)
     bounds = Bounds(costs)
     timer.tails = [min(tails.values()) for tails in bounds.tails]
-    whole = split(costs)
+    together = any(task.together is not None for task in problem.phases)
+    if together:
+        budget = replace(budget, steps=0)  # the exact search does not know of such phases
+    whole = None if together else split(costs)
     if whole is not None:
         conflict = _take_split(timer, found, whole)
         if conflict is not None:
@@ -69,9 +78,10 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
         found.raise_bound(bounds.best().ticks, "bound")
     if not found.met and len(problem.phases) <= MOST_ENERGY:
         found.raise_bound(energy(bounds, found.bound).ticks, "bound")
+    guided = _fluid(bounds, found) if not found.met else None
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
-            improve(costs, bounds, found, compared, budget)
+            improve(costs, bounds, found, compared, budget, guided)
             heavy = (timer.linked or timer.capped) and budget.steps is not None
             limit = MOST_LINKED if heavy else MOST_SOLVED
             small = len(problem.phases) <= limit and len(timer.kinds) <= MOST_DEVICES
@@ -80,7 +90,7 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
             elif len(problem.phases) <= MOST_RELAXED and len(timer.kinds) <= MOST_DEVICES and budget.steps != 0:
                 relax(bounds, found, budget)
         else:
-            _search(costs, bounds, found, compared, budget)
+            _search(costs, bounds, found, compared, budget, guided)
     if found.schedule is None:
         return _nothing(problem, found, table, None)
     if not found.met and len(found.schedule.shards) <= MOST_SHARDS:
@@ -106,7 +116,22 @@ def starts(costs: Costs, compared: Sequence[Candidate]) -> list[Candidate]:
     return sorted(found, key=lambda c: FOREVER if c.ticks is None else c.ticks)
 
 
-def _search(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget) -> None:
+def _fluid(bounds: Bounds, found: Found) -> Candidate | None:
+    """Raise the bound by that of rows as a fluid; the plan whose cuts are those of the fluid."""
+    from .fluid import Fluid, worth
+
+    if found.schedule is None or not worth(bounds):
+        return None
+    fluid = Fluid(bounds, found.schedule.makespan)
+    found.raise_bound(fluid.bound(found.schedule.makespan), "bound")
+    guided = retime(bounds.timer, "fluid", Decisions(fluid.guided(), tuple(bounds.order), Queueing.INSERT))
+    found.offer(guided.schedule)
+    return guided
+
+
+def _search(
+    costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget, guided: Candidate | None
+) -> None:
     """Annealing from the best starts, then the exact search."""
     timer = costs.timer
     modes = candidate_modes(costs)
@@ -119,11 +144,14 @@ def _search(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candi
         found.offer(ranked[0].schedule)
         ranked.sort(key=lambda c: FOREVER if c.ticks is None else c.ticks)
     moves = budget.moves if len(timer.before) <= 16 else budget.moves * 16 // len(timer.before)
-    for turn in range(4):
+    shift = shifts(costs)
+    if shift is not None and found.schedule is not None:
+        _shift_rows(costs, found, modes, guided, moves, shift)
+    for turn in range(4 if shift is None or found.schedule is None else 0):
         candidate = ranked[turn % 2 if len(ranked) > 1 else 0]
         start = replace(candidate.decisions, queueing=Queueing.INSERT, sending=(Sending.EARLY, Sending.LATE)[turn // 2])
         if not found.met:
-            better = anneal(timer, modes.choices, start, moves // 4, found.bound, seed=SEED + turn)
+            better = anneal(timer, modes.choices, start, moves // 4, found.bound, SEED + turn, shift)
             if better is not None and acceptable(timer.limits, better):
                 found.offer(better)
     if found.schedule is not None:
@@ -132,10 +160,27 @@ def _search(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candi
         prove(costs, bounds, found, modes, budget)
 
 
+def _shift_rows(costs: Costs, found: Found, modes: Modes, guided: Candidate | None, moves: int, shift: Shift) -> None:
+    """Annealing that shifts rows: from the cuts of the fluid, then from the best that is known, which is left less and less."""
+    timer = costs.timer
+    for turn, part in enumerate(CUT_RUNS):
+        assert found.schedule is not None
+        known = replace(decisions_of(timer.problem, found.schedule), queueing=Queueing.INSERT)
+        start = guided.decisions if turn == 0 and guided is not None and guided.ticks is not None else known
+        for sending in (start.sending,) if turn else (Sending.LATE, Sending.EARLY):
+            if not found.met:
+                given = replace(start, sending=sending)
+                better = anneal(timer, modes.choices, given, moves * part // 8, found.bound, SEED + turn, shift, CUT)
+                if better is not None and acceptable(timer.limits, better):
+                    found.offer(better)
+
+
 def prove(costs: Costs, bounds: Bounds, found: Found, modes: Modes, budget: Budget) -> None:
     """Where the candidate cuts are not all: the easier problem with all cuts, before and after the exact search."""
     known = found.schedule
     if not modes.complete and known is not None:
+        if budget.steps is not None and HOPEFUL * (known.makespan - found.bound) > known.makespan:
+            return
         relax(bounds, found, budget)
     if not found.met:
         exact(costs, found, modes, budget)
@@ -212,4 +257,3 @@ def _conflict(problem: Problem) -> Conflict | None:
     except ImportError:
         return None
     return find_conflict(problem)
-

@@ -10,10 +10,9 @@ its cuts, makes these Booleans true or false, and obeys what is stated of them:
 * shards on one device exclude each other; devices of a class do not (they are many), so a class is never too short of time;
 * a shard that reads everything waits for every shard of its operand, and the transfer of the bytes that those have at the
   least; a shard that reads a part waits for some shard, and for the latency;
-* the transfers of a shared channel fit between the first time that one may start and the last that one may end;
 * the combine waits for the partials, and keeps home busy by the number of places.
 
-Memory, the contents of transfers and the order of channels are left out.  So a plan of at most T ticks is a model, and if z3
+Memory, channels and the contents of transfers are left out (`fluid` counts what channels carry).  So a plan of at most T ticks is a model, and if z3
 refutes T there is none.  More levels are nearer to the truth and dearer: they are doubled where a model was found.
 
 Neighbours: `bounds` gives heads and tails; `planner` calls `relaxed_bound` where the candidate cuts are not all there are.
@@ -27,7 +26,6 @@ from itertools import combinations
 from typing import Final
 
 from ..bounds import Bounds
-from ..routes import Channel
 from .cuts import windows
 from .solver import Solver, Steps, Verdict, available, negation
 
@@ -121,7 +119,6 @@ class Relaxation:
         self.solver = Solver()
         self.places = self._places()
         self.items: dict[int, list[Item]] = {}
-        self.channels: dict[Channel, list[tuple[str, int, int, int]]] = {}
         self.shares = [self._shares(p) for p in range(len(bounds.order))]
         for p in bounds.order:
             self._rows(p)
@@ -151,7 +148,7 @@ class Relaxation:
                 ]
                 for items in self.items.values()
             ]
-            for entry in (*entries, *self.channels.values()):
+            for entry in entries:
                 for limit, weighted in windows(entry, makespan):
                     solver.at_most(weighted, limit)
             return solver.check(steps, share)

@@ -12,6 +12,7 @@ from typing import Final
 
 from ..bounds import Bounds
 from ..costs import Costs, order_of
+from ..fluid import Fluid, worth
 from ..modes import candidate_modes
 from ..problem import Answer, Objective, Problem, Status
 from ..splitting import most, split
@@ -71,7 +72,10 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
             return True
     if certified_bound(problem) >= bound:
         return True
-    return len(problem.phases) <= MOST_RELAXED and refuted(Bounds(costs), bound - 1, steps)
+    bounds = Bounds(costs)
+    if worth(bounds) and Fluid(bounds, bound).bound(bound) >= bound:
+        return True
+    return len(problem.phases) <= MOST_RELAXED and refuted(bounds, bound - 1, steps)
 
 
 def _cut_refuted(problem: Problem, timer: Timer, costs: Costs, makespan: int, steps: Steps) -> bool:

@@ -10,24 +10,36 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import log
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..levels import FOREVER
 from ..problem import Schedule
 from ..timing import Decisions, Mode, Queueing, Sending, Shortage, Timer
+from .shifting import Shift
 
 SEED: Final = 20261121
-HOT: Final = 0.1
-COLD: Final = 0.002
+Heat: TypeAlias = tuple[float, float]
+WHOLE: Final[Heat] = (0.1, 0.002)
 """The first and the last temperature, as parts of the makespan."""
+CUT: Final[Heat] = (0.02, 0.0003)
+"""The same where rows are shifted from a start whose cuts are about right."""
+SHIFTED: Final = 0.6
 
 
 def anneal(
-    timer: Timer, choices: Sequence[Sequence[Mode]], start: Decisions, moves: int, goal: int = 0, seed: int = SEED
+    timer: Timer,
+    choices: Sequence[Sequence[Mode]],
+    start: Decisions,
+    moves: int,
+    goal: int = 0,
+    seed: int = SEED,
+    shift: Shift | None = None,
+    heat: Heat = WHOLE,
 ) -> Schedule | None:
     """The best schedule met in `moves` moves from `start`, or None if none is better; stops at `goal`.
 
-    A start that does not fit is worth less the fewer of its phases fit."""
+    `shift`: moves that change cuts, taken every other time.  A start that does not fit is worth less the fewer of its phases
+    fit."""
     random = Random(seed)
     count = len(start.modes)
     open_phases = [p for p in range(count) if len(choices[p]) > 1]
@@ -37,17 +49,22 @@ def anneal(
             after[q].add(p)
     first = value = _value(timer, start, FOREVER)
     current, best, best_value = start, start, value
-    hot, cold, heat = _heats(value, moves)
+    hot, cold, warm = _heats(value, heat)
     cooling = (cold / hot) ** (1.0 / max(1, moves))
     for _ in range(moves):
-        heat *= cooling
-        trial = _move(random, current, choices, open_phases, timer.before, after)
-        most = value + int(-heat * log(1.0 - random.random()))
+        warm *= cooling
+        if shift is not None and random.random() < SHIFTED:
+            trial = shift(random, current)
+            if trial == current:
+                continue
+        else:
+            trial = _move(random, current, choices, open_phases, timer.before, after)
+        most = value + int(-warm * log(1.0 - random.random()))
         found = _value(timer, trial, most)
         if found > most:
             continue
         if value >= FOREVER > found:
-            hot, cold, heat = _heats(found, moves)
+            hot, cold, warm = _heats(found, heat)
         current, value = trial, found
         if found < best_value:
             best, best_value = trial, found
@@ -56,10 +73,10 @@ def anneal(
     return timer.lay_out(best) if best_value < min(first, FOREVER) else None
 
 
-def _heats(value: int, moves: int) -> tuple[float, float, float]:
+def _heats(value: int, heat: Heat) -> tuple[float, float, float]:
     """The first and the last temperature, and the one now."""
     scale = value if value < FOREVER else 1
-    return max(1.0, scale * HOT), max(0.05, scale * COLD), max(1.0, scale * HOT)
+    return max(1.0, scale * heat[0]), max(0.05, scale * heat[1]), max(1.0, scale * heat[0])
 
 
 def _value(timer: Timer, decisions: Decisions, limit: int) -> int:

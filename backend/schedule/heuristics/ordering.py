@@ -13,7 +13,7 @@ from random import Random
 from ..costs import Costs
 from ..levels import FOREVER
 from ..timing import Decisions
-from .annealing import COLD, HOT, SEED
+from .annealing import SEED, WHOLE
 from .listing import Placement
 
 
@@ -28,7 +28,7 @@ def anneal_order(costs: Costs, start: Sequence[int], moves: int, goal: int = 0, 
     current = list(start)
     best, best_value = current, _value(costs, current, FOREVER)
     value = best_value
-    heat, cold = max(1.0, value * HOT / 2), max(0.05, value * COLD)
+    heat, cold = max(1.0, value * WHOLE[0] / 2), max(0.05, value * WHOLE[1])
     cooling = (cold / heat) ** (1.0 / max(1, moves))
     for _ in range(moves):
         if best_value <= goal:

@@ -14,7 +14,7 @@ from ..bounds import Bounds
 from ..budget import Budget
 from ..costs import Costs
 from ..found import Found
-from ..heuristics import Candidate, anneal, anneal_order, retime, uniform
+from ..heuristics import Candidate, anneal, anneal_order, retime, shifts, uniform
 from ..heuristics.annealing import SEED
 from ..heuristics.candidates import acceptable
 from ..levels import FOREVER
@@ -32,10 +32,12 @@ LEAST_MOVES: Final = 10
 MOST_DEVICES: Final = 64
 
 
-def improve(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget) -> None:
+def improve(
+    costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget, guided: Candidate | None = None
+) -> None:
     """Offer what is better than the baselines to `found`."""
     timer = costs.timer
-    candidates = list(compared)
+    candidates = [*compared, *([guided] if guided is not None else [])]
     seen: set[Decisions] = set()
     widths = WIDTHS if any(task.rows for task in timer.problem.phases) else (1,)
     for width in widths:
@@ -68,7 +70,9 @@ def improve(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candi
             ranked.append(retime(timer, "ordered", ordered))
             found.offer(ranked[-1].schedule)
             ranked.sort(key=lambda c: FOREVER if c.ticks is None else c.ticks)
-    choices = _choices(costs, ranked)
+    choices, shift = _choices(costs, ranked), shifts(costs)
+    if guided is not None and guided.ticks is not None:
+        ranked.insert(0, guided)
     for turn in range(4):
         if found.met or not ranked:
             break
@@ -77,7 +81,7 @@ def improve(costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candi
         if moves < LEAST_MOVES:
             break
         start = replace(start, queueing=Queueing.INSERT, sending=(Sending.LATE, Sending.EARLY)[turn // 2])
-        better = anneal(timer, choices, start, moves, found.bound, SEED + turn)
+        better = anneal(timer, choices, start, moves, found.bound, SEED + turn, shift)
         if better is not None and acceptable(timer.limits, better):
             found.offer(better)
 

@@ -1,0 +1,127 @@
+"""The bound over all cuts with what they move: below every plan of random problems, and sharp where cuts move little."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from random import Random
+
+import pytest
+
+from rho.backend.schedule.bounds import Bounds
+from rho.backend.schedule.budget import Budget
+from rho.backend.schedule.convex import hull_of, rounded
+from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.fluid import Fluid
+from rho.backend.schedule.linear import Linear, Row, bound_of
+from rho.backend.schedule.modes import candidate_modes
+from rho.backend.schedule.planner import plan_problem
+from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.timing import Timer
+
+from .drawn import decisions_for, problem_of
+from .oracle import shortest
+
+
+def fluid_bound(problem: Problem, unit: int = 50) -> int:
+    return Fluid(Bounds(Costs(Timer(problem))), unit).bound(1 << 60)
+
+
+@pytest.mark.parametrize("phases", [3, 6])
+def test_no_plan_of_a_random_problem_is_shorter(phases: int) -> None:
+    asked = sharper = 0
+    for seed in range(80):
+        random = Random(seed)
+        problem = problem_of(random, phases)
+        problem = replace(problem, devices=tuple(replace(group, memory=None) for group in problem.devices))
+        timer = Timer(problem)
+        costs = Costs(timer)
+        if not all(costs.allowed):
+            continue
+        answer = plan_problem(problem, Budget(300, 0))
+        known = [] if answer.schedule is None else [answer.schedule.makespan]
+        known += [ticks for _ in range(40) if (ticks := timer.makespan(decisions_for(random, problem))) is not None]
+        if known:
+            bound = fluid_bound(problem, max(1, min(known)))
+            assert bound <= min(known), seed
+            asked += 1
+            sharper += bound > Bounds(costs).best().ticks
+    assert asked > 60 and sharper >= 1
+
+
+def cut_chain(random: Random) -> Problem:
+    """Two or three phases of a few rows on two or three devices behind one bus."""
+    count = random.randint(2, 3)
+    devices = tuple(DeviceGroup(f"d{i}", f"k{i}", home=i == 0, sync=random.randint(0, 1)) for i in range(count))
+    links = tuple(
+        Link(f"l{i}", "d0", f"d{i}", random.randint(0, 2), Fraction(random.randint(1, 4)), group="bus") for i in range(1, count)
+    )
+    phases = tuple(
+        PhaseTask(
+            f"p{p}",
+            {f"k{k}": Ticks(((1, low := random.randint(1, 8)), (4, low + random.randint(0, 20)))) for k in range(count)},
+            rows=random.choice((0, 2, 3)),
+            out_bytes=random.choice((1, 3, 6, 12)),
+        )
+        for p in range(random.randint(2, 3 if count == 2 else 2))
+    )
+    edges = tuple(
+        Edge(PhaseIndex(a), PhaseIndex(b), whole=random.random() < 0.2)
+        for a in range(len(phases))
+        for b in range(a + 1, len(phases))
+        if random.random() < 0.8
+    )
+    return Problem(devices, links, phases, edges)
+
+
+def test_the_oracle_is_never_below_the_bound() -> None:
+    met = 0
+    for seed in range(60):
+        problem = cut_chain(Random(seed))
+        modes = candidate_modes(Costs(Timer(problem)))
+        assert modes.complete
+        best = shortest(problem, [[tuple((int(d), n) for d, n in mode) for mode in options] for options in modes.choices])
+        assert best is not None
+        bound = fluid_bound(problem, best)
+        assert bound <= best, seed
+        met += bound == best
+    assert met > 10
+
+
+def test_a_chain_behind_one_bus() -> None:
+    """Equal rows on two devices, nothing worth moving: half of the work each, which no bound of one phase sees."""
+    devices = (DeviceGroup("a", "k", home=True), DeviceGroup("b", "k"))
+    links = (Link("bus", "a", "b", 1, Fraction(1), group="bus"),)
+    phases = tuple(PhaseTask(f"p{i}", {"k": Ticks(((1, 2), (100, 200)))}, rows=100, out_bytes=10_000) for i in range(5))
+    problem = Problem(devices, links, phases, tuple(Edge(PhaseIndex(i), PhaseIndex(i + 1)) for i in range(4)))
+    assert fluid_bound(problem, 500) == 500
+
+
+def test_weights_prove_in_integers_only() -> None:
+    rows = [Row(((0, 1), (1, -3)), 0), Row(((1, 2),), 1)]
+    assert bound_of(rows, [2, 3], [True, False]) == 2  # 2 x0 - 6 x1 + 6 x1 >= 3, so x0 >= 1.5
+    assert bound_of(rows, [2, 4], [True, False]) == 1  # 2 x0 + 2 x1 >= 4 with x1 <= 1
+    assert bound_of(rows, [0, 5], [True, False]) == 0
+    program = Linear(10)
+    column = program.column(ticks=False)
+    program.rows += [Row(((0, 1), (column, -30)), 0), Row(((column, 2),), 1)]
+    assert program.solve(100) and program.certified() == 15
+
+
+def test_the_hull_is_below_every_number_of_rows() -> None:
+    for seed in range(40):
+        random = Random(seed)
+        rows = random.choice((1, 7, 40, 2000))
+        low = random.randint(0, 30)
+        table = Ticks(((1, low), (rows + 1, low + random.randint(0, 4 * rows))))
+        hull = hull_of(table, rows)
+        for r in {1, rows, *(random.randint(1, rows) for _ in range(30))}:
+            x = Fraction(r, rows)
+            (a, below), (b, above) = next(pair for pair in pairwise(hull) if pair[0][0] <= x <= pair[1][0])
+            assert below + (above - below) * (x - a) / (b - a) <= Fraction(r * table.at(r), rows)
+
+
+def test_shares_become_rows() -> None:
+    assert rounded([(0, 0.5), (1, 0.25), (2, 0.25)], 9) == ((0, 5), (1, 2), (2, 2))
+    assert rounded([(0, 1.0), (1, 0.0)], 4) == ((0, 4),)
