@@ -126,7 +126,10 @@ class Kernel:
     """`lanes`: elements of a vector, a power of two, at most `LANES`.
 
     With `steps` the body is repeated as often as scalar number `trip` says, the state in registers: each pair is a `Load`, the
-    state's first value, and the node that is its next one; results are such loads, and mean the last values."""
+    state's first value, and the node that is its next one; results are such loads, and mean the last values.
+
+    With `ghosts` each row of a result (MAP) is written with its wrapped neighbours beside it: as many of its last items before it
+    as scalar number `ghosts` says, and of its first ones behind it as the scalar after that says."""
 
     form: Form
     axes: int
@@ -138,6 +141,7 @@ class Kernel:
     stores: Stores = Stores.PLAIN
     steps: tuple[tuple[int, int], ...] = ()
     trip: int = -1
+    ghosts: int = -1
 
     @property
     def vector_axis(self) -> int:

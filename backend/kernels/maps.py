@@ -45,6 +45,8 @@ def write_map(e: Emission) -> None:
     """Outer loops, then vectors of the last axis."""
     loops = e.open_outer(e.kernel.vector_axis)
     _write_vectors(e)
+    if e.kernel.ghosts >= 0:
+        _write_ghosts(e)
     e.close_outer(loops)
 
 
@@ -114,6 +116,24 @@ def _write_vectors(e: Emission) -> None:
         copy(e, w.at(output, w.word("mul", whole, bytes)), room, w.word("mul", rest, bytes))
     w.jump(done)
     w.label(done)
+
+
+def _write_ghosts(e: Emission) -> None:
+    """The ends of a row of each result beside its other ends (`ir.Kernel.ghosts`)."""
+    w = e.w
+    before, behind = e.scalars[e.kernel.ghosts], e.scalars[e.kernel.ghosts + 1]
+    for result, output in zip(e.kernel.results, e.outputs, strict=True):
+        bytes, stored = result.kind.bytes, STORED[result.kind]
+        row = w.word("mul", e.sizes[-1], bytes)
+        for count, source, target in (
+            (before, w.at(output, w.word("sub", row, w.word("mul", before, bytes))), w.at(output, w.word("mul", before, -bytes))),
+            (behind, output, w.at(output, row)),
+        ):
+            loop = w.begin(0, count)
+            place = w.word("mul", loop.index, bytes)
+            item = w.let(f"load {stored}, ptr {w.at(source, place)}, align 1")
+            w.do(f"store {stored} {item}, ptr {w.at(target, place)}, align 1")
+            w.end(loop)
 
 
 def _moved(e: Emission, operand: int, items: str) -> str:

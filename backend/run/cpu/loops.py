@@ -38,7 +38,39 @@ def compile_loop_kernel(
     loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]], number: Callable[[Size], int],
     threads: int,
 ) -> LoopRunner | None:  # fmt: skip
-    """None where the loop is of another sort, or there are no kernels."""
+    """None where the loop is of another sort, or there are no kernels.  Kept with the loop where its sizes are numbers."""
+    key = (id(loop), threads, policy.mode())
+    found = _kept.get(key)
+    if found is not None and found[0] is loop:
+        return found[1]
+    values = {*traverse.uses(loop), *loop.body.params, *loop.results}
+    values.update(value for phase in loop.body.phases for value in traverse.results(phase))
+    known_kinds, known_shapes = {value: kinds(value) for value in values}, {value: shapes(value) for value in values}
+    mentioned = [size for phase in loop.body.phases for size in traverse.sizes(phase)]
+    mentioned += [size for shape in known_shapes.values() for size in shape]
+    if any(size.constant is None for size in mentioned):
+        return _compiled(loop, kinds, shapes, number, threads)
+    runner = _compiled(loop, known_kinds.__getitem__, known_shapes.__getitem__, _constant, threads)  # nothing of the run is kept
+    while len(_kept) >= _MOST_KEPT:
+        _kept.pop(next(iter(_kept)), None)
+    _kept[key] = (loop, runner)
+    return runner
+
+
+def _constant(size: Size) -> int:
+    value = size.constant
+    assert value is not None, "only sizes that are numbers are asked for"
+    return value
+
+
+_MOST_KEPT: Final = 64
+_kept: dict[tuple[int, int, policy.Mode], tuple[Loop, LoopRunner | None]] = {}
+
+
+def _compiled(
+    loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]], number: Callable[[Size], int],
+    threads: int,
+) -> LoopRunner | None:  # fmt: skip
     mode = policy.mode()
     if mode is policy.Mode.OFF or not is_installed():
         return None

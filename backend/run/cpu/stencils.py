@@ -30,6 +30,7 @@ from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
 from ...kernels.store import address_of
 from ..pool import room
 from ..team import run_boxes
+from .bands import MOST_TURNS, Bands, shape_of
 from .compiled import CALL, PARALLEL, strides_over, vector_bytes
 from .kinds import DTYPES, FILLS, NumArray
 from .views import compile_view
@@ -44,6 +45,7 @@ class Stencil:
         self.mode = policy.mode()
         self.amounts = rotation_amounts(loop)
         self.turns: dict[tuple[int, ...], tuple[Turn, Body] | None] = {}
+        self.bands: dict[tuple[Any, ...], Bands | None] = {}
 
     def turn(self, values: Mapping[ValueId, Any]) -> tuple[Turn, Body] | None:
         if self.amounts is None:
@@ -70,7 +72,8 @@ class Stencil:
         space = tuple(self.number(axis.size) for axis in turn.phase.axes)
         if 0 in space or any(tuple(np.shape(array)) != space for array in state):
             return None
-        run = _Run(turn, body, space, self.kinds, self.number)
+        points = int(np.prod(space))
+        threads = self.threads if policy.work(body, points) * min(turns, MOST_TURNS) >= PARALLEL else 1
         outside: dict[int, NumArray] = {}
         for place, read in enumerate(turn.phase.reads):
             if turn.states[place] is None:
@@ -78,10 +81,13 @@ class Stencil:
                 outside[place] = np.asarray(view(values[read.value]))
                 if outside[place].dtype != DTYPES[self.kinds(read.value)]:
                     return None
+        found_bands = self.in_bands(turn, body, space, outside, state, turns, threads)
+        if found_bands is not None:
+            return found_bands
+        run = _Run(turn, body, space, self.kinds, self.number)
         kernel = run.kernel(outside)
         if kernel is None:
             return None
-        points = int(np.prod(space))
         if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(kernel, body, points, turns):
             return None
         address = address_of(kernel)
@@ -89,6 +95,26 @@ class Stencil:
             return None
         threads = self.threads if policy.work(body, points) >= PARALLEL else 1
         return run.run(CALL(address), kernel, outside, state, turns, threads)
+
+    def in_bands(self, turn: Turn, body: Body, space: tuple[int, ...], outside: Mapping[int, NumArray], state: Sequence[Any],
+                 turns: int, threads: int) -> tuple[Any, ...] | None:  # fmt: skip
+        """Several turns at a time, where the space is of that shape; see `bands`."""
+        key = (id(turn), space, turns, threads, tuple((place, array.strides) for place, array in outside.items()))
+        if key not in self.bands:
+            shape = shape_of(turn, body, space, turns, threads)
+            operands = [self.kinds(read.value) for read in turn.phase.reads]
+            scalars = [self.number(size) for size in body.sizes]
+            self.bands[key] = (
+                None if shape is None
+                else Bands(turn, body, (space[0], space[1]), operands, scalars, shape, outside, threads)
+            )  # fmt: skip
+        bands = self.bands[key]
+        kernel = None if bands is None else bands.kernel()
+        if bands is None or kernel is None:
+            return None
+        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(kernel, body, space[0] * space[1], turns):
+            return None
+        return bands.run(kernel, outside, state, turns)
 
 
 class _Run:
