@@ -146,7 +146,10 @@ def execute_plan(
     graph = with_arms_out(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
-    machine = Machine(backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=replace(bound, graph=graph))
+    around = replace(bound, graph=graph)
+    machine = Machine(
+        backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=around
+    )
     home = backends[plan.home]
     require_memory(plan, machine)
     announce(machine)

@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics import RunFailed
-from ..schedule.plan import FenceId, FenceStep, Step, WaitStep
+from ..schedule.plan import FenceStep, Step, WaitStep
 from .failures import CheckFailed
+from .turning import Part, Together, Unreached
 
 Action: TypeAlias = Callable[[], None]
 MOST_THREADS: Final = 64
@@ -32,9 +33,9 @@ class _Stop(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What ended queue number `queue`, at a step that starts at `start`."""
+    """What ended queue number `queue`, at a step that starts at `start` (in a loop: also in which turn, and when in it)."""
 
-    start: int
+    start: tuple[int, ...]
     queue: int
     error: BaseException
 
@@ -43,15 +44,15 @@ class Failure:
 class _Gate:
     """What all threads know: fences to come, who waits for which, and what went wrong.  `change` guards everything."""
 
-    to_come: dict[FenceId, int]
+    to_come: dict[Hashable, int]
     unfinished: set[int]
     change: threading.Condition = field(default_factory=threading.Condition)
-    waiting: dict[int, FenceId] = field(default_factory=dict)
+    waiting: dict[int, Hashable] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     stopped: bool = False
     unreached: bool = False
 
-    def wait(self, queue: int, fence: FenceId) -> bool:
+    def wait(self, queue: int, fence: Hashable) -> bool:
         """Wait for a fence; False: it will never be passed."""
         with self.change:
             self.waiting[queue] = fence
@@ -71,10 +72,19 @@ class _Gate:
         """Does everyone wait for a fence that is still to come?"""
         return all(queue in self.waiting and self.to_come.get(self.waiting[queue], 1) for queue in self.unfinished)
 
-    def passed(self, fence: FenceId) -> None:
+    def passed(self, fence: Hashable, of: int | None = None) -> None:
+        """A queue has come to a fence; `of`: of so many, where that is not known yet."""
         with self.change:
+            if of is not None:
+                self.to_come.setdefault(fence, of)
             self.to_come[fence] -= 1
             self.change.notify_all()
+
+    def forget(self, fences: Sequence[Hashable]) -> None:
+        """Nobody will wait for these again."""
+        with self.change:
+            for fence in fences:
+                self.to_come.pop(fence, None)
 
     def finished(self, queue: int, failure: Failure | None, *, stop: bool) -> None:
         with self.change:
@@ -97,7 +107,7 @@ def run_in_threads(
     """Run every queue to its end, number `own` in this thread; the failure to be raised, if there is one.
 
     `quiet`: what each thread works in."""
-    to_come: dict[FenceId, int] = {}
+    to_come: dict[Hashable, int] = {}
     for queue in steps:
         for step in queue:
             if isinstance(step, FenceStep):
@@ -107,6 +117,7 @@ def run_in_threads(
 
     def serve(which: int) -> None:
         start, failure, stop = 0, None, False
+        together: Together | None = None
         try:
             with quiet():
                 for step, action in zip(steps[which], actions[which], strict=True):
@@ -115,13 +126,19 @@ def run_in_threads(
                     start = getattr(step, "start", start)
                     if isinstance(step, WaitStep) and not gate.wait(which, step.fence):
                         return
-                    action()
+                    if isinstance(action, Part):
+                        together = action.together
+                        together.take_part(which, gate)
+                        together = None
+                    else:
+                        action()
                     if isinstance(step, FenceStep):
                         gate.passed(step.fence)
-        except _Stop:
+        except (_Stop, Unreached):
             pass
         except BaseException as error:
-            failure = Failure(start, which, error)
+            inside = () if together is None else together.at.get(which, ())
+            failure = Failure((start, *inside), which, error)
             stop = not isinstance(error, _OF_THE_PROGRAM)
         finally:
             gate.finished(which, failure, stop=stop)
@@ -138,7 +155,7 @@ def run_in_threads(
         serve(own)
         gate.wait_for_all()
     except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
-        gate.finished(own, Failure(0, own, error), stop=True)
+        gate.finished(own, Failure((0,), own, error), stop=True)
     if gate.stopped:
         _interrupt(threads)
     for thread in threads:

@@ -152,7 +152,7 @@ class Bounds:
     def _reads_all(self, edge: int) -> bool:
         """Whether every shard of the target waits for every shard of the source."""
         source, target = self.timer.sources[edge], self.timer.targets[edge]
-        gathered = self.whole[source] or self.whole[target] or self.phases[source].combine is not None
+        gathered = self.whole[source] or self.whole[target] or self.phases[source].is_gathered
         return gathered or self.timer.problem.edges[edge].whole
 
     # --------------------------------------------------------------------- heads and tails
@@ -179,7 +179,7 @@ class Bounds:
         """The earliest tick at which a shard on a device of class `kind` has what it reads over `edge`."""
         q, target = self.timer.sources[edge], self.timer.targets[edge]
         everything = self.whole[target] or self.timer.problem.edges[edge].whole
-        if self.phases[q].combine is not None:
+        if self.phases[q].is_gathered:
             return self._ends[q] + self._travel(edge, self.home, kind, everything)
         some = min(
             head + self.least_on(q, c) + self._travel(edge, c, kind, everything and self.whole[q])
@@ -200,7 +200,7 @@ class Bounds:
                     filled[q] = self._from_start(q)
             floor = max((filled[q] for q in followers[p]), default=0)
             classes = self.costs.allowed_classes[p]
-            if self.phases[p].combine is not None:
+            if self.phases[p].is_gathered:
                 tail = max([floor, *(self._needed(edge, self.home, filled) for edge in timer.outgoing[p])])
                 self._back[p] = dict.fromkeys(classes, tail)
             else:
@@ -217,7 +217,7 @@ class Bounds:
     def _needed(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
         """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
         source, q = self.timer.sources[edge], self.timer.targets[edge]
-        gathered = self.whole[source] or self.phases[source].combine is not None
+        gathered = self.whole[source] or self.phases[source].is_gathered
         everything = gathered and (self.whole[q] or self.timer.problem.edges[edge].whole)
         ways = {c: self._travel(edge, kind, c, everything) + self.rest(q, c) for c in self.costs.allowed_classes[q]}
         some = min(ticks + self.least_on(q, c) for c, ticks in ways.items())

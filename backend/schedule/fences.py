@@ -218,6 +218,8 @@ class _Synchroniser:
         if phase in self.combine_of:
             return self._makers(phase) if device == self.problem.home else []
         mine = self.on[phase, device]
+        if self.problem.phases[phase].is_gathered and device != self.problem.home:
+            return []
         if self.prepared.single[phase]:
             return mine
         shards = self.schedule.shards

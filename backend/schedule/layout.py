@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from .levels import FOREVER, Levels
 from .pieces import Buffer, Demand, DoesNotFit, Output, gap
 from .prepared import Decisions, Prepared, Queueing, Sending
-from .problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Transfer
+from .problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Together, Transfer
 from .routes import Channel
 
 
@@ -87,11 +87,14 @@ class Layout:
             earliest = self._glue(phase, earliest)
         output = Output()
         first, opening, closing = 0, -1, earliest
+        together = None if task.together is None else self._together(phase, task, task.together, output, earliest)
         for device, rows in self._modes[phase]:
             duration = prepared.ticks(phase, device, rows)
             if duration is None:
                 raise DoesNotFit(-1, phase)
-            start = self._shard(phase, task, output, device, first, first + rows, duration, earliest)
+            start = together
+            if start is None:
+                start = self._shard(phase, task, output, device, first, first + rows, duration, earliest)
             end = start + duration
             self._shards.append((phase, device, first, first + rows, start, end))
             output.makers.append((device, first, first + rows, end))
@@ -103,8 +106,8 @@ class Layout:
         if task.combine is not None:
             closing = self._combine(phase, task, task.combine, output)
             output.makers = [(prepared.home, 0, prepared.spans[phase], closing)]
-        elif task.rows == 0:
-            device = self._modes[phase][0][0]
+        elif task.rows == 0 or task.is_gathered:
+            device = prepared.home if task.rows else self._modes[phase][0][0]
             output.makers = [(device, 0, prepared.spans[phase], closing)]
         output.made = {maker: tick for maker, _, _, tick in output.makers}
         if len(output.makers) >= 4:
@@ -135,6 +138,19 @@ class Layout:
         self, phase: int, task: PhaseTask, output: Output, device: int, first: int, stop: int, duration: int, earliest: int
     ) -> int:
         """Place one shard; its start."""
+        start, used = self._operands(phase, output, device, first, stop, earliest)
+        levels = self._levels.get(device)
+        if levels is None:
+            start = self._slot(device, start, duration)
+        else:
+            start = self._fit(phase, task, output, device, first, stop, duration, start, used, levels)
+        self._occupy(device, start, start + duration)
+        return start
+
+    def _operands(
+        self, phase: int, output: Output, device: int, first: int, stop: int, earliest: int
+    ) -> tuple[int, list[Buffer]]:
+        """The tick from which a shard has all that it reads, and where that lies."""
         prepared = self._prepared
         start = earliest
         levels = self._levels.get(device)
@@ -150,12 +166,59 @@ class Layout:
                     start = tick
                 if levels is not None:
                     used.append(made.buffers[device, maker, -1 if maker == device else prepared.keys[index]])
-        if levels is None:
-            start = self._slot(device, start, duration)
-        else:
-            start = self._fit(phase, task, output, device, first, stop, duration, start, used, levels)
-        self._occupy(device, start, start + duration)
+        return start, used
+
+    def _together(self, phase: int, task: PhaseTask, together: Together, output: Output, earliest: int) -> int:
+        """Place all shards of a phase that devices run together, and keep its channels; their start.  See Note [Together]."""
+        prepared = self._prepared
+        start = max([earliest, *(self._ends[prepared.sources[index]] for index in prepared.incoming[phase])])
+        placed: list[tuple[int, int, int, list[Buffer]]] = []  # device, bytes made, bytes meanwhile, operands
+        first = 0
+        duration = 0
+        for (device, rows), scratch in zip(self._modes[phase], together.scratch, strict=True):
+            ready, used = self._operands(phase, output, device, first, first + rows, earliest)
+            made = prepared.made_bytes(phase, first, first + rows)
+            if together.gathers:
+                made = task.out_bytes if device == prepared.home else 0
+            placed.append((device, prepared.grain(made), prepared.grain(scratch), used))
+            start, first = max(start, ready), first + rows
+            duration = prepared.ticks(phase, device, rows) or 0
+        channels = self._kept(together)
+        later = -1
+        while later != start:
+            start = later = max(start, later)
+            for busy in channels:
+                later = max(later, gap(busy, start, duration))
+            for device, size, scratch, _ in placed:
+                later = max(later, self._slot(device, start, duration))
+                room = None if device not in self._levels else _room(self._levels[device], size, scratch, start, duration)
+                if room is None and device in self._levels:
+                    raise DoesNotFit(device, phase)
+                later = max(later, room or 0)
+        end = start + duration
+        for busy in channels:
+            insort(busy, (start, end))
+        for device, size, scratch, used in placed:
+            self._occupy(device, start, end)
+            levels = self._levels.get(device)
+            if levels is None:
+                continue
+            for buffer in used:
+                self._use(buffer, levels, end)
+            levels.add(scratch, start, end)
+            if not task.is_gathered or device == prepared.home:
+                levels.add(size, start)
+                output.buffers[device, device, -1] = Buffer(size, end)
         return start
+
+    def _kept(self, together: Together) -> list[list[tuple[int, int]]]:
+        """The intervals of the channels that a phase keeps to itself."""
+        found: dict[Channel, None] = {}
+        for _, source, target in together.channels:
+            path = self._prepared.routes.path(int(source), int(target))
+            if path is not None and len(path) == 1 and path[0].channel is not None:
+                found[path[0].channel] = None
+        return [self._channels.setdefault(channel, []) for channel in found]
 
     def _slot(self, device: int, earliest: int, duration: int) -> int:
         """The first start at or after `earliest` at which the device is free for `duration`."""

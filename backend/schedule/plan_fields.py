@@ -98,6 +98,11 @@ class Fields:
             raise PlanFormatError(f"{self.where}.{name} is not an interval")
         return natural(found[0], self.where), natural(found[1], self.where)
 
+    def interval_or_none(self, name: str) -> tuple[int, int] | None:
+        if self.data.get(name, 0) is None:
+            return self.take(name)  # type: ignore[no-any-return]
+        return self.interval(name)
+
     def rows(self, name: str) -> list[Fields]:
         return [Fields(v, f"{self.where}.{name}[{i}]") for i, v in enumerate(self.items(name))]
 

@@ -67,10 +67,10 @@ class Prepared:
         """By edge: its own ticks, where those count, or None where links do."""
         self.keys = [-1 if delay is None else delay for delay in self.delays]
         self.spans = [
-            phase.rows if phase.rows and phase.combine is None else phase.out_bytes for phase in problem.phases
+            phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases
         ]
         """Units in which parts of an output are counted: rows, or bytes where it is atomic or combined."""
-        self.single = [phase.rows == 0 or phase.combine is not None for phase in problem.phases]
+        self.single = [phase.rows == 0 or phase.is_gathered for phase in problem.phases]
         self.before: list[frozenset[int]] = [
             frozenset(int(problem.edges[e].source) for e in self.incoming[p])
             | frozenset(self.limits.after[p])
@@ -105,7 +105,7 @@ class Prepared:
         source, target = int(described.source), int(described.target)
         span, rows = self.spans[source], self.problem.phases[target].rows
         if described.whole or rows == 0:
-            return 0, span
+            return described.only if described.only is not None and not self.single[source] else (0, span)
         low, high = first * span // rows, -(-stop * span // rows)
         if described.halo and not self.single[source]:
             return max(0, low - described.halo), min(span, high + described.halo)

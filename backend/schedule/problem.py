@@ -12,7 +12,7 @@ with it: the rows [a, b) of R are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An
 
 Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard
 [a, b) of q's R rows needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by
-`halo` rows of p each side.  An edge of `bytes` other than p's `out_bytes` says how many bytes the whole takes on a link;
+`halo` rows of p each side; an atomic q whose edge has `only` needs just these rows of p (where p has rows).  An edge of `bytes` other than p's `out_bytes` says how many bytes the whole takes on a link;
 parts are in proportion, rounded up.
 
 Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each device
@@ -35,6 +35,12 @@ transfers out until they arrive); a received copy from the start of its transfer
 `scratch` (in proportion to rows) while the shard runs; outputs that nothing uses, to the end.  With `inplace`, an output
 takes the place of one input of at least its size whose last use on that device it is.  An operand lives until its
 consumer ends.  A copy has the bytes of its transfer.
+
+Note [Together].  A phase with `together` is run by several devices at the same time, which tell each other what they need as
+they go (a loop, whose turns have a plan of their own).  It has one mode; all its shards start in one tick and take the same
+ticks, which are those of its table whatever the rows.  It keeps its channels to itself from its start to its end.  Each of its
+devices has the rows of the output that are its shard's, or home has all of it (`gathers`; its parts are then in bytes as an
+atomic one's); the output takes memory from the start on.  A device's `scratch` is as said for it, not in proportion.
 
 Neighbours: `timing` (a schedule from decisions), `exact`, `heuristics`, `splitting` (planners), `verify` (the judge).
 """
@@ -143,6 +149,17 @@ class Combine:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """See Note [Together].  `mode`: (device, rows) in the order of rows, home among them if it `gathers`; `scratch`: bytes by
+    device, in this order; `channels`: (link, source, target) of the transfers inside."""
+
+    mode: tuple[tuple[DeviceIndex, int], ...]
+    scratch: tuple[int, ...]
+    channels: tuple[tuple[int, DeviceIndex, DeviceIndex], ...] = ()
+    gathers: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PhaseTask:
     """One phase.  `ticks` by class of device; a class that is absent cannot run it.  `home` phases run on home.  `ready`: the
     first tick at which it may start.  `effect`: input and output, which keep their order among themselves."""
@@ -157,6 +174,12 @@ class PhaseTask:
     home: bool = False
     ready: int = 0
     effect: bool = False
+    together: Together | None = None
+
+    @property
+    def is_gathered(self) -> bool:
+        """Is the output put together at home by a phase that runs on several devices?"""
+        return self.combine is not None or (self.together is not None and self.together.gathers)
 
     @property
     def units(self) -> int:
@@ -174,6 +197,7 @@ class Edge:
     ticks: int | None = None
     whole: bool = False
     halo: int = 0
+    only: tuple[int, int] | None = None
 
 
 class Objective(Enum):

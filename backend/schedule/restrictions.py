@@ -85,6 +85,8 @@ def restrictions(problem: Problem) -> Restrictions:
             if last_effect is not None:
                 result.after[index].append(last_effect)
             last_effect = index
+        if phase.together is not None:
+            result.fixed[index] = tuple((int(device), rows) for device, rows in phase.together.mode)
     for directive in problem.directives:
         match directive:
             case Place(_, phases, device):

@@ -9,7 +9,7 @@ Neighbours: `backend.schedule.problem` (what planners get), `backend.run.calibra
 
 from __future__ import annotations
 
-from .cost import Cut, Estimate, combine_ticks, missing_operation, phase_ticks, step_ns
+from .cost import Cut, Estimate, Execution, combine_ticks, making_ticks, missing_operation, phase_ticks, step_ns
 from .profile import Calibration, DeviceProfile, LinkProfile, Power, Profile, fingerprint, to_devices
 from .reading import read_profile
 from .shipped import load_profile, shipped_names
@@ -17,6 +17,7 @@ from .tables import Table
 from .writing import canonical
 
 __all__ = [
-    "Calibration", "Cut", "DeviceProfile", "Estimate", "LinkProfile", "Power", "Profile", "Table", "canonical", "combine_ticks",
-    "fingerprint", "load_profile", "missing_operation", "phase_ticks", "read_profile", "shipped_names", "step_ns", "to_devices",
+    "Calibration", "Cut", "DeviceProfile", "Estimate", "Execution", "LinkProfile", "Power", "Profile", "Table", "canonical",
+    "combine_ticks", "fingerprint", "load_profile", "making_ticks", "missing_operation", "phase_ticks", "read_profile",
+    "shipped_names", "step_ns", "to_devices",
 ]  # fmt: skip

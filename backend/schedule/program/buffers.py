@@ -47,6 +47,8 @@ def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProble
     for shard in schedule.shards:
         task = program.problem.phases[shard.phase]
         size = _rounded(-(-task.scratch * (shard.stop - shard.first) // task.units))
+        if task.together is not None:
+            size = next(own for (d, _), own in zip(task.together.mode, task.together.scratch, strict=True) if d == shard.device)
         changes[int(shard.device)] += [(shard.start, size), (shard.end, -size)]
     return {device: _peak(found) for device, found in changes.items()}
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from math import prod
+from typing import Final
 
 from ...graph import traverse
 from ...graph.arms import with_arms_out
@@ -33,22 +34,27 @@ from ..plan import (
     FenceId,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     QueueKind,
     RowsStep,
     RunStep,
     Step,
+    SubPlan,
     TransferStep,
     WaitStep,
     phases_of,
 )
 from .replay import peaks_of
 from .sharding import covers, operand_boxes, reads_of, result_boxes, shape_of, space_of, tiles, volume, whole
+from .turns_checked import Shared, is_shared, next_turn, shared_loops, with_phases
 
 At = tuple[int, int]
 """Queue and position of a step."""
-Running = RunStep | LoopStep | BranchStep | CellsStep
+BEFORE: Final = (-1, -1)
+"""What was there before the first step."""
+Running = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,7 @@ class _Checker:
     phases: dict[PhaseId, Phase] = field(default_factory=dict)
     combined: set[PhaseId] = field(default_factory=set)
     held: dict[tuple[DeviceId, ValueId], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+    shared: dict[PhaseId, Shared] = field(default_factory=dict)
 
     def fault(self, code: str, message: str) -> None:
         self.faults.append(Fault(code, message))
@@ -131,6 +138,7 @@ class _Checker:
     def once(self) -> None:
         graph, plan = self.bound.graph, self.plan
         self.phases = {phase.id: phase for phase in graph.phases}
+        self.shared = shared_loops(plan, self.bound)
         devices = {device.id for device in plan.devices}
         if plan.home not in devices:
             raise _Broken("V1", f"{plan.home} is home, and no device of the plan")
@@ -141,6 +149,8 @@ class _Checker:
             for named in phases_of(step):
                 if named not in self.phases:
                     raise _Broken("V1", f"phase #{named} is not in the program")
+                if isinstance(step, JoinStep) and step.rows is None:
+                    continue  # of a channel: see `turns_checked`
                 if device not in devices or plan.main.queues[at[0]].kind is not QueueKind.COMPUTE:
                     raise _Broken("V1", f"phase #{named} runs on {device}, which is no device of the plan")
             if isinstance(step, CombineStep):
@@ -151,7 +161,7 @@ class _Checker:
             elif isinstance(step, RowsStep):
                 for named in step.phases:
                     runs[named].append(step)
-            elif isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
+            elif isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep):
                 runs[step.phase].append(step)
                 if isinstance(self.phases[step.phase], Print | Output):
                     effects.append(step.phase)
@@ -167,6 +177,11 @@ class _Checker:
         boxes = [step.box for step in runs if isinstance(step, RunStep) and step.box is not None]
         if not runs:
             self.fault("V1", f"phase #{phase.id} does not run")
+        elif any(is_shared(step) for step in runs):
+            if phase.id not in self.shared or not all(is_shared(step) for step in runs):
+                self.fault("V1", f"phase #{phase.id} is not one loop that queues run together")
+            else:
+                self.faults += [Fault(code, message) for code, message in self.shared[phase.id].faults]
         elif not all(_fits(step, phase) for step in runs):
             self.fault("V1", f"phase #{phase.id} runs in a step of another kind")
         elif not boxes and len(runs) > 1:
@@ -193,6 +208,7 @@ class _Checker:
         for _, _, step in self.steps():
             if isinstance(step, FenceStep):
                 fences[step.fence] += 1
+        arrived: dict[PhaseId, list[int]] = defaultdict(list)
         told: dict[FenceId, dict[int, int]] = defaultdict(dict)
         waiting: dict[FenceId, list[int]] = defaultdict(list)
         ready = list(range(len(queues)))
@@ -214,7 +230,20 @@ class _Checker:
                     told[step.fence][which] = places[which]
                     if not fences[step.fence]:
                         ready += waiting.pop(step.fence, [])
-                else:
+                elif is_shared(step) and which not in arrived[phases_of(step)[0]]:
+                    shared = self.shared[phases_of(step)[0]]
+                    here = arrived[phases_of(step)[0]]
+                    here.append(which)
+                    if len(here) < len(shared.parts):
+                        break
+                    for other in here:
+                        known[other][other] = places[other]
+                        _join(known[which], known[other])
+                    for other in here:
+                        _join(known[other], known[which])
+                    self.turns(shared, known[which], {queues[one].device: (one, places[one]) for one in here})
+                    ready += [other for other in here if other != which]
+                elif not is_shared(step):
                     self.step((which, places[which]), queues[which].device, step, known[which])
                 known[which][which] = places[which]
                 places[which] += 1
@@ -223,7 +252,7 @@ class _Checker:
 
     def step(self, at: At, device: DeviceId, step: Step, known: Mapping[int, int]) -> None:
         match step:
-            case RunStep() | LoopStep() | BranchStep() | CellsStep():
+            case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
                 self.run(at, device, step, known)
             case RowsStep():
                 self.rows(at, device, step, known)
@@ -235,6 +264,52 @@ class _Checker:
                 self.free(device if step.device is None else step.device, step)
             case FenceStep() | WaitStep():
                 return
+
+    def turns(self, shared: Shared, known: Mapping[int, int], at: Mapping[DeviceId, At]) -> None:
+        """Two turns of a loop that queues run together, and what follows the last; then its results are there."""
+        there: dict[tuple[DeviceId, ValueId], list[_Piece]] = defaultdict(list)
+        for (device, value), pieces in self.held.items():
+            there[device, value] = [
+                _Piece(p.box, BEFORE, False) for p in pieces if not p.partial and not p.freed and _knows(known, p.since)
+            ]
+        turn, name = shared.turn, f"a turn of loop #{shared.step.phase}"
+        first = self.inside(shared.step.body, turn.bound, there, name)
+        again = with_phases(turn.bound, next_turn(turn))
+        second = self.inside(shared.step.body, again, there | _left(first, turn.next), f"the next turn of #{shared.step.phase}")
+        last, results = second, turn.next
+        if shared.leave is not None and shared.step.leave is not None:
+            last = self.inside(shared.step.leave, shared.leave.bound, _left(second, turn.next), "what follows the last turn")
+            results = turn.loop.results
+        last.held = defaultdict(list, _left(last, results))
+        for device, rows in shared.rows_on(self.plan).items():
+            whole_at_home = shared.leave is not None
+            if whole_at_home and device != self.plan.home:
+                continue
+            for value, result, box in zip(results, turn.loop.results, shared.boxes(rows), strict=True):
+                part = None if whole_at_home else box
+                last.need(device, value, part, {}, f"the end of loop #{shared.step.phase}")
+                self.held[device, result].append(_Piece(part, at[device], False))
+        for one in {id(x): x for x in (first, second, last)}.values():
+            self.faults += one.faults
+
+    def inside(
+        self, body: SubPlan, bound: BoundGraph, there: Mapping[tuple[DeviceId, ValueId], list[_Piece]], name: str
+    ) -> _Checker:
+        """A plan inside this one, checked by itself on what is there before it."""
+        inner = _Checker(replace(self.plan, main=body, prediction=None, spread=()), bound)
+        for key, pieces in there.items():
+            inner.held[key] = [replace(piece) for piece in pieces]
+        try:
+            inner.once()
+            if not inner.faults:
+                inner.follow()
+            if not inner.faults:
+                inner.memory()
+                inner.clock()
+        except _Broken as broken:
+            inner.faults.append(broken.fault)
+        inner.faults = [Fault(fault.code, f"{name}: {fault.message}") for fault in inner.faults]
+        return inner
 
     def free(self, where: DeviceId, step: FreeStep) -> None:
         for value in step.values:
@@ -376,7 +451,9 @@ class _Checker:
         for queue in self.plan.main.queues:
             free = 0
             for step in queue.steps:
-                if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep | CombineStep):
+                if isinstance(step, RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep):
+                    if queue.kind is QueueKind.COPY:
+                        free = 0
                     if step.start < free or step.end < step.start:
                         self.fault("V9", f"phase #{step.phase} starts at {step.start}, when {queue.device} is busy until {free}")
                     free = makespan_of = step.end
@@ -397,7 +474,7 @@ def _fits(step: Running | RowsStep, phase: Phase) -> bool:
             if step.box is not None:
                 return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is
             return not isinstance(phase, Loop | Branch | Map | Fold)
-        case LoopStep():
+        case LoopStep() | JoinStep():
             return isinstance(phase, Loop)
         case BranchStep():
             return isinstance(phase, Branch)
@@ -425,6 +502,16 @@ def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
         for inner in graph.phases:
             yield traverse.results(inner)
             pending.extend(traverse.subgraphs(inner))
+
+
+def _left(
+    checker: _Checker, values: Sequence[ValueId]
+) -> dict[tuple[DeviceId, ValueId], list[_Piece]]:
+    """The states that a turn leaves, each where it is."""
+    return {
+        key: [_Piece(p.box, BEFORE, False) for p in pieces if not p.partial and not p.freed]
+        for key, pieces in checker.held.items() if key[1] in values
+    }  # fmt: skip
 
 
 def _knows(known: Mapping[int, int], event: At) -> bool:

@@ -9,14 +9,14 @@ Neighbours: `needs` (how rows line up), `problem_of` (edges from the same relati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Final
 
 from ...graph import traverse
 from ...graph.costs import Types
-from ...graph.phases import Graph, Input, Phase, ValueId
+from ...graph.phases import Graph, Input, Phase, PhaseId, ValueId
 from .needs import Aligned, Need, need_of
 from .sharding import Cut, as_one, cuts_of, most_subtrees, shape_of
 
@@ -32,8 +32,17 @@ class Cuts:
     axis: Mapping[ValueId, int]
 
 
-def choose_cuts(graph: Graph) -> Cuts:
-    chooser = _Chooser(graph.types)
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A phase that is not to be asked: its `cut`, and the axes of its results and, where they are free to choose, operands."""
+
+    cut: Cut | None
+    axes: Mapping[ValueId, int] = field(default_factory=dict)
+
+
+def choose_cuts(graph: Graph, given: Mapping[PhaseId, Given] | None = None, free: Iterable[ValueId] = ()) -> Cuts:
+    """The cuts of the phases; `free`: values from elsewhere, which lie as their first consumer likes best."""
+    chooser = _Chooser(graph.types, given or {}, free=set(free))
     found = tuple(chooser.choose(phase) for phase in graph.phases)
     for place, phase in enumerate(graph.phases):
         if isinstance(phase, Input):
@@ -47,6 +56,7 @@ def choose_cuts(graph: Graph) -> Cuts:
 @dataclass(slots=True)
 class _Chooser:
     types: Types
+    given: Mapping[PhaseId, Given]
     axis: dict[ValueId, int] = field(default_factory=dict)
     free: set[ValueId] = field(default_factory=set)
 
@@ -54,6 +64,8 @@ class _Chooser:
         if isinstance(phase, Input):
             self.free.add(phase.result)
             return None
+        if phase.id in self.given:
+            return self.take(phase, self.given[phase.id])
         phase = as_one(phase, self.types)
         options = cuts_of(phase, self.types)
         best = min(options, key=lambda cut: (self.cost(phase, cut), cut.combines, cut.axis), default=None)
@@ -64,6 +76,14 @@ class _Chooser:
         for value in traverse.results(phase):
             self.axis[value] = 0 if best is None or best.combines else best.axis
         return best
+
+    def take(self, phase: Phase, given: Given) -> Cut | None:
+        self.axis |= dict.fromkeys(traverse.results(phase), 0)
+        for value, axis in given.axes.items():
+            if value in self.free or value in traverse.results(phase):
+                self.axis[value] = axis
+                self.free.discard(value)
+        return given.cut
 
     def bytes(self, value: ValueId) -> int:
         return prod(shape_of(value, self.types) or (0,)) * self.types[value].element.kind.bytes

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from math import prod
@@ -38,6 +38,7 @@ from ..plan import (
     LoopStep,
     Plan,
     PlannedLink,
+    PlannedPhase,
     Prediction,
     Queue,
     QueueKind,
@@ -50,6 +51,7 @@ from ..plan import (
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
 from ..profiles import fingerprint
 from .buffers import Piece, buffers_of, peaks_of
+from .joining import loop_step, with_joins
 from .problem_of import ProgramProblem
 from .sharding import box_of, operand_boxes, reads_of, result_boxes, space_of
 
@@ -61,11 +63,17 @@ def plan_of(program: ProgramProblem, answer: Answer, hash: str = "") -> Plan:
     return _Writer(program, schedule, synchronise(program.problem, schedule)).plan(answer, hash)
 
 
+def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[ValueId]) -> SubPlan:
+    """The plan of a turn of a loop; `results` stay where they are made."""
+    return _Writer(program, schedule, synchronise(program.problem, schedule), results=results).sub_plan()
+
+
 @dataclass(slots=True)
 class _Writer:
     program: ProgramProblem
     schedule: Schedule
     sync: Synchronisation
+    results: frozenset[ValueId] = frozenset()
     names: tuple[str, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
     whole: dict[int, bool] = field(default_factory=dict)
@@ -79,26 +87,16 @@ class _Writer:
     def plan(self, answer: Answer, hash: str) -> Plan:
         problem, bound = self.program.problem, self.program.bound
         graph = bound.graph
-        self.names = problem.device_names()
-        shards: dict[int, list[Shard]] = defaultdict(list)
-        for shard in self.schedule.shards:
-            shards[shard.phase].append(shard)
-            self.made[shard.phase, int(shard.device)] = shard
-        self.whole = {phase: len(own) == 1 and problem.phases[phase].combine is None for phase, own in shards.items()}
-        self.make_pieces()
-        self.use_pieces()
-        self.free_pieces()
-        devices = self.devices()
-        main = SubPlan(self.queues(), buffers_of(self.pieces, self.program, self.names), self.peaks())
+        main, devices = self.sub_plan(), self.devices()
         home = DeviceId(self.names[problem.home])
-        first = {phase: DeviceId(self.names[own[0].device]) for phase, own in shards.items()}
+        first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.made, reverse=True)}
         described = tuple(
             describe(phase, graph, self.numbers.cap, first.get(place, home)) for place, phase in enumerate(graph.phases)
         )
+        described += tuple(self.turns(home))
+        known = {phase.id for phase in described}
         inner = tuple(
-            describe(phase, graph, self.numbers.cap, home)
-            for phase in traverse.all_phases(graph)
-            if all(phase is not outer for outer in graph.phases)
+            describe(phase, graph, self.numbers.cap, home) for phase in traverse.all_phases(graph) if phase.id not in known
         )
         profile = self.program.profile
         return Plan(
@@ -123,7 +121,28 @@ class _Writer:
             ),
             directives=tuple(dict.fromkeys(d.line.text for d in problem.directives)),
             speculated=tuple(graph.phases[p].id for p in answer.speculated),
+            spread=tuple(gang.spread for _, gang in sorted(self.program.gangs.items())),
         )
+
+    def sub_plan(self) -> SubPlan:
+        problem = self.program.problem
+        self.names = problem.device_names()
+        shards: dict[int, list[Shard]] = defaultdict(list)
+        for shard in self.schedule.shards:
+            shards[shard.phase].append(shard)
+            self.made[shard.phase, int(shard.device)] = shard
+        self.whole = {phase: len(own) == 1 and problem.phases[phase].combine is None for phase, own in shards.items()}
+        self.make_pieces()
+        self.use_pieces()
+        self.free_pieces()
+        return SubPlan(self.queues(), buffers_of(self.pieces, self.program, self.names), self.peaks())
+
+    def turns(self, home: DeviceId) -> Iterator[PlannedPhase]:
+        """The phases of loops that devices run together, as they run them."""
+        for gang in self.program.gangs.values():
+            for one in (gang.body, gang.leave):
+                graph = None if one is None else one.turn.bound.graph
+                yield from (describe(phase, graph, self.numbers.cap, home) for phase in (() if graph is None else graph.phases))
 
     def devices(self) -> tuple[Device, ...]:
         problem, profile = self.program.problem, self.program.profile
@@ -146,6 +165,8 @@ class _Writer:
                 match step.kind:
                     case StepKind.SHARD:
                         shard = self.schedule.shards[step.index]
+                        if self.is_elsewhere(shard):
+                            continue
                         partial = problem.phases[shard.phase].combine is not None
                         boxes = self.shard_boxes(shard)
                         made = Piece(int(shard.device), shard.phase, boxes, 0, shard.start, shard.end, at, partial=partial)
@@ -161,9 +182,16 @@ class _Writer:
                         )
                 made.bytes = self.piece_bytes(made)
                 made.kept = (made.phase, made.device) in keeps
+                if step.kind is not StepKind.TRANSFER and not made.partial:
+                    made.kept |= any(value in self.results for value in traverse.results(graph.phases[made.phase]))
                 self.pieces.append(made)
                 if traverse.results(graph.phases[made.phase]):
                     self.on[made.device, made.phase].append(made)
+
+    def is_elsewhere(self, shard: Shard) -> bool:
+        """Does the shard take part in a phase whose results are all at home?"""
+        together = self.program.problem.phases[shard.phase].together
+        return together is not None and together.gathers and shard.device != self.program.problem.home
 
     def names_of(self, device: str) -> list[int]:
         """The devices that a name, a group or a class means."""
@@ -193,6 +221,8 @@ class _Writer:
         """The box of each result that a shard makes (of partial results: the box of the iteration space they are over)."""
         phase = self.program.phases[shard.phase]
         values = traverse.results(phase)
+        if shard.phase in self.program.gangs:
+            return self.rows_boxes(shard.phase, shard.first, shard.stop)
         box = self.run_box(shard)
         if box is None:
             return (None,) * len(values)
@@ -209,13 +239,25 @@ class _Writer:
         shape = [size.constant for size in self.types[value].shape]
         return None if box == tuple((0, n) for n in shape) else box
 
+    def rows_boxes(self, place: int, first: int, stop: int) -> tuple[Box | None, ...]:
+        """Rows of each result of a loop that devices run together."""
+        gang = self.program.gangs[place]
+        if gang.is_gathered:
+            return (None,) * len(gang.loop.results)
+        shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]
+        return tuple(
+            tuple((first, stop) if a == axis else (0, n) for a, n in enumerate(shape))
+            for shape, axis in zip(shapes, gang.spread.axes, strict=True)
+        )
+
     def run_box(self, shard: Shard) -> Box | None:
         cut = self.program.cuts.of[shard.phase]
-        if cut is None or self.whole[shard.phase]:
+        narrow = any(edge.target == shard.phase and edge.only is not None for edge in self.program.problem.edges)
+        if (cut is None or self.whole[shard.phase]) and not narrow:
             return None
         space = space_of(self.program.phases[shard.phase], self.types)
         assert space is not None, "what is cut has known sizes"
-        return box_of(cut, space, shard.first, shard.stop)
+        return tuple((0, n) for n in space) if cut is None else box_of(cut, space, shard.first, shard.stop)
 
     def transfer_boxes(self, moved: Transfer) -> tuple[Box | None, ...]:
         """The box of each result that a transfer carries: rows of the cut, or the part of an atomic output rounded outwards."""
@@ -224,6 +266,9 @@ class _Writer:
         if moved.partial:
             return self.shard_boxes(self.made[moved.phase, int(moved.source)])
         cut = self.program.cuts.of[moved.phase]
+        if cut is not None and moved.phase in self.program.gangs:
+            boxes = self.rows_boxes(moved.phase, moved.first, moved.stop)
+            return tuple(None if box is None else self.or_whole(v, box) for v, box in zip(values, boxes, strict=True))
         if cut is not None and task.combine is None:
             if isinstance(phase, Input):
                 shape = [self.numbers.cap(size) for size in self.types[phase.result].shape]
@@ -286,10 +331,11 @@ class _Writer:
 
     def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
         """What a shard reads, by value."""
-        phase, box = self.program.phases[shard.phase], self.run_box(shard)
+        together = shard.phase in self.program.gangs
+        phase, box = self.program.phases[shard.phase], None if together else self.run_box(shard)
         found: dict[ValueId, list[Box | None]] = defaultdict(list)
         if box is None:
-            for value in traverse.uses(phase):
+            for value in self.program.gangs[shard.phase].uses if together else traverse.uses(phase):
                 found[value].append(None)
         else:
             for value, part in zip(reads_of(phase, self.types), operand_boxes(phase, self.types, box), strict=True):
@@ -345,13 +391,15 @@ class _Writer:
                 steps += self.frees[which, position]
             kind = QueueKind(own.kind.value)
             found.append(Queue(DeviceId(own.name), kind, tuple(steps)))
-        return tuple(found)
+        return with_joins(found, self.program, self.schedule)
 
     def steps_of(self, kind: StepKind, index: int) -> Sequence[Step]:
         graph = self.program.bound.graph
         match kind:
             case StepKind.SHARD:
                 shard = self.schedule.shards[index]
+                if shard.phase in self.program.gangs:
+                    return [loop_step(self.program.gangs[shard.phase], shard, int(self.program.problem.home))]
                 phase, box = graph.phases[shard.phase], self.run_box(shard)
                 if box is not None:
                     return [RunStep(phase.id, None, box, shard.start, shard.end)]

@@ -8,7 +8,7 @@ Neighbours: `problem_of`, `plan_of`, `instances.directives` (texts), `objectives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TypeAlias
@@ -28,9 +28,11 @@ from ..problem import Answer, Conflict, Directive, Objective, PhaseIndex, Proble
 from ..profiles import Profile, fingerprint
 from ..verifier import verify
 from .checking import check_plan
+from .gangs import plan_together
 from .plan_of import plan_of
-from .problem_of import ProgramProblem, TicksOf, names_in, problem_of
+from .problem_of import ProgramProblem, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of
+from .turning import Gang, TicksOf
 from .speculating import arms_in, every_form, plan_forms, relaxed, speculated, with_arms
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
@@ -63,14 +65,23 @@ def plan_program(
     Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
     warnings: tuple[Diagnostic, ...] = ()
 
-    def former(form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset()) -> ProgramProblem:
+    def former(
+        form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset(), gangs: Mapping[PhaseId, Gang] | None = None
+    ) -> ProgramProblem:
         nonlocal warnings
-        made = problem_of(form, profile, unaligned=unaligned, given=given)
+        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs)
         program, warnings = with_directives(made, core, objectives, bound)
         return program
 
     formed = plan_forms(bound, former, budget, planner or _best)
     program, answer = formed.program, formed.answer
+    if planner is None:
+        bare, apart = program, answer.speculated
+        setting = setting_of(bare, profile, given)
+        program, answer = plan_together(
+            bare, answer, setting, lambda gangs: former(bare.bound, gangs=gangs), budget, _best
+        )
+        answer = replace(answer, speculated=apart)
     if answer.schedule is None or answer.status is Status.ABORTED:
         raise _without_plan(answer, core)
     hash = program_hash(core)
@@ -78,7 +89,7 @@ def plan_program(
     faults = check_plan(plan, bound)
     if any(fault.code == "V4" for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
-        program = former(program.bound, places)
+        program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
         answer = replace((planner or _best)(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(answer, core)

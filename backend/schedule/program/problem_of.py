@@ -16,7 +16,8 @@ Neighbours: `cuts`, `needs` (rows), `profiles` (ticks), `instances.directives` (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Final
 
@@ -25,23 +26,21 @@ from ....typechecker.sizes import SizeVariable
 from ...graph import traverse
 from ...graph.arms import with_arms_out
 from ...graph.bind import BoundGraph
-from ...graph.phases import Constant, Graph, Input, Output, Phase, Print, ValueId
+from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
+from ...graph.turns import Turn
 from ..describe import op_name
 from ..one_device import Numbers, scratch_of
 from ..plan import ALIGNMENT
 from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
-from ..profiles import Profile, combine_ticks, missing_operation, phase_ticks, to_devices
-from .cuts import Cuts, choose_cuts
+from ..profiles import Execution, Profile, combine_ticks, making_ticks, missing_operation, phase_ticks, to_devices
+from .cuts import Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
-from .sharding import BLOCK, Cut, most_subtrees, reads_of
+from .sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
+from .turning import Gang, Setting, TicksOf
 
 MOST_TICKS: Final = 1_000_000
 _HALVINGS: Final = 12
 _FREE: Final = Ticks(((1, 0),))
-
-TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
-"""Ticks of a phase, or of shards by rows of a cut, on a class of devices at so many ns a tick."""
-
 
 @dataclass(frozen=True, slots=True)
 class ProgramProblem:
@@ -52,15 +51,19 @@ class ProgramProblem:
     phases: tuple[Phase, ...]
     cuts: Cuts
     profile: Profile | None = None
+    gangs: Mapping[int, Gang] = field(default_factory=dict)
+    """By place, the loops that several devices run together."""
 
 
 def problem_of(
     bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
     unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
+    gangs: Mapping[PhaseId, Gang] | None = None,
 ) -> ProgramProblem:  # fmt: skip
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
 
-    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere."""
+    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops that several
+    devices run together."""
 
     def estimated(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
         return _profile_ticks(phase, group, cut, tick_ns, bound, profile)
@@ -68,25 +71,68 @@ def problem_of(
     def combined(partial: int, tick_ns: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
 
-    cuts = _cuts(bound.graph)
+    together = {place: gangs[phase.id] for place, phase in enumerate(bound.graph.phases) if gangs and phase.id in gangs}
+    cuts = _cuts(bound.graph, {gang.loop.id: gang.given for gang in together.values()})
     groups, _ = to_devices(profile)
     ticks = estimated if given is None else given
     if given is None:
         _require_kernels(bound, profile, groups)
     tick_ns = _tick_ns(with_arms_out(bound.graph), groups, ticks)
     groups, links = to_devices(profile, tick_ns)
-    builder = _Builder(bound, groups, cuts, ticks, combined, tick_ns, unaligned)
+    builder = _Builder(bound, groups, cuts, ticks, combined, tick_ns, unaligned, together)
     problem = Problem(
         groups, links, builder.tasks(), builder.edges(), (), tuple(objectives), tick_ns=tick_ns, memory_grain=ALIGNMENT,
         power_off_unused=profile.power_off_unused,
     )  # fmt: skip
-    return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile)
+    return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 
 
-def _cuts(graph: Graph) -> Cuts:
+def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None = None) -> Setting:
+    """What turns of the program's loops are planned with; `given` as of the problem."""
+    problem = program.problem
+
+    def again(phase: Phase, group: DeviceGroup, cut: Cut | None, bound: BoundGraph) -> Ticks | None:
+        if given is not None:
+            return given(phase, group, cut, problem.tick_ns)
+        return _profile_ticks(phase, group, cut, problem.tick_ns, bound, profile, Execution.AGAIN)
+
+    def making(phases: Sequence[Phase], group: DeviceGroup) -> int:
+        return 0 if given is not None else making_ticks(phases, profile, group, problem.tick_ns)
+
+    def combined(partial: int, tick_ns: int) -> int:
+        return combine_ticks(partial, profile, tick_ns)
+
+    return Setting(problem.devices, problem.links, again, combined, making, problem.tick_ns)
+
+
+def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting) -> Problem:
+    """The problem of a turn, whose phases have these ticks; rows that come round are taken alone."""
+    bound = turn.bound
+    places = {phase.id: place for place, phase in enumerate(bound.graph.phases)}
+
+    def ticks(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
+        return tables[places[phase.id]][group.kind]
+
+    builder = _Builder(bound, setting.groups, cuts, ticks, setting.combined, setting.tick_ns, frozenset(), {})
+    edges = [_only(edge, turn, cuts) for edge in builder.edges()]
+    return setting.problem(builder.tasks(), tuple(edges))
+
+
+def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:
+    """An edge into a phase that takes the rows which come round."""
+    phase, cut, types = turn.bound.graph.phases[edge.target], cuts.of[edge.source], turn.bound.graph.types
+    if phase.id not in turn.edges or cut is None or cut.combines or cut.grain != 1:
+        return edge
+    space = space_of(phase, types)
+    assert space is not None, "turns have known sizes"
+    (value,), (box,) = reads_of(phase, types), operand_boxes(phase, types, whole(space))
+    return replace(edge, only=box[cuts.axis.get(value, 0)])
+
+
+def _cuts(graph: Graph, given: Mapping[PhaseId, Given]) -> Cuts:
     """The cuts of phases are the same whichever arms are beside their branches."""
     every = with_arms_out(graph)
-    cuts = choose_cuts(every)
+    cuts = choose_cuts(every, given)
     if every is graph:
         return cuts
     of = {phase.id: cut for phase, cut in zip(every.phases, cuts.of, strict=True)}
@@ -122,15 +168,16 @@ def _tick_ns(graph: Graph, groups: Sequence[DeviceGroup], ticks: TicksOf) -> int
 
 
 def _profile_ticks(
-    phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int, bound: BoundGraph, profile: Profile
-) -> Ticks | None:
+    phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int, bound: BoundGraph, profile: Profile,
+    execution: Execution = Execution.FIRST,
+) -> Ticks | None:  # fmt: skip
     if cut is None:
-        return phase_ticks(phase, bound, profile, group, tick_ns=tick_ns)
+        return phase_ticks(phase, bound, profile, group, tick_ns=tick_ns, execution=execution)
     axis = cut.axis
     signature = getattr(phase, "signature", None)
     if signature is not None:
         axis = next(place for place, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
-    by_points = phase_ticks(phase, bound, profile, group, axis=axis, rows=cut.size, tick_ns=tick_ns)
+    by_points = phase_ticks(phase, bound, profile, group, axis=axis, rows=cut.size, tick_ns=tick_ns, execution=execution)
     return by_points if by_points is None or cut.grain == 1 else by_rows(by_points, cut)
 
 
@@ -149,6 +196,7 @@ class _Builder:
     combined: Callable[[int, int], int]
     tick_ns: int
     unaligned: frozenset[tuple[int, int]]
+    gangs: Mapping[int, Gang]
 
     # ------------------------------------------------------------------------------ phases
 
@@ -164,6 +212,8 @@ class _Builder:
         if isinstance(phase, Input | Constant):
             home = next(group for group in self.groups if group.home)
             return PhaseTask(name, {home.kind: _FREE}, 0 if cut is None else cut.rows, None, size, home=True)
+        if place in self.gangs:
+            return self.together(self.gangs[place], name, size)
         effect = _has_effect(phase)
         if isinstance(phase, Print | Output):
             size = self.bytes(phase.arg, numbers)  # what leaves the run is a copy, to its end
@@ -180,6 +230,17 @@ class _Builder:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)
 
+    def together(self, gang: Gang, name: str, size: int) -> PhaseTask:
+        """A loop that several devices run together."""
+        names = [group for group in self.groups for _ in range(group.count)]
+        ticks = {names[device].kind: Ticks(((1, gang.ticks), (2, gang.ticks))) for device, _ in gang.mode}
+        ends = list(accumulate((rows for _, rows in gang.mode), initial=0))
+        parts = [-(-size * stop // gang.rows) - -(-size * first // gang.rows) for first, stop in pairwise(ends)]
+        if gang.is_gathered:
+            parts = [size if names[device].home else 0 for device, _ in gang.mode]
+        together = gang.together([-(-part // ALIGNMENT) * ALIGNMENT for part in parts])
+        return PhaseTask(name, ticks, gang.rows, None, size, together=together)
+
     def bytes(self, value: ValueId, numbers: Numbers) -> int:
         type = self.bound.graph.types[value]
         return prod(map(numbers.cap, type.shape)) * type.element.kind.bytes
@@ -192,7 +253,7 @@ class _Builder:
         definer: dict[SizeVariable, int] = {}
         found: dict[tuple[int, int], Edge] = {}
         for place, phase in enumerate(self.bound.graph.phases):
-            for value in traverse.uses(phase):
+            for value in self.gangs[place].uses if place in self.gangs else traverse.uses(phase):
                 if value in maker:
                     self.join(found, maker[value], place, value)
             for variable in _mentioned(phase, self.bound):
@@ -206,7 +267,11 @@ class _Builder:
         phase, cut = self.bound.graph.phases[target], self.cuts.of[target]
         axis = 0 if self.single(source) else self.cuts.axis.get(value, 0)  # parts of one piece are runs of bytes
         edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
-        if cut is not None and (source, target) not in self.unaligned:
+        if target in self.gangs and (source, target) not in self.unaligned:
+            need = self.gangs[target].need(value, axis)
+            if isinstance(need, Aligned) and not (self.single(source) and need.halo):
+                edge = replace(edge, whole=False, halo=need.halo)
+        elif cut is not None and (source, target) not in self.unaligned:
             places = [place for place, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
             needs = [need_of(phase, cut, place, axis, self.bound.graph.types) for place in places]
             halos = [need.halo for need in needs if isinstance(need, Aligned)]

@@ -24,6 +24,7 @@ from ..plan import (
     CombineStep,
     DeviceId,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     RowsStep,
@@ -31,6 +32,7 @@ from ..plan import (
     TransferStep,
 )
 from .sharding import result_boxes, shape_of, space_of, volume, whole
+from .turns_checked import shared_loops
 
 
 def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
@@ -48,10 +50,28 @@ def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
         type = bound.graph.types[value]
         return (prod(map(numbers.cap, type.shape)) if box is None else volume(box)) * type.element.kind.bytes
 
+    shared = shared_loops(plan, bound)
     for queue in plan.main.queues:
         now = 0
         for step in queue.steps:
             match step:
+                case JoinStep(rows=None):
+                    now = step.end
+                case LoopStep() | JoinStep() if step.rows is not None:
+                    now = step.end
+                    if step.phase not in shared:
+                        continue
+                    loop, values = shared[step.phase], traverse.results(phases[step.phase])
+                    boxes = loop.boxes(step.rows)
+                    total = sum(size_of(value, box) for value, box in zip(values, boxes, strict=True))
+                    if loop.leave is not None:
+                        total = sum(size_of(value, None) for value in values) if queue.device == plan.home else 0
+                    peak = max(dict(one.peak).get(queue.device, 0) for one in (loop.step.body, loop.step.leave) if one is not None)
+                    meanwhile = max(0, peak - _rounded(total))
+                    changes[queue.device] += [(step.start, meanwhile), (step.end, -meanwhile)]
+                    if loop.leave is None or queue.device == plan.home:
+                        box = None if loop.leave is not None else _named(boxes[0], values[0], bound)
+                        born[queue.device, step.phase].append((box, step.start, total))
                 case RunStep() | LoopStep() | BranchStep() | CellsStep():
                     phase, now = phases[step.phase], step.end
                     box = step.box if isinstance(step, RunStep) else None

@@ -6,7 +6,7 @@ Neighbours: `plan_of` (the other way), `checking` (what only the plan says), `ba
 from __future__ import annotations
 
 from ...graph import traverse
-from ..plan import BranchStep, CellsStep, LoopStep, Plan, RunStep, TransferStep
+from ..plan import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunStep, TransferStep
 from ..plan import CombineStep as PlanCombine
 from ..problem import Answer, CombineStep, DeviceIndex, Objective, PhaseIndex, Proof, Schedule, Shard, Status, Transfer
 from .problem_of import ProgramProblem
@@ -31,7 +31,9 @@ def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
         for queue in plan.main.queues:
             for step in queue.steps:
                 match step:
-                    case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                    case JoinStep(rows=None):
+                        continue
+                    case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
                         place = phases[step.phase]
                         rows = _rows(step, program, place)
                         shards.append(Shard(place, devices[queue.device], *rows, step.start, step.end))
@@ -43,7 +45,7 @@ def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
                             continue  # the results of a phase travel together
                         task = problem.phases[place]
                         first, stop = step.units
-                        span = task.out_bytes if task.rows == 0 or task.combine is not None else task.rows
+                        span = task.out_bytes if task.rows == 0 or task.is_gathered else task.rows
                         size = -(-task.out_bytes * stop // max(1, span)) - -(-task.out_bytes * first // max(1, span))
                         if step.partial and task.combine is not None:
                             size = task.combine.bytes
@@ -72,7 +74,11 @@ def answer_of(plan: Plan, program: ProgramProblem) -> Answer:
     return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines)
 
 
-def _rows(step: RunStep | LoopStep | BranchStep | CellsStep, program: ProgramProblem, place: PhaseIndex) -> tuple[int, int]:
+def _rows(
+    step: RunStep | LoopStep | JoinStep | BranchStep | CellsStep, program: ProgramProblem, place: PhaseIndex
+) -> tuple[int, int]:
+    if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
+        return step.rows
     cut, task = program.cuts.of[place], program.problem.phases[place]
     box = step.box if isinstance(step, RunStep) else None
     if box is None:

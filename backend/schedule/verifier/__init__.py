@@ -15,7 +15,7 @@ from .facts import Facts
 from .memory import fits
 from .moves import carried, resident
 from .order import needed, one_at_a_time, ordered
-from .places import obeyed, present, tiled
+from .places import obeyed, present, tiled, together
 from .violation import Code, Violation
 
 __all__ = ["Code", "Violation", "verify", "verify_schedule"]
@@ -39,7 +39,7 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
     missing = tuple(present(facts))
     if missing:
         return missing
-    found = [*tiled(facts), *obeyed(facts), *one_at_a_time(facts), *resident(facts), *carried(facts), *timed(facts), *fits(facts)]
+    found = [*tiled(facts), *together(facts), *obeyed(facts), *one_at_a_time(facts), *resident(facts), *carried(facts), *timed(facts), *fits(facts)]
     if sync is not None:
         found += ordered(facts, sync)
         if not found:

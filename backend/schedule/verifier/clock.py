@@ -22,6 +22,11 @@ def timed(facts: Facts) -> Iterator[Violation]:
             yield Violation(Code.V9, f"`{task.id}` on {facts.names[shard.device]} takes {ticks} ticks, not {took}")
         if shard.start < max(0, task.ready):
             yield Violation(Code.V9, f"`{task.id}` starts at {shard.start}, before it is ready at {task.ready}")
+    for phase, task in enumerate(facts.problem.phases):
+        if task.together is not None:
+            starts = {shard.start for shard in facts.shards[phase]}
+            if len(starts) > 1:
+                yield Violation(Code.V9, f"`{task.id}` starts at {min(starts)} here and at {max(starts)} there, not together")
     for moved in facts.schedule.transfers:
         if moved.link is None:
             busy = moved.start

@@ -92,7 +92,12 @@ class Facts:
     def whole(self, phase: int) -> bool:
         """The output is one piece: made by one device, or put together at home."""
         task = self.problem.phases[phase]
-        return task.rows == 0 or task.combine is not None
+        return task.rows == 0 or task.is_gathered
+
+    def elsewhere(self, phase: int, device: int) -> bool:
+        """The device takes part in a phase whose output is all at home."""
+        together = self.problem.phases[phase].together
+        return together is not None and together.gathers and device != self.home
 
     def units(self, phase: int) -> int:
         task = self.problem.phases[phase]
@@ -104,7 +109,7 @@ class Facts:
             return [(0, self.units(phase), self.combine[phase].end)] if device == self.home else []
         mine = self.on[phase, device]
         if self.whole(phase):
-            return [(0, self.units(phase), shard.end) for shard in mine]
+            return [] if self.elsewhere(phase, device) else [(0, self.units(phase), shard.end) for shard in mine]
         return [(shard.first, shard.stop, shard.end) for shard in mine]
 
     def ended(self, phase: int) -> int:
@@ -115,6 +120,8 @@ class Facts:
     def needed(self, edge: Edge, shard: Shard) -> tuple[int, int]:
         """Units of the source that a shard of the target reads."""
         units, rows = self.units(edge.source), self.problem.phases[edge.target].rows
+        if rows == 0 and edge.only is not None and not self.whole(edge.source):
+            return edge.only
         if edge.whole or rows == 0:
             return 0, units
         low, high = Fraction(shard.first * units, rows), Fraction(shard.stop * units, rows)

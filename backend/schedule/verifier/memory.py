@@ -40,12 +40,13 @@ def peaks(facts: Facts) -> dict[int, tuple[int, int]]:
     spans: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for shard in facts.schedule.shards:
         task = facts.problem.phases[shard.phase]
-        scratch = facts.rounded(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
-        spans[shard.device].append((shard.start, shard.end, scratch))
+        spans[shard.device].append((shard.start, shard.end, _scratch(facts, shard)))
         if task.combine is not None:
             _partial(facts, shard, spans)
             continue
-        first, stop = (0, facts.units(shard.phase)) if task.rows == 0 else (shard.first, shard.stop)
+        if facts.elsewhere(shard.phase, shard.device):
+            continue
+        first, stop = (0, facts.units(shard.phase)) if facts.whole(shard.phase) else (shard.first, shard.stop)
         made = _Buffer(_result(facts, shard), shard.start, shard.end)
         buffers[shard.phase, shard.device].append((first, stop, made))
     for step in facts.schedule.combines:
@@ -67,12 +68,21 @@ def peaks(facts: Facts) -> dict[int, tuple[int, int]]:
     return {device: _peak(spans[device]) for device in sorted(limited)}
 
 
+def _scratch(facts: Facts, shard: Shard) -> int:
+    """Bytes that a shard needs while it runs."""
+    task = facts.problem.phases[shard.phase]
+    if task.together is not None:
+        stated = {int(device): size for (device, _), size in zip(task.together.mode, task.together.scratch, strict=True)}
+        return facts.rounded(stated.get(int(shard.device), 0))
+    return facts.rounded(ceil(task.scratch * (shard.stop - shard.first) / task.units)) if task.scratch else 0
+
+
 def _result(facts: Facts, shard: Shard) -> int:
     """Bytes that a shard makes: of the output, or its partial result."""
     task = facts.problem.phases[shard.phase]
     if task.combine is not None:
         return facts.rounded(task.combine.bytes)
-    first, stop = (0, facts.units(shard.phase)) if task.rows == 0 else (shard.first, shard.stop)
+    first, stop = (0, facts.units(shard.phase)) if facts.whole(shard.phase) else (shard.first, shard.stop)
     return facts.rounded(facts.size(shard.phase, first, stop, None))
 
 

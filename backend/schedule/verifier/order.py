@@ -172,6 +172,8 @@ def _dependencies(facts: Facts) -> Iterator[tuple[Step, list[Step]]]:
     for phase in range(len(facts.problem.phases)):
         own = combines.get(phase)
         makers[phase] = [(facts.home, own)] if own is not None else shards[phase]
+        if facts.problem.phases[phase].is_gathered and own is None:
+            makers[phase] = [(device, step) for device, step in shards[phase] if device == facts.home]
     moves: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, moved in enumerate(schedule.transfers):
         moves[moved.phase, moved.target].append(index)

@@ -66,6 +66,15 @@ def tiled(facts: Facts) -> Iterator[Violation]:
             yield Violation(Code.V3, f"the shards of `{phase.id}` end at row {at} of {phase.units}")
 
 
+def together(facts: Facts) -> Iterator[Violation]:
+    """V3: what devices run together has the one mode that it was planned for."""
+    for index, phase in enumerate(facts.problem.phases):
+        if phase.together is not None:
+            shards = sorted(facts.shards[index], key=lambda s: s.first)
+            if tuple((shard.device, shard.stop - shard.first) for shard in shards) != phase.together.mode:
+                yield Violation(Code.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
+
+
 def obeyed(facts: Facts) -> Iterator[Violation]:
     """V8: home and classes, the order of effects, every directive."""
     for index, phase in enumerate(facts.problem.phases):

@@ -1,0 +1,315 @@
+"""One turn of a loop as a graph of its own, so that it can be cut and planned like any other graph.
+
+The phases of a turn are, in order: one *entry* for each state, which is the state where it lies already (as a phase it copies the
+loop's first state into the body's parameter); the body; and a *carry* for each next state that is not made by a phase of its
+own.  `leaving` is the graph after the last turn: the states, and whole copies of them as the loop's results.
+
+Note [Rotations].  Along the axis that states are cut along, a join, or a rotation by a known amount, becomes a structured phase
+that reads its operands through moved indices, so that a shard needs a few rows beside its own (a halo) and the
+phases around it can be merged with it.  The rows that a rotation brings round from the other end are a phase by themselves.
+
+Everything here follows from the graph, the loop and the axes; whoever follows a plan makes the same turn again.
+
+Neighbours: `passes` (merge what this makes), `schedule.program.turning` (plans a turn), `run.turning` (runs it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, number
+from ...typechecker.types import ArrayType
+from . import traverse
+from .bind import BoundGraph
+from .passes import optimise
+from .phases import (
+    Affine,
+    AffineIndex,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    Branch,
+    Constant,
+    ConstantNode,
+    Graph,
+    Input,
+    LibraryPhase,
+    Loop,
+    Node,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    Term,
+    ValueId,
+)
+from .projections import IDENTITY, affine, axis_index
+
+Axes = tuple[int | None, ...]
+"""By state: the axis it is cut along, or None where it lies whole at home."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """`bound` has the phases of a turn; the first of them, as many as there are states, are the entries.
+
+    `next`: the values that are the states of the next turn.  `edges`: phases that take the rows which come round."""
+
+    loop: Loop
+    axes: Axes
+    bound: BoundGraph
+    next: tuple[ValueId, ...]
+    edges: tuple[PhaseId, ...] = ()
+
+
+def can_turn_together(loop: Loop, graph: Graph) -> bool:
+    """Has the loop turns of known number and sizes, of which nothing can be seen before its end?"""
+    trip = loop.trip.constant
+    if trip is None or trip < 1 or loop.until is not None or loop.keep or not loop.initial:
+        return False
+    inner = [loop, *traverse.all_phases(loop.body)]
+    if any(isinstance(phase, Print | Output | Input | Branch) or traverse.defines(phase) for phase in inner):
+        return False
+    values = {v for phase in inner for v in (*traverse.operands(phase), *traverse.results(phase))}
+    return all(size.constant is not None for value in values for size in graph.types[value].shape)
+
+
+def captured(loop: Loop) -> tuple[ValueId, ...]:
+    """The values around a loop that its body reads."""
+    own = {*loop.body.params, *(v for phase in traverse.all_phases(loop.body) for v in traverse.results(phase))}
+    own |= {v for phase in traverse.all_phases(loop.body) for graph in traverse.subgraphs(phase) for v in graph.params}
+    used = (v for phase in loop.body.phases for v in traverse.uses(phase))
+    return tuple(v for v in dict.fromkeys((*used, *loop.body.results)) if v not in own)
+
+
+def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
+    """One turn of a loop of the graph, with its states cut along these axes."""
+    maker = _Maker(bound, loop, axes)
+    body = maker.merged()
+    entries = [maker.copy(old, new) for old, new in zip(loop.initial, loop.body.params, strict=True)]
+    made = {value: phase for phase in body.phases for value in traverse.results(phase)}
+    placed: dict[PhaseId, int | None] = {}
+    phases: list[Phase] = [*entries, *body.phases]
+    next: list[ValueId] = []
+    for value, axis in zip(loop.body.results, axes, strict=True):
+        phase = made.get(value)
+        if phase is None or value in next or not _can_leave(phase, axis) or placed.setdefault(phase.id, axis) != axis:
+            carried = maker.value(body.types[value])
+            phases.append(maker.copy(value, carried))
+            value = carried
+        next.append(value)
+    graph = replace(body, phases=tuple(phases), types={**body.types, **maker.types}, roots=frozenset())
+    return Turn(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges))
+
+
+def leaving(bound: BoundGraph, loop: Loop, turn: Turn) -> Turn:
+    """What follows the last turn where results are wanted whole at home."""
+    maker = _Maker(bound, loop, turn.axes)
+    maker.last_value = max(maker.last_value, *map(int, turn.bound.graph.types))
+    maker.last_phase = max(maker.last_phase, *(int(phase.id) for phase in traverse.all_phases(turn.bound.graph)))
+    maker.types |= turn.bound.graph.types
+    entries = [maker.copy(old, new) for old, new in zip(turn.next, loop.body.params, strict=True)]
+    whole = [maker.copy(old, new) for old, new in zip(loop.body.params, loop.results, strict=True)]
+    graph = replace(bound.graph, phases=(*entries, *whole), types={**turn.bound.graph.types, **maker.types}, roots=frozenset())
+    return Turn(loop, turn.axes, replace(bound, graph=graph), loop.results)
+
+
+def _can_leave(phase: Phase, axis: int | None) -> bool:
+    """Can a phase leave its result cut along that axis (None: whole)?"""
+    match phase:
+        case Structured():
+            return axis is None or phase.axes[axis].kind is AxisKind.PARALLEL
+        case LibraryPhase():
+            cut = any(one.result == axis and one.combine is None for one in phase.signature)
+            return axis is None or (cut and phase.op != "random" and "sorts" not in phase.attributes)
+        case _:
+            return axis is None and not isinstance(phase, Constant)
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Phases and values with ids that nothing in the program has."""
+
+    around: BoundGraph
+    loop: Loop
+    axes: Axes
+    types: dict[ValueId, ArrayType] = field(default_factory=dict)
+    edges: list[PhaseId] = field(default_factory=list)
+    roots: list[ValueId] = field(default_factory=list)
+    last_value: int = 0
+    last_phase: int = 0
+
+    def __post_init__(self) -> None:
+        graph = self.around.graph
+        self.last_value = max(map(int, graph.types), default=0)
+        self.last_phase = max((int(phase.id) for phase in traverse.all_phases(graph)), default=0)
+
+    def value(self, type: ArrayType) -> ValueId:
+        self.last_value += 1
+        self.types[ValueId(self.last_value)] = type
+        return ValueId(self.last_value)
+
+    def phase_id(self) -> PhaseId:
+        self.last_phase += 1
+        return PhaseId(self.last_phase)
+
+    def type(self, value: ValueId) -> ArrayType:
+        return self.types[value] if value in self.types else self.around.graph.types[value]
+
+    def copy(self, source: ValueId, target: ValueId) -> Structured:
+        type = self.type(source)
+        return self.structured(self.phase_id(), type.shape, (Read(source, IDENTITY),), (ReadNode(0, type.element.kind),), target)
+
+    def structured(
+        self, id: PhaseId, shape: Sequence[Size], reads: Sequence[Read], body: Sequence[Node], result: ValueId
+    ) -> Structured:
+        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
+        return Structured(id, self.loop.span, axes, tuple(reads), tuple(body), (Result(result, len(body) - 1, None),))
+
+    # ------------------------------------------------------------------------------ the body
+
+    def merged(self) -> Graph:
+        """The body with its moves along the cut axis written out, and merged again."""
+        loop, graph = self.loop, self.around.graph
+        phases: list[Phase] = []
+        makers: dict[ValueId, Phase] = {}
+        for phase in self.constants() + list(loop.body.phases):
+            for value in traverse.results(phase):
+                makers[value] = phase
+        for phase in loop.body.phases:
+            phases += self.written(phase, makers)
+        outside = dict.fromkeys((*loop.body.params, *captured(loop)))
+        stand_ins = [Input(self.phase_id(), loop.span, f"state {value}", value) for value in outside]
+        next = [value for value in loop.body.results if value not in outside]
+        whole = replace(
+            graph, phases=(*stand_ins, *phases), types={**graph.types, **self.types}, inputs=(), params=(), guards=(),
+            names={}, roots=frozenset((*self.roots, *next)),
+        )  # fmt: skip
+        found = optimise(whole, frozenset({"invariants"}))
+        self.last_value = max(self.last_value, *map(int, found.types))
+        self.last_phase = max(self.last_phase, *(int(phase.id) for phase in traverse.all_phases(found)))
+        kept = tuple(phase for phase in found.phases if not isinstance(phase, Input))
+        return replace(graph, phases=kept, types={**whole.types, **found.types})
+
+    def constants(self) -> list[Phase]:
+        return [phase for phase in self.around.graph.phases if isinstance(phase, Constant)]
+
+    def is_along(self, value: ValueId, axis: object) -> bool:
+        """Is this an axis that states are cut along, by its place and size?"""
+        shape = self.type(value).shape
+        return any(
+            cut is not None and axis == cut and len(shape) == len(self.type(param).shape)
+            for param, cut in zip(self.loop.body.params, self.axes, strict=True)
+        )
+
+    def written(self, phase: Phase, makers: Mapping[ValueId, Phase]) -> list[Phase]:
+        """See Note [Rotations]."""
+        if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame", 0):
+            return [phase]
+        axis = phase.attributes.get("axis")
+        if not isinstance(axis, int) or not self.is_along(phase.results[0], axis):
+            return [phase]
+        if phase.op == "join":
+            return [self.joined(phase, axis, makers)]
+        if phase.op == "rotate":
+            amount = makers.get(phase.args[1])
+            if isinstance(amount, Constant) and len(amount.data) == 1 and isinstance(amount.data[0], int):
+                return self.rotated(phase, axis, int(amount.data[0]))
+        return [phase]
+
+    def rotated(self, phase: LibraryPhase, axis: int, amount: int) -> list[Phase]:
+        """`x[i+k]`, or where that lies outside, of the rows that come round."""
+        value, result = phase.args[0], phase.results[0]
+        type = self.type(value)
+        shape, kind = type.shape, type.element.kind
+        rows = shape[axis].constant or 0
+        turned = amount % rows if rows else 0
+        if not turned:
+            return [self.structured(phase.id, shape, (Read(value, IDENTITY),), (ReadNode(0, kind),), result)]
+        back = turned > rows // 2  # round from the far end
+        count = rows - turned if back else turned
+        first = rows - count if back else 0
+        edge = self.value(replace(type, shape=tuple(number(count) if a == axis else n for a, n in enumerate(shape))))
+        taken = affine(self.types[edge].shape, _moved(len(shape), axis, first), shape)
+        taking = self.structured(self.phase_id(), self.types[edge].shape, (Read(value, taken),), (ReadNode(0, kind),), edge)
+        self.edges.append(taking.id)
+        self.roots.append(edge)
+        shift = -count if back else count
+        own = affine(shape, _moved(len(shape), axis, shift), shape, fills=True)
+        round_ = affine(shape, _moved(len(shape), axis, 0 if back else count - rows), self.types[edge].shape, fills=True)
+        limit = count if back else rows - count
+        body: list[Node] = [
+            ReadNode(0, kind), ReadNode(1, kind), AxisNode(axis), ConstantNode(Kind.I64, limit),
+            ApplyNode("lt", (2, 3), Kind.BOOL), ApplyNode("select", (4, 1, 0) if back else (4, 0, 1), kind),
+        ]  # fmt: skip
+        return [taking, self.structured(phase.id, shape, (Read(value, own), Read(edge, round_)), body, result)]
+
+    def joined(self, phase: LibraryPhase, axis: int, makers: Mapping[ValueId, Phase]) -> Structured:
+        """Each element from the operand in which it lies; operands that are parts of values are read there."""
+        type = self.type(phase.results[0])
+        shape, kind = type.shape, type.element.kind
+        reads: list[Read] = []
+        body: list[Node] = [AxisNode(axis)]
+        starts: list[tuple[int, int]] = []  # of each operand, with the node that has its element
+        start = 0
+        for value in phase.args:
+            rows = self.type(value).shape[axis].constant or 0
+            if rows == 0:
+                continue
+            same = _constant(makers.get(value))
+            if same is not None:
+                body.append(same)
+                starts.append((start, len(body) - 1))
+                start += rows
+                continue
+            part = _part(makers.get(value))
+            source, moved = (value, [0] * len(shape)) if part is None else part
+            offsets = [by - (start if a == axis else 0) for a, by in enumerate(moved)]
+            indices = [AffineIndex((Term(a, 1),), number(by)) for a, by in enumerate(offsets)]
+            reads.append(Read(source, affine(shape, indices, self.type(source).shape, fills=True)))
+            body.append(ReadNode(len(reads) - 1, kind))
+            starts.append((start, len(body) - 1))
+            start += rows
+        found = starts[-1][1]
+        for (_, node), (limit, _) in reversed(list(zip(starts, starts[1:], strict=False))):
+            body += [ConstantNode(Kind.I64, limit), ApplyNode("lt", (0, len(body)), Kind.BOOL)]
+            body.append(ApplyNode("select", (len(body) - 1, node, found), kind))
+            found = len(body) - 1
+        return self.structured(phase.id, shape, reads, body, phase.results[0])
+
+
+def _moved(rank: int, axis: int, by: int) -> list[AffineIndex]:
+    return [AffineIndex((Term(a, 1),), number(by)) if a == axis and by else axis_index(a) for a in range(rank)]
+
+
+def _constant(phase: Phase | None) -> ConstantNode | None:
+    """What every element is that a phase makes of nothing."""
+    if not isinstance(phase, Structured) or phase.reads or len(phase.results) != 1 or phase.results[0].reduction:
+        return None
+    node = phase.body[phase.results[0].node]
+    return node if isinstance(node, ConstantNode) else None
+
+
+def _part(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
+    """The value of which a phase takes a box, and where that begins."""
+    if not isinstance(phase, Structured) or len(phase.reads) != 1 or len(phase.results) != 1 or phase.results[0].reduction:
+        return None
+    stages = phase.reads[0].projection.stages
+    if not isinstance(phase.body[phase.results[0].node], ReadNode) or len(stages) != 1:
+        return None
+    stage = stages[0]
+    if not isinstance(stage, Affine) or stage.fills:
+        return None
+    if any(index.terms != (Term(axis, 1),) for axis, index in enumerate(stage.indices)) or len(stage.indices) != len(phase.axes):
+        return None
+    origin = [index.constant.constant for index in stage.indices]
+    return None if any(n is None for n in origin) else (phase.reads[0].value, [n or 0 for n in origin])
+
+

@@ -1,0 +1,275 @@
+"""Loops that several queues run together: every queue does its part of each turn, and nobody begins a turn before all are there.
+
+A turn's entries take the states from where the loop's operands are, or where the last turn left them.  After a turn each device
+keeps its states and lets go of everything else that the turn made.  On the predicted clock a whole turn runs at once, queue by
+queue; queues that are threads meet at fences that are new in every turn, so that waiting, failing and stopping are as
+anywhere else (`threads`).
+
+Neighbours: `distributed` (who calls this, and compiles the steps), `graph.turns`, `schedule.program.turns_checked`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..graph import traverse
+from ..graph.phases import ValueId
+from ..graph.turns import Turn
+from ..schedule.plan import Box, CombineStep, DeviceId, FenceStep, Plan, QueueKind, RunStep, Step, SubPlan, TransferStep, WaitStep
+from ..schedule.program.turns_checked import Shared, box_of_state
+
+if TYPE_CHECKING:
+    from .distributed import Action, Cluster
+    from .executor import Machine
+
+Compile = Callable[["Cluster", Step, DeviceId], "Action"]
+Loop = Callable[[Sequence[Sequence[Step]], Sequence[Sequence["Action"]], "Action"], None]
+
+
+class Gate(Protocol):
+    """Where threads wait for each other."""
+
+    def wait(self, queue: int, fence: Hashable) -> bool: ...
+    def passed(self, fence: Hashable, of: int | None = None) -> None: ...
+    def forget(self, fences: Sequence[Hashable]) -> None: ...
+
+
+class Unreached(Exception):
+    """A fence in a turn will never be passed: another queue has failed."""
+
+
+@dataclass(slots=True)
+class Side:
+    """A turn, or what follows the last, compiled: by queue of the plan around it, its steps and what they do."""
+
+    turn: Turn
+    clusters: dict[int, Cluster]
+    steps: dict[int, tuple[Step, ...]]
+    actions: dict[int, list[Action]]
+    reads: dict[tuple[DeviceId, ValueId], int]
+    counts: dict[Hashable, int]
+
+    def begin(self) -> None:
+        """Transfers are to read again what they read in every turn."""
+        for cluster in self.clusters.values():
+            cluster.to_read.update(self.reads)
+            break
+
+
+@dataclass(slots=True)
+class Together:
+    """One loop; `states`: by device, the arrays of its states between turns, with their boxes."""
+
+    plan: Plan
+    shared: Shared
+    clusters: Sequence[Cluster]
+    compile: Compile
+    body: Side = field(init=False)
+    leave: Side | None = field(init=False, default=None)
+    states: dict[DeviceId, list[Any]] = field(default_factory=dict)
+    at: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.body = self.side(self.shared.step.body, self.shared.turn)
+        if self.shared.step.leave is not None and self.shared.leave is not None:
+            self.leave = self.side(self.shared.step.leave, self.shared.leave)
+
+    # ------------------------------------------------------------------------------ compiling
+
+    def side(self, plan: SubPlan, turn: Turn) -> Side:
+        graph = turn.bound.graph
+        where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
+        steps = [step for queue in plan.queues for step in queue.steps]
+        several = [made for made in map(traverse.results, graph.phases) if len(made) > 1]
+        reads: dict[tuple[DeviceId, ValueId], int] = {}
+        counts: dict[Hashable, int] = {}
+        for step in steps:
+            if isinstance(step, TransferStep):
+                reads[step.source, step.value] = reads.get((step.source, step.value), 0) + 1
+            elif isinstance(step, FenceStep):
+                counts[step.fence] = counts.get(step.fence, 0) + 1
+        common = replace(
+            self.clusters[0], combined=frozenset(s.phase for s in steps if isinstance(s, CombineStep)),
+            sharing=frozenset(value for made in several for value in made), to_read={}, deferred={},
+        )  # fmt: skip
+        phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+        side = Side(turn, {}, {}, {}, reads, counts)
+        machines: dict[int, Machine] = {}
+        for queue in plan.queues:
+            which = where[queue.device, queue.kind]
+            around = self.clusters[which].machine
+            if id(around) not in machines:
+                machines[id(around)] = replace(around, types=graph.types, phases=phases, current=None)
+            machine = machines[id(around)]
+            cluster = side.clusters[which] = replace(common, machine=machine)
+            side.steps[which] = queue.steps
+            side.actions[which] = [self.action(cluster, turn, step, queue.device) for step in queue.steps]
+        return side
+
+    def action(self, cluster: Cluster, turn: Turn, step: Step, device: DeviceId) -> Action:
+        entries = {phase.id: place for place, phase in enumerate(turn.bound.graph.phases[: len(turn.axes)])}
+        if isinstance(step, RunStep) and step.phase in entries:
+            return self.entry(cluster, turn, entries[step.phase], step.box, device)
+        return self.compile(cluster, step, device)
+
+    def entry(self, cluster: Cluster, turn: Turn, place: int, box: Box | None, device: DeviceId) -> Action:
+        """The state is where it lies already."""
+        machine, holdings = cluster.machine, cluster.holdings[device]
+        value, first = turn.loop.body.params[place], turn.loop.initial[place]
+        shape, kind = machine.cap_shape(value), machine.kind(value)
+        wanted = tuple((0, n) for n in shape) if box is None else box
+
+        def enter() -> None:
+            with cluster.lock:
+                own = self.states.get(device)
+                array = holdings.take(first, wanted, kind, shape) if own is None else own[place]
+                holdings.count(value, box, cluster.bytes(value, box))
+                holdings.keep(value, box, array, shape)
+
+        return enter
+
+    # ------------------------------------------------------------------------------ between turns
+
+    def boxes(self, device: DeviceId) -> list[tuple[int, Box | None]]:
+        """The states that a device has, by place, and of each its box (None: all of it)."""
+        rows = self.shared.rows_on(self.plan)[device]
+        found: list[tuple[int, Box | None]] = []
+        for place, axis in enumerate(self.shared.turn.axes):
+            if axis is not None:
+                found.append((place, box_of_state(self.shared.turn, place, rows)))
+            elif device == self.plan.home:
+                found.append((place, None))
+        return found
+
+    def settle_states(self, device: DeviceId) -> None:
+        """Keep the states that a turn has left on a device, and nothing else of the turn."""
+        turn = self.shared.turn
+        cluster = next(iter(self.body.clusters.values()))
+        holdings = cluster.holdings[device]
+        kept: list[Any] = [None] * len(turn.axes)
+        with cluster.lock:
+            for place, box in self.boxes(device):
+                value = turn.next[place]
+                shape = cluster.machine.cap_shape(value)
+                wanted = tuple((0, n) for n in shape) if box is None else box
+                kept[place] = holdings.take(value, wanted, cluster.machine.kind(value), shape)
+            for phase in turn.bound.graph.phases:
+                for value in traverse.results(phase):
+                    holdings.free(value, None)
+            self.states[device] = kept
+
+    def finish(self, device: DeviceId) -> None:
+        """The last states are the loop's results."""
+        states = self.states.pop(device)
+        if self.leave is not None:
+            return
+        cluster, loop = next(iter(self.body.clusters.values())), self.shared.turn.loop
+        holdings = cluster.holdings[device]
+        with cluster.lock:
+            for place, box in self.boxes(device):
+                value = loop.results[place]
+                size = cluster.bytes(value, box)
+                holdings.count(value, box, size)
+                holdings.keep(value, box, states[place], cluster.machine.cap_shape(value))
+
+    @property
+    def devices(self) -> list[DeviceId]:
+        return list(self.shared.rows_on(self.plan))
+
+    def observed(self, start: int) -> None:
+        machine = self.clusters[0].machine
+        if machine.observe is not None:
+            machine.observe(self.shared.turn.loop, perf_counter_ns() - start)
+
+    # ------------------------------------------------------------------------------ on the predicted clock
+
+    def run(self, loop: Loop, settle: Action) -> None:
+        """All turns, one queue after the other."""
+        start = perf_counter_ns()
+        for _ in range(self.shared.turn.loop.trip.constant or 0):
+            self.one(self.body, loop, settle)
+            for device in self.devices:
+                self.settle_states(device)
+        if self.leave is not None:
+            self.one(self.leave, loop, settle)
+        for device in self.devices:
+            self.finish(device)
+        self.observed(start)
+
+    def one(self, side: Side, loop: Loop, settle: Action) -> None:
+        side.begin()
+        try:
+            loop(list(side.steps.values()), list(side.actions.values()), settle)
+            settle()
+        except BaseException:
+            self.blame(side, next(iter(side.clusters)))  # all queues have one machine
+            raise
+
+    def blame(self, side: Side, which: int) -> None:
+        """The phase at which a turn stopped is where the run stopped."""
+        inner = side.clusters[which].machine
+        if inner is not self.clusters[which].machine and inner.current is not None:
+            self.clusters[which].machine.current = inner.current
+
+    # ------------------------------------------------------------------------------ in threads
+
+    def take_part(self, which: int, gate: Gate) -> None:
+        """All turns of one queue.  Unreached: another has failed."""
+        start = perf_counter_ns()
+        queue = self.plan.main.queues[which]
+        device = queue.device if queue.kind is QueueKind.COMPUTE else None
+        trip = self.shared.turn.loop.trip.constant or 0
+        for turn in range(trip):
+            self.turn(self.body, which, gate, turn)
+            if device is not None:
+                self.settle_states(device)
+        if self.leave is not None:
+            self.turn(self.leave, which, gate, trip)
+        if device is not None:
+            self.finish(device)
+        if self.is_first(which):
+            self.observed(start)
+
+    def is_first(self, which: int) -> bool:
+        return next(one for one, step in self.shared.parts if step is self.shared.step) == which
+
+    def turn(self, side: Side, which: int, gate: Gate, turn: int) -> None:
+        id = self.shared.step.phase
+        if self.is_first(which):
+            side.begin()
+        self.meet(gate, (id, turn, "begin"), which)
+        if self.is_first(which):  # nobody is in the turn before any more
+            gate.forget([(id, turn - 1, fence) for fence in ("begin", "end", *self.body.counts)])
+        self.at[which] = (turn, 0)
+        for step, act in zip(side.steps.get(which, ()), side.actions.get(which, ()), strict=True):
+            self.at[which] = (turn, getattr(step, "start", self.at[which][1]))
+            if isinstance(step, WaitStep) and not gate.wait(which, (id, turn, step.fence)):
+                raise Unreached
+            try:
+                act()
+            except BaseException:
+                self.blame(side, which)
+                raise
+            if isinstance(step, FenceStep):
+                gate.passed((id, turn, step.fence), side.counts[step.fence])
+        self.meet(gate, (id, turn, "end"), which)
+
+    def meet(self, gate: Gate, fence: Hashable, which: int) -> None:
+        """Go on when all queues of the loop have come here."""
+        gate.passed(fence, len(self.shared.parts))
+        if not gate.wait(which, fence):
+            raise Unreached
+
+
+@dataclass(slots=True)
+class Part:
+    """What one queue does at its step of a loop."""
+
+    together: Together
+    which: int
+
+    def __call__(self) -> None:
+        raise AssertionError("queues run a loop together, or not at all")

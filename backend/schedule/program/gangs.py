@@ -1,0 +1,257 @@
+"""Which loops several devices run together, on which of them, and with how many rows each.
+
+For every axis along which the states of a loop can be cut, and for none, and for unions of classes of devices with home, rows are
+dealt out so that all take equally long over a turn, or as many as a device's memory has room for.  The best of these are planned
+in the program and kept where the whole is shorter than with the loop on one device.
+
+Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
+has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
+program with loops of that length, without what it costs to bring things to and from them, has a bound for all these plans.
+
+Neighbours: `turning` (a loop on given devices), `planning` (asks), `graph.turns` (which loops).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from math import prod
+from typing import Final, TypeAlias
+
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Loop, PhaseId
+from ...graph.turns import Axes, can_turn_together
+from ..bounds import Bounds
+from ..budget import FAST, Budget
+from ..costs import Costs
+from ..filling import fill, least, most
+from ..modes import Mode
+from ..plan import ALIGNMENT
+from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
+from ..timing import Timer
+from .needs import Aligned
+from .problem_of import ProgramProblem, turn_problem
+from .turning import Gang, Setting, Turning, gang_of, turning
+
+MOST_DEVICES: Final = 64
+MOST_LOOPS: Final = 8
+MOST_TRIED: Final = 12
+"""Modes of a loop that are worked out."""
+MOST_PLANNED: Final = 2
+"""Of these, how many are planned in the program."""
+TURNS: Final = 4
+"""How often rows are dealt out again where memory is short."""
+
+Former: TypeAlias = Callable[[Mapping[PhaseId, Gang]], ProgramProblem]
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+
+
+def plan_together(
+    program: ProgramProblem, answer: Answer, setting: Setting, former: Former, budget: Budget, planner: Planner
+) -> tuple[ProgramProblem, Answer]:
+    """The better of the program as it was planned, and with loops that several devices run together."""
+    problem = program.problem
+    loops = _loops(program)
+    if problem.objectives != (Objective.LATENCY,) or answer.status is Status.ABORTED and answer.schedule is not None:
+        return program, answer
+    options = {place: _turnings(program.bound, program.phases[place], setting) for place in loops}
+    options = {place: found for place, found in options.items() if found}
+    if not options:
+        return program, answer
+    chosen: dict[PhaseId, Gang] = {}
+    best, of = answer, program
+    for place, found in options.items():
+        alone = None if answer.schedule is None else min(table.at(1) for table in problem.phases[place].ticks.values())
+        for gang in _gangs(found, problem, alone):
+            form = former({**chosen, gang.loop.id: gang})
+            tried = planner(form.problem, FAST)
+            if tried.schedule is not None and (best.schedule is None or tried.schedule.makespan < best.schedule.makespan):
+                best, of = tried, form
+        chosen = {gang.loop.id: gang for gang in of.gangs.values()}
+    if chosen and budget != FAST:
+        again = planner(of.problem, budget)
+        if again.schedule is not None and best.schedule is not None and again.schedule.makespan <= best.schedule.makespan:
+            best = again
+    if best.schedule is None:
+        return program, answer
+    bound = min(_bound(program, options), best.schedule.makespan)
+    status = Status.OPTIMAL if bound == best.schedule.makespan else Status.GAP
+    proof = Proof("bound", bound)
+    return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
+
+
+def _loops(program: ProgramProblem) -> list[int]:
+    """The loops that could be run together, those that take longest first."""
+    problem = program.problem
+    if len(problem.device_names()) not in range(2, MOST_DEVICES + 1):
+        return []
+    named = {phase for directive in problem.directives for phase in _named(directive)}
+    found = [
+        place for place, phase in enumerate(program.phases)
+        if isinstance(phase, Loop) and program.cuts.of[place] is None and place not in named
+        and can_turn_together(phase, program.bound.graph)
+    ]  # fmt: skip
+    return sorted(found, key=lambda place: -max(table.at(1) for table in problem.phases[place].ticks.values()))[:MOST_LOOPS]
+
+
+def _named(directive: object) -> Iterator[int]:
+    """The phases that a directive speaks of."""
+    for name in ("phase", "phases", "first", "then", "items"):
+        found = getattr(directive, name, ())
+        yield from (int(one) for one in (found if isinstance(found, tuple) else (found,)) if one is not None)
+
+
+# ----------------------------------------------------------------------------------------- candidates
+
+
+def _turnings(bound: BoundGraph, loop: object, setting: Setting) -> list[Turning]:
+    """The turns of a loop, by the axes that its states may be cut along."""
+    assert isinstance(loop, Loop)
+    found = (turning(bound, loop, axes, setting) for axes in _axes(bound, loop))
+    return [one for one in found if one is not None]
+
+
+def _axes(bound: BoundGraph, loop: Loop) -> list[Axes]:
+    """One axis for the states that are longest along it, the others whole at home; and all of them there."""
+    shapes = [[size.constant or 0 for size in bound.graph.types[value].shape] for value in loop.initial]
+    found: dict[Axes, None] = {}
+    for axis in range(max(map(len, shapes))):
+        longest = max(shape[axis] for shape in shapes if len(shape) > axis)
+        if longest > 1:
+            found[tuple(axis if len(shape) > axis and shape[axis] == longest else None for shape in shapes)] = None
+    return [*found, tuple(None for _ in shapes)]
+
+
+def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> list[Gang]:
+    """The best ways to run a loop together; `alone`: the ticks that they have to be better than."""
+    tried: list[tuple[int, int, Turning, Mode]] = []
+    for number, one in enumerate(found):
+        for devices in _subsets(problem):
+            mode = _dealt(one, problem, devices, {})
+            if mode is not None and len(mode) > 1:
+                names = [group for group in problem.devices for _ in range(group.count)]
+                longest = max(one.device_ticks(names[device], rows) or 0 for device, rows in mode)
+                tried.append((longest, number, one, mode))
+    tried.sort(key=lambda item: (item[0], item[1], len(item[3]), item[3]))
+    made = (_fitting(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
+    ranked = sorted((gang for gang in made if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
+    return [gang for gang in ranked if alone is None or gang.ticks < alone][:MOST_PLANNED]
+
+
+def _subsets(problem: Problem) -> list[list[int]]:
+    """Home with whole classes of devices, and with the first one, two, four… of a class."""
+    home = int(problem.home)
+    groups: list[list[int]] = []
+    first = 0
+    for group in problem.devices:
+        own = [device for device in range(first, first + group.count) if device != home]
+        first += group.count
+        if own:
+            groups.append(own)
+    found: dict[tuple[int, ...], None] = {}
+    sizes = range(len(groups), 0, -1) if len(groups) <= 4 else (len(groups), 1)
+    for size in sizes:
+        for some in combinations(groups, size):
+            found[tuple(sorted([home, *(device for own in some for device in own)]))] = None
+    for own in groups:
+        count = 1
+        while count < len(own):
+            found[tuple(sorted([home, *own[:count]]))] = None
+            count *= 2
+    return [list(devices) for devices in found]
+
+
+def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mapping[int, int]) -> Mode | None:
+    """Rows for each device so that the last of them is done as early as can be; home has one at least."""
+    groups = [group for group in problem.devices for _ in range(group.count)]
+    home = int(problem.home)
+    able = [device for device in devices if one.device_ticks(groups[device], 1) is not None]
+    room = {device: min(one.rows, limits.get(device, one.rows)) for device in able}
+    if home not in able or sum(room.values()) < one.rows or one.rows < len(able):
+        return None
+
+    def within(device: int, time: int) -> int:
+        return most(room[device], lambda rows: rows == 0 or (one.device_ticks(groups[device], rows) or 0) <= time)
+
+    ceiling = max(one.device_ticks(groups[device], one.rows) or 0 for device in able)
+    time = least(0, ceiling, lambda time: sum(within(device, time) for device in able) >= one.rows)
+    counts = fill([within(device, time) for device in able], one.rows)
+    if not counts[able.index(home)]:
+        counts[able.index(home)] += 1
+        counts[counts.index(max(counts))] -= 1
+    return tuple((device, rows) for device, rows in zip(able, counts, strict=True) if rows)
+
+
+def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
+    """The loop on these devices, with fewer rows where one has too little memory."""
+    groups = [group for group in problem.devices for _ in range(group.count)]
+    caps = Timer(problem).caps
+    limits: dict[int, int] = {}
+    for _ in range(TURNS):
+        gang = gang_of(one, mode)
+        if gang is None:
+            return None
+        short = {device: rows for device, rows in mode if (cap := caps[device]) is not None and _held(gang, device, rows, one) > cap}
+        if not short:
+            return gang
+        for device, rows in short.items():
+            cap = caps[device] or 0
+            limits[device] = min(rows - 1, rows * cap // max(1, _held(gang, device, rows, one)))
+        again = _dealt(one, problem, [device for device, _ in mode], limits)
+        if again is None or not all(limit > 0 for limit in limits.values()) or len(groups) < 2:
+            return None
+        mode = again
+    return None
+
+
+def _held(gang: Gang, device: int, rows: int, one: Turning) -> int:
+    """About the bytes on a device while the loop runs: what it reads of what is around it, and the turn's own."""
+    types = one.bound.graph.types
+    total = 0
+    for value in gang.uses:
+        shape = [size.constant or 0 for size in types[value].shape]
+        size = prod(shape) * types[value].element.kind.bytes
+        need = gang.need(value, gang.body.cuts.axis.get(value, 0))
+        if isinstance(need, Aligned):
+            size = min(size, -(-size * rows // gang.rows))
+        total += -(-size // ALIGNMENT) * ALIGNMENT
+    names = gang.body.problem.device_names()
+    plans = [gang.body.plan, *(() if gang.leave is None else (gang.leave.plan,))]
+    return total + max(dict(plan.peak).get(names[device], 0) for plan in plans)  # type: ignore[call-overload]
+
+
+# ---------------------------------------------------------------------------------------------- bound
+
+
+def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) -> int:
+    """See Note [Bound]."""
+    problem, phases = program.problem, list(program.problem.phases)
+    directives = list(problem.directives)
+    makers = {value: place for place, phase in enumerate(program.phases) for value in traverse.results(phase)}
+    readers = [(int(edge.source), int(edge.target)) for edge in problem.edges]
+    for place, found in options.items():
+        alone = min(table.at(1) for table in phases[place].ticks.values())
+        ticks = min([alone, *(_turns(one) for one in found)])
+        task = phases[place]
+        phases[place] = replace(task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0)
+        loop = program.phases[place]
+        assert isinstance(loop, Loop)
+        before = sorted({makers[value] for value in loop.initial})
+        after = sorted({target for source, target in readers if source == place})
+        for first, then in [*((source, place) for source in before), *((place, target) for target in after)]:
+            directives.append(Before(Line(0, ""), (PhaseIndex(first),), (PhaseIndex(then),)))
+    edges = tuple(edge for edge in problem.edges if edge.source not in options and edge.target not in options)
+    groups = tuple(replace(group, memory=None) for group in problem.devices)
+    eased = replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives))
+    costs = Costs(Timer(eased))
+    return Bounds(costs).best().ticks if all(costs.allowed) else 0
+
+
+def _turns(one: Turning) -> int:
+    """No gang takes fewer ticks for the turns of a loop along these cuts."""
+    problem = turn_problem(one.turn, one.cuts, one.tables, one.setting)
+    costs = Costs(Timer(problem))
+    turn = Bounds(costs).best().ticks if all(costs.allowed) else 0
+    return max(1, (one.turn.loop.trip.constant or 0) * turn)

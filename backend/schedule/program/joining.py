@@ -1,0 +1,55 @@
+"""The steps of a loop that several queues run together: the loop in one of them, and in the others that they join it.
+
+The loop stands in home's queue, or in that of its first device; every queue of its body that is another's has a step that joins
+it, those of channels before whatever they carry later.
+
+Neighbours: `plan_of` (writes the queues), `turning` (the loop), `checking` (judges the steps).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..plan import DeviceId, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
+from ..problem import Schedule, Shard
+from .problem_of import ProgramProblem
+from .turning import Gang
+
+
+def loop_step(gang: Gang, shard: Shard, home: int) -> LoopStep | JoinStep:
+    """The step of a device that takes part."""
+    devices = [device for device, _ in gang.mode]
+    first = home if home in devices else devices[0]
+    rows = shard.first, shard.stop
+    if shard.device != first:
+        return JoinStep(gang.loop.id, rows, shard.start, shard.end)
+    leave = None if gang.leave is None else gang.leave.plan
+    return LoopStep(gang.loop.id, gang.body.plan, None, shard.start, shard.end, rows, leave, gang.making)
+
+
+def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Schedule) -> tuple[Queue, ...]:
+    """The queues, with the channels of loops that devices run together joined to them."""
+    found = {(queue.device, queue.kind): list(queue.steps) for queue in queues}
+    for place, gang in program.gangs.items():
+        shard = next(shard for shard in schedule.shards if shard.phase == place)
+        join = JoinStep(gang.loop.id, None, shard.start, shard.end)
+        for name in channels_of(gang):
+            steps = found.setdefault((name, QueueKind.COPY), [])
+            steps.insert(_place(steps, shard.start), join)
+    return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in found.items())
+
+
+def channels_of(gang: Gang) -> list[DeviceId]:
+    """The channels that transfers of a loop take."""
+    plans = [gang.body.plan, *(() if gang.leave is None else (gang.leave.plan,))]
+    return sorted({queue.device for plan in plans for queue in plan.queues if queue.kind is QueueKind.COPY})
+
+
+def _place(steps: Sequence[Step], start: int) -> int:
+    """Before the first transfer (and what it waits for) or loop that starts then or later."""
+    for position, step in enumerate(steps):
+        if isinstance(step, TransferStep | JoinStep) and step.start >= start:
+            while position and isinstance(steps[position - 1], WaitStep):
+                position -= 1
+            return position
+    return len(steps)

@@ -1,0 +1,300 @@
+"""A loop run by several devices together: the problem and the schedule of one of its turns, and what the loop then takes.
+
+The states of the loop are cut along an axis each, or lie whole at home, and do so before and after every turn.  A turn is planned
+like a program of its own (`graph.turns`): its entries have the states where they lie already and take no time, its other phases
+are cut in the proportion of the mode or run at home, and the phases that make the next states leave them where the turn
+found them.  What the body reads from around the loop has been brought before the loop starts.
+
+Note [Period].  All devices begin a turn together, so that each takes as long as the schedule of a turn; the loop takes that many
+times the number of turns, with the making of kernels before and the bringing home of states after them.
+
+Note [Needs of a loop].  Over an edge into the loop, devices need their rows of a state that is cut, and of another value what
+the phases of the body need that read it.  Those have their own rows, whose bounds lie within a row of the loop's proportion.
+
+Neighbours: `graph.turns`, `gangs` (which modes), `problem_of` (asks what a loop needs), `plan_of` (writes the plan of a turn).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Loop, Phase, PhaseId, ValueId
+from ...graph.turns import Axes, Turn, leaving, turn_of
+from ..plan import ALIGNMENT, Spread, SubPlan
+from ..problem import DeviceGroup, DeviceIndex, Edge, Link, Problem, Schedule, Ticks, Together
+from ..timing import Decisions, Mode, Queueing, Sending, Timer
+from .cuts import Cuts, Given, choose_cuts
+from .needs import WHOLE, Aligned, Need, Whole, need_of
+from .sharding import Cut, cuts_of, reads_of, shape_of
+
+TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The devices, and what phases of a turn cost on them; `making`: what their first executions take more."""
+
+    groups: tuple[DeviceGroup, ...]
+    links: tuple[Link, ...]
+    ticks: Callable[[Phase, DeviceGroup, Cut | None, BoundGraph], Ticks | None]
+    combined: Callable[[int, int], int]
+    making: Callable[[Sequence[Phase], DeviceGroup], int]
+    tick_ns: int
+
+    def problem(self, tasks: tuple, edges: tuple[Edge, ...]) -> Problem:  # type: ignore[type-arg]
+        """Memory is counted where the loop is placed, not here."""
+        groups = tuple(replace(group, memory=None) for group in self.groups)
+        return Problem(groups, self.links, tasks, edges, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A turn, or what follows the last, as a problem with its schedule and plan."""
+
+    turn: Turn
+    problem: Problem
+    cuts: Cuts
+    schedule: Schedule
+    plan: SubPlan
+
+
+@dataclass(frozen=True, slots=True)
+class Gang:
+    """A loop on the devices of `mode`, (device, rows) in the order of rows; see the module."""
+
+    spread: Spread
+    mode: Mode
+    body: Planned
+    leave: Planned | None
+    making: int
+
+    @property
+    def loop(self) -> Loop:
+        return self.body.turn.loop
+
+    @property
+    def rows(self) -> int:
+        return sum(rows for _, rows in self.mode)
+
+    @property
+    def is_gathered(self) -> bool:
+        return self.leave is not None
+
+    @property
+    def ticks(self) -> int:
+        """See Note [Period]."""
+        trip = self.loop.trip.constant or 0
+        last = 0 if self.leave is None else self.leave.schedule.makespan
+        return max(1, self.making + trip * self.body.schedule.makespan + last)
+
+    @property
+    def uses(self) -> tuple[ValueId, ...]:
+        """What a device reads of what is around the loop."""
+        phases = self.body.turn.bound.graph.phases
+        made = {value for phase in phases for value in traverse.results(phase)}
+        return tuple(v for v in dict.fromkeys(v for phase in phases for v in traverse.uses(phase)) if v not in made)
+
+    @property
+    def given(self) -> Given:
+        axes = {value: axis for value, axis in self.body.cuts.axis.items() if value not in self.loop.body.params}
+        axes |= {value: axis or 0 for value, axis in zip(self.loop.initial, self.spread.axes, strict=True)}
+        axes |= {value: axis or 0 for value, axis in zip(self.loop.results, self.spread.axes, strict=True)}
+        return Given(None if self.is_gathered else Cut(self.spread.axes[0] or 0, self.rows), axes)
+
+    def together(self, out: Sequence[int]) -> Together:
+        """`out`: the bytes that each device has of the results, in the order of the mode."""
+        plans = [self.body, *(() if self.leave is None else (self.leave,))]
+        names = self.body.problem.device_names()
+        peaks = {device: max(dict(one.plan.peak)[names[device]] for one in plans) for device, _ in self.mode}  # type: ignore[index]
+        moves = sorted({
+            (moved.link, moved.source, moved.target) for one in plans for moved in one.schedule.transfers if moved.link is not None
+        })  # fmt: skip
+        scratch = tuple(max(0, peaks[device] - own) for (device, _), own in zip(self.mode, out, strict=True))
+        mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
+        return Together(mode, scratch, tuple(moves), self.is_gathered)
+
+    def need(self, value: ValueId, axis: int) -> Need:
+        """What a device needs of a value along its axis.  See Note [Needs of a loop]."""
+        found: list[Need] = [
+            Aligned(0) if cut is not None and cut == axis else WHOLE
+            for initial, cut in zip(self.loop.initial, self.spread.axes, strict=True) if initial == value
+        ]  # fmt: skip
+        types = self.body.turn.bound.graph.types
+        shape = shape_of(value, types)
+        inner = zip(self.body.turn.bound.graph.phases, self.body.cuts.of, strict=True)
+        for phase, cut in list(inner)[len(self.loop.initial) :]:
+            if value not in traverse.uses(phase):
+                continue
+            places = [place for place, one in enumerate(reads_of(phase, types)) if one == value]
+            if cut is None or not places or not shape:
+                return WHOLE
+            beside = 0 if cut.rows == self.rows else -(-shape[axis] // cut.rows) + 1
+            for place in places:
+                need = need_of(phase, cut, place, axis, types)
+                found.append(need if isinstance(need, Whole) else Aligned(need.halo + beside))
+        halos = [need.halo for need in found if isinstance(need, Aligned)]
+        if len(halos) < len(found) or not shape or not found or 2 * max(halos) >= shape[axis]:
+            return WHOLE
+        return Aligned(max(halos))
+
+
+def proportional(mode: Mode, rows: int) -> Mode:
+    """Rows in the proportion of a mode, its bounds rounded to the nearest."""
+    total = sum(share for _, share in mode)
+    found: list[tuple[int, int]] = []
+    at = last = 0
+    for device, share in mode:
+        at += share
+        stop = (2 * at * rows + total) // (2 * total)
+        if stop > last:
+            found.append((device, stop - last))
+            last = stop
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Turning:
+    """A turn with its cuts, before anything is placed: `rows` that a mode deals out, `tables` of ticks by phase and class."""
+
+    bound: BoundGraph
+    spread: Spread
+    turn: Turn
+    cuts: Cuts
+    rows: int
+    setting: Setting
+    tables: tuple[Mapping[str, Ticks | None], ...]
+
+    def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
+        """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
+        total = 0
+        for table, cut in zip(self.tables, self.cuts.of, strict=True):
+            ticks = table[group.kind]
+            if ticks is None:
+                return None
+            if cut is not None:
+                total += ticks.at(max(1, min(cut.rows, -(-rows * cut.rows // self.rows))))
+            elif group.home:
+                total += ticks.at(1)
+        return total
+
+
+def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: Setting) -> Turning | None:
+    """The turn of a loop whose states are cut along these axes; None: there is nothing to deal out."""
+    turn = turn_of(bound, loop, axes)
+    cuts, rows = _turn_cuts(turn)
+    if rows < 2:
+        return None
+    tables = tuple(
+        {group.kind: setting.ticks(phase, group, cut, turn.bound) for group in setting.groups}
+        if place >= len(axes)
+        else {group.kind: Ticks(((1, 0),)) for group in setting.groups}
+        for place, (phase, cut) in enumerate(zip(turn.bound.graph.phases, cuts.of, strict=True))
+    )
+    return Turning(bound, Spread(loop.id, axes), turn, cuts, rows, setting, tables)
+
+
+def gang_of(one: Turning, mode: Mode) -> Gang | None:
+    """The loop on the devices of a mode; None where they cannot tell each other what they need."""
+    turn, setting = one.turn, one.setting
+    body = _planned(turn, one.cuts, mode, one.tables, setting)
+    leave = None
+    if body is None:
+        return None
+    if None in turn.axes:
+        last = leaving(one.bound, turn.loop, turn)
+        forced = {phase.id: Given(None) for phase in last.bound.graph.phases} | _placed(last, {})
+        cuts = choose_cuts(last.bound.graph, forced)
+        tables = tuple(
+            {
+                group.kind: Ticks(((1, 0),)) if place < len(turn.axes) else setting.ticks(phase, group, None, last.bound)
+                for group in setting.groups
+            }
+            for place, phase in enumerate(last.bound.graph.phases)
+        )
+        leave = _planned(last, cuts, mode, tables, setting)
+        if leave is None:
+            return None
+    making = max(setting.making(turn.bound.graph.phases, group) for group in setting.groups)
+    return Gang(one.spread, mode, body, leave, making)
+
+
+def _planned(
+    turn: Turn, cuts: Cuts, mode: Mode, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting
+) -> Planned | None:
+    """The schedule of a turn in which all that is cut is in the proportion of the mode."""
+    from .plan_of import sub_plan_of
+    from .problem_of import ProgramProblem, turn_problem
+
+    problem = turn_problem(turn, cuts, tables, setting)
+    modes = _modes(turn, problem, mode)
+    timer, order = Timer(problem), tuple(range(len(modes)))
+    found = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
+    best = min((one for one in found if one is not None), key=lambda schedule: schedule.makespan, default=None)
+    if best is None:
+        return None
+    program = ProgramProblem(problem, turn.bound, turn.bound.graph.phases, cuts)
+    return Planned(turn, problem, cuts, best, sub_plan_of(program, best, frozenset(turn.next)))
+
+
+def _modes(turn: Turn, problem: Problem, mode: Mode) -> tuple[Mode, ...]:
+    """What is cut in the proportion of the mode; rows that come round where they lie; the rest at home."""
+    found: list[Mode] = []
+    for place, task in enumerate(problem.phases):
+        edge = next((e for e in problem.edges if e.target == place and e.only is not None), None)
+        if task.rows:
+            found.append(proportional(mode, task.rows))
+        elif edge is None or edge.only is None or not problem.phases[edge.source].rows:
+            found.append(((int(problem.home), 1),))
+        else:
+            found.append(((_owner(found[edge.source], edge.only[0]), 1),))
+    return tuple(found)
+
+
+def _owner(mode: Mode, row: int) -> int:
+    at = 0
+    for device, rows in mode:
+        at += rows
+        if row < at:
+            return device
+    raise IndexError(row)
+
+
+# --------------------------------------------------------------------------------------------- cuts
+
+
+def _placed(turn: Turn, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, Given]:
+    """What the placement of the states says of the phases that have and make them, and of those that take edges."""
+    types = turn.bound.graph.types
+    found: dict[PhaseId, Given] = {}
+    for phase, axis in zip(turn.bound.graph.phases, turn.axes, strict=False):
+        (value,) = traverse.results(phase)
+        shape = shape_of(value, types) or ()
+        found[phase.id] = Given(None if axis is None else Cut(axis, shape[axis]), {value: axis or 0})
+    for value, axis in zip(turn.next, turn.axes, strict=True):
+        maker = makers.get(value)
+        if maker is None:
+            continue
+        shape = shape_of(value, types) or ()
+        others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
+        cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
+        found[maker.id] = Given(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+    return found
+
+
+def _turn_cuts(turn: Turn) -> tuple[Cuts, int]:
+    """The cuts of the phases of a turn, and the rows that a mode deals out: those of the states, or of what is longest."""
+    graph = turn.bound.graph
+    makers = {value: phase for phase in graph.phases for value in traverse.results(phase)}
+    given = _placed(turn, makers)
+    given |= {phase.id: Given(None) for phase in graph.phases if phase.id in turn.edges}
+    outside = [value for phase in graph.phases for value in traverse.uses(phase) if value not in makers]
+    cuts = choose_cuts(graph, given, outside)
+    sizes = [cut.size for cut in cuts.of[: len(turn.axes)] if cut is not None]
+    rows = sizes[0] if sizes else max((cut.size for cut in cuts.of if cut is not None), default=0)
+    small = {p.id: Given(None) for p, cut in zip(graph.phases, cuts.of, strict=True) if cut is not None and 2 * cut.size < rows}
+    if not small:
+        return cuts, rows
+    return choose_cuts(graph, given | small, outside), rows
