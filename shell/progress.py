@@ -3,7 +3,7 @@
 A thread of its own draws it several times a second, from whatever state the work has by then, so that the work neither waits
 nor reports.  Nothing is written unless messages go to a terminal; the line has no colours.
 
-Neighbours: `running` (the stages of a run), `backend.run.watching` and `backend.schedule.found` (what can be looked at), the verbs.
+Neighbours: `running` (the stages of a run), `backend.run.watching` and `backend.schedule.found` (what is looked at), the verbs.
 """
 
 from __future__ import annotations
