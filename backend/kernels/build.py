@@ -123,7 +123,7 @@ def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
         exponent = real_constant(phase.body, node.args[1])
         return {2.0: "square", 0.5: "half_power"}.get(exponent) if exponent is not None and compute.is_float else None
     if node.function == "residue":
-        return "residue" if compute.is_integer else None
+        return "residue" if compute.is_integer or compute.is_float else None
     if node.function in TRANSCENDENTAL:
         return node.function if definition(node.function, node.parameter, compute) else None
     if node.function == "convert" and compute.is_float and not node.kind.is_float:

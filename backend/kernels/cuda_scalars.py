@@ -52,6 +52,16 @@ template <typename T> __device__ static T greatest(T x, T y) {
   const T left = y % x;
   return left != 0 && (left < 0) != (x < 0) ? (T)((U)left + (U)x) : left;
 }""",
+    "residue64": """__device__ static double residue64(double x, double y) {
+  if (x == 0) return y;
+  const double left = fmod(y, x);
+  return left == 0 ? copysign(0.0, x) : (x < 0) != (left < 0) ? left + x : left;
+}""",
+    "residue32": """__device__ static float residue32(float x, float y) {
+  if (x == 0) return y;
+  const float left = fmodf(y, x);
+  return left == 0 ? copysignf(0.0f, x) : (x < 0) != (left < 0) ? left + x : left;
+}""",
 }
 
 
@@ -96,6 +106,10 @@ def combine(functions: Functions, function: str, kind: Kind, x: str, y: str) -> 
     if function == "residue":
         if kind is Kind.U8:
             return f"{x} == 0 ? {y} : (u8)({y} % {x})"
+        if kind.is_float:
+            helper = "residue32" if kind is Kind.F32 else "residue64"
+            functions.need(helper)
+            return f"{helper}({x}, {y})"
         functions.need("residue")
         return f"residue_of<{TYPES[kind]}, {_UNSIGNED[kind]}>({x}, {y})"
     if function in _NEGATED:

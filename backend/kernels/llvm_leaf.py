@@ -45,6 +45,7 @@ def _binding() -> Any:
         _machine(llvm)
         for name in C_FUNCTIONS:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
+        llvm.add_symbol("fma", _c_function("fma"))  # what processors without such an instruction call
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
@@ -57,7 +58,7 @@ def name_symbols(addresses: Mapping[str, int]) -> None:
         llvm.add_symbol(f"rho_{name}", address)
 
 
-C_FUNCTIONS = ("sin", "cos")
+C_FUNCTIONS = ("sin", "cos", "fmod")
 """What kernels call of the C library, as `rho_…`; Python's `math` calls the same."""
 
 

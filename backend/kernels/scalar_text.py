@@ -18,6 +18,7 @@ from ...typechecker.elements import Kind
 from .ir import Apply, Literal
 from .math_text import defined
 from .mathematics import definition
+from .residues import residue
 from .writer import Writer
 
 STORED: Final = {
@@ -227,26 +228,11 @@ def _extreme(function: str) -> Callable[[Vectors, Kind, str, str], str]:
     return emit
 
 
-def _residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
-    """y modulo x with the sign of x; y where x is 0.  Divisors 0 and -1 are replaced: they trap."""
-    zero = v.constant(kind, 0)
-    none = v.compare("eq", kind, x, zero)
-    if kind is Kind.U8:
-        left = v.binary("urem", kind, y, v.choose(kind, none, v.constant(kind, 1), x))
-        return v.choose(kind, none, y, left)
-    unsafe = v.w.let(f"or <{v.lanes} x i1> {none}, {v.compare('eq', kind, x, v.constant(kind, -1))}")
-    left = v.binary("srem", kind, y, v.choose(kind, unsafe, v.constant(kind, 1), x))
-    differ = v.compare("slt", kind, v.binary("xor", kind, left, x), zero)
-    wrong = v.w.let(f"and <{v.lanes} x i1> {differ}, {v.compare('ne', kind, left, zero)}")
-    floored = v.choose(kind, wrong, v.binary("add", kind, left, x), left)
-    return v.choose(kind, none, y, floored)
-
-
 _DYADIC: Final[dict[str, Callable[[Vectors, Kind, str, str], str]]] = {
     "add": _arithmetic("add"), "sub": _arithmetic("sub"), "mul": _arithmetic("mul"), "div": _arithmetic("div"),
     "and": _logic("and"), "or": _logic("or"), "nand": _logic("and", negated=True), "nor": _logic("or", negated=True),
     "lt": _comparison("lt"), "le": _comparison("le"), "eq": _comparison("eq"), "ge": _comparison("ge"),
-    "gt": _comparison("gt"), "ne": _comparison("ne"), "min": _extreme("min"), "max": _extreme("max"), "residue": _residue,
+    "gt": _comparison("gt"), "ne": _comparison("ne"), "min": _extreme("min"), "max": _extreme("max"), "residue": residue,
 }  # fmt: skip
 
 

@@ -1,0 +1,180 @@
+"""`x|y` as LLVM text: y modulo x with the sign of x, y where x is 0.
+
+Note [Constant divisors].  The quotient of a whole number u below 2ᴺ by d is ⌊u×M÷2^(N+l)⌋ where 2^l ≥ d and M = ⌈2^(N+l)÷d⌉
+(Granlund and Montgomery, 1994).  A vector whose items are all from 0 to 2³¹-1 takes N = 31: one product of 32-bit halves a
+quotient.  Else N = 63, with the bits of negative numbers flipped (⌊y÷d⌋ is the complement of ⌊(the complement of y)÷d⌋), and
+the high word of the product is put together from four products of halves.
+
+Note [Float remainders].  Let q be y÷x, rounded and cut.  The exact quotient, cut, is q or q less one (in magnitude), as rounding
+keeps order; and y - q×x is a number of the kind, which one fused multiplication and addition finds without error.  Where it has
+not the sign of y, one x more makes it the exact remainder.  This needs |q| < 2⁵² and a finite x; other items go through the C
+library.  Then the sign is brought to that of x, with one rounding, as NumPy and Python do.
+
+Neighbours: `scalar_text` (asks), `cuda_scalars` (the same on cards).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from ...typechecker.elements import Kind
+
+if TYPE_CHECKING:
+    from .scalar_text import Vectors
+
+_HALF: Final = (1 << 32) - 1
+
+
+def residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    """See the module."""
+    if kind.is_float:
+        return _of_floats(v, kind, x, y)
+    divisor = _constant(x)
+    if divisor is not None and kind is Kind.I64:
+        return _by_constant(v, divisor, y)
+    return _of_integers(v, kind, x, y)
+
+
+def _of_integers(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    """Divisors 0 and -1 are replaced: they trap."""
+    zero = v.constant(kind, 0)
+    none = v.compare("eq", kind, x, zero)
+    if kind is Kind.U8:
+        left = v.binary("urem", kind, y, v.choose(kind, none, v.constant(kind, 1), x))
+        return v.choose(kind, none, y, left)
+    unsafe = v.w.let(f"or <{v.lanes} x i1> {none}, {v.compare('eq', kind, x, v.constant(kind, -1))}")
+    left = v.binary("srem", kind, y, v.choose(kind, unsafe, v.constant(kind, 1), x))
+    differ = v.compare("slt", kind, v.binary("xor", kind, left, x), zero)
+    wrong = v.w.let(f"and <{v.lanes} x i1> {differ}, {v.compare('ne', kind, left, zero)}")
+    floored = v.choose(kind, wrong, v.binary("add", kind, left, x), left)
+    return v.choose(kind, none, y, floored)
+
+
+# ------------------------------------------------------------------------------- constant divisors
+
+
+def _constant(x: str) -> int | None:
+    """The number that every lane is, as `literal` writes it."""
+    start = "splat (i64 "
+    return int(x[len(start) : -1]) if x.startswith(start) else None
+
+
+def _by_constant(v: Vectors, divisor: int, y: str) -> str:
+    """See Note [Constant divisors]."""
+    kind, size = Kind.I64, abs(divisor)
+    if divisor == 0:
+        return y
+    if size & (size - 1) == 0:
+        return _signed(v, divisor, v.binary("and", kind, y, v.constant(kind, size - 1)))
+    bits = (size - 1).bit_length()
+    if size >= 1 << 31:
+        return _signed(v, divisor, _wide(v, size, bits, y))
+    w, lanes, type = v.w, v.lanes, v.type(kind)
+    low = v.compare("ult", kind, y, v.constant(kind, 1 << 31))
+    short, long, join = w.new_label(), w.new_label(), w.new_label()
+    w.branch(w.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", (f"<{lanes} x i1>", low)), short, long)
+    w.label(short)
+    u = _half(v, y)
+    quotient = v.binary("lshr", kind, v.binary("mul", kind, u, _factor(v, 31, bits, size)), v.constant(kind, 31 + bits))
+    narrow = v.binary("sub", kind, u, v.binary("mul", kind, _half(v, quotient), v.constant(kind, size)))
+    w.jump(join)
+    w.label(long)
+    wide = _wide(v, size, bits, y)
+    end = w.block
+    w.jump(join)
+    w.label(join)
+    return _signed(v, divisor, w.let(f"phi {type} [ {narrow}, %{short} ], [ {wide}, %{end} ]"))
+
+
+def _signed(v: Vectors, divisor: int, left: str) -> str:
+    """The residue of a positive divisor as that of `divisor`."""
+    if divisor > 0:
+        return left
+    zero = v.constant(Kind.I64, 0)
+    return v.choose(
+        Kind.I64, v.compare("eq", Kind.I64, left, zero), zero, v.binary("add", Kind.I64, left, v.constant(Kind.I64, divisor))
+    )
+
+
+def _half(v: Vectors, x: str) -> str:
+    """The low 32 bits; products of two such are one instruction."""
+    return v.binary("and", Kind.I64, x, v.constant(Kind.I64, _HALF))
+
+
+def _factor(v: Vectors, width: int, bits: int, size: int) -> str:
+    return v.constant(Kind.I64, -(-(1 << (width + bits)) // size))
+
+
+def _wide(v: Vectors, size: int, bits: int, y: str) -> str:
+    kind = Kind.I64
+
+    def shifted(x: str, by: int) -> str:
+        return v.binary("lshr", kind, x, v.constant(kind, by))
+
+    def times(x: str, factor: int) -> str:
+        return v.binary("mul", kind, x, v.constant(kind, factor))
+
+    factor = -(-(1 << (63 + bits)) // size)
+    high, low = factor >> 32, factor & _HALF
+    sign = v.binary("ashr", kind, y, v.constant(kind, 63))
+    u = v.binary("xor", kind, y, sign)
+    upper, lower = shifted(u, 32), _half(v, u)
+    middle = v.binary("add", kind, times(upper, low), shifted(times(lower, low), 32))
+    other = v.binary("add", kind, times(lower, high), _half(v, middle))
+    product = v.binary("add", kind, v.binary("add", kind, times(upper, high), shifted(middle, 32)), shifted(other, 32))
+    quotient = v.binary("xor", kind, shifted(product, bits - 1), sign)
+    return v.binary("sub", kind, y, times(quotient, size))
+
+
+# ------------------------------------------------------------------------------------------ floats
+
+
+def _of_floats(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    zero = v.constant(kind, 0.0)
+    if kind is Kind.F32:  # the remainder of two of these is one of these
+        wide = (v.cast("fpext", kind, Kind.F64, x), v.cast("fpext", kind, Kind.F64, y))
+        left = v.cast("fptrunc", Kind.F64, kind, _remainder(v, *wide))
+    else:
+        left = _remainder(v, x, y)
+    below = v.binary("xor", Kind.BOOL, v.compare("olt", kind, x, zero), v.compare("olt", kind, left, zero))
+    moved = v.choose(kind, below, v.binary("fadd", kind, left, x), left)
+    none = v.intrinsic("copysign", kind, zero, x)
+    made = v.choose(kind, v.compare("oeq", kind, left, zero), none, moved)
+    return v.choose(kind, v.compare("oeq", kind, x, zero), y, made)
+
+
+def _remainder(v: Vectors, x: str, y: str) -> str:
+    """As the C library's `fmod`, but for the sign of a zero.  See Note [Float remainders]."""
+    kind, w, lanes, type = Kind.F64, v.w, v.lanes, v.type(Kind.F64)
+    quotient = v.intrinsic("trunc", kind, v.binary("fdiv", kind, y, x))
+    near = v.compare("olt", kind, v.intrinsic("fabs", kind, quotient), v.constant(kind, 2.0**52))
+    good = v.binary("and", Kind.BOOL, near, v.compare("olt", kind, v.intrinsic("fabs", kind, x), v.constant(kind, math.inf)))
+    opposite = w.let(f"fneg {type} {quotient}")
+    left = v.intrinsic("fma", kind, opposite, x, y)
+    zero = v.constant(kind, 0.0)
+    under = v.binary("and", Kind.BOOL, v.compare("olt", kind, left, zero), v.compare("ogt", kind, y, zero))
+    above = v.binary("and", Kind.BOOL, v.compare("ogt", kind, left, zero), v.compare("olt", kind, y, zero))
+    astray = v.binary("or", Kind.BOOL, under, above)
+    step = v.intrinsic("copysign", kind, x, y)
+    left = v.choose(kind, astray, v.binary("fadd", kind, left, step), left)
+    mask = f"<{lanes} x i1>"
+    before, rare, ready = w.block, w.new_label(), w.new_label()
+    w.branch(w.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", (mask, good)), ready, rare)
+    w.label(rare)
+    loop = w.begin(0, lanes, 1, [(type, left)])
+    known, call, following = w.let(f"extractelement {mask} {good}, i64 {loop.index}"), w.new_label(), w.new_label()
+    asked = w.block
+    w.branch(known, following, call)
+    w.label(call)
+    items = [("double", w.let(f"extractelement {type} {side}, i64 {loop.index}")) for side in (y, x)]
+    made = w.call("double", "rho_fmod", *items)
+    placed = w.let(f"insertelement {type} {loop.carried[0]}, double {made}, i64 {loop.index}")
+    w.jump(following)
+    w.label(following)
+    joined = w.let(f"phi {type} [ {loop.carried[0]}, %{asked} ], [ {placed}, %{call} ]")
+    w.end(loop, [joined])
+    after = w.block
+    w.jump(ready)
+    w.label(ready)
+    return w.let(f"phi {type} [ {left}, %{before} ], [ {loop.carried[0]}, %{after} ]")
