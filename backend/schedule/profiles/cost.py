@@ -17,8 +17,9 @@ Neighbours: `structured`, `library` (phases), `tables` (grains), `profile` (devi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from typing import Final
 
@@ -59,6 +60,13 @@ class Cut:
     rows: int
 
 
+class Execution(Enum):
+    """Which execution of a step is meant.  See Note [Steps]."""
+
+    FIRST = "first"
+    AGAIN = "again"
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """Nanoseconds: the point, and between which the middle eight in ten runs are expected."""
@@ -70,14 +78,18 @@ class Estimate:
 
 def phase_ticks(
     phase: Phase, bound: BoundGraph, profile: Profile, group: DeviceGroup | str, *, axis: int | None = None, rows: int = 0,
-    tick_ns: int = 1,
+    tick_ns: int = 1, execution: Execution = Execution.FIRST,
 ) -> Ticks | None:  # fmt: skip
     """Ticks of a phase on one device of a group; with `axis`, of its shards of 1 to `rows` rows.  None: it cannot run there."""
     device = profile.device(group if isinstance(group, str) else group.id)
     if device is None:
         return None
     rates, number = Rates(device), numbers_of(bound)
-    overhead = device.launch_ns * GRAIN + making_grains(phase, rates)
+    overhead = device.launch_ns * GRAIN
+    if execution is Execution.FIRST:
+        overhead += making_grains(phase, rates)
+    else:
+        rates = rates.reusing()
 
     def at(cut: Cut | None) -> int:
         return _up(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead, tick_ns)
@@ -88,6 +100,13 @@ def phase_ticks(
         return Ticks(_thinned([(some, at(Cut(axis, some))) for some in _steps(rows)]))
     except NoTable:
         return None
+
+
+def making_ticks(phases: Iterable[Phase], profile: Profile, group: DeviceGroup, tick_ns: int = 1) -> int:
+    """What the first executions of the steps of these phases take more than the next."""
+    device = profile.device(group.id)
+    rates = None if device is None else Rates(device)
+    return 0 if rates is None else _up(sum(making_grains(phase, rates) for phase in phases), tick_ns)
 
 
 def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
