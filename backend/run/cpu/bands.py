@@ -1,9 +1,9 @@
 """Loops over rotations of their state, several turns at a time on bands of rows that stay in cache.
 
 A band of rows is copied into a small buffer with as many rows above and below it as the turns reach; then its turns run between
-two such buffers, each on fewer rows, and the last one writes the band's rows to the next array.  So memory is gone through once for
-several turns; the rows that neighbouring bands both compute are few, and both get the same bits.  Each row in a buffer has its
-wrapped neighbours beside it (`Kernel.ghosts`), and rows come into the buffers already wrapped around the first axis.
+two such buffers, each on fewer rows, and the last one writes the band's rows to the next array.  So memory is gone through
+once for several turns; the rows that neighbouring bands both compute are few, and both get the same bits.  Each row in a buffer
+has its wrapped neighbours beside it (`Kernel.ghosts`), and rows come into the buffers already wrapped around the first axis.
 
 Every thread has its own buffers, its bands and their kernels, in one call (`kernels.chains`).  Threads meet after each stretch of
 turns; there an interrupt is heard too.
@@ -13,6 +13,7 @@ Neighbours: `stencils` (decides, and runs the loops that are of another shape), 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -258,7 +259,7 @@ def _cut(rows: int, band: int, threads: int) -> list[tuple[int, int]]:
     count = -(-rows // band)
     count = min(rows, -(-count // threads) * threads)
     ends = [rows * at // count for at in range(count + 1)]
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(itertools.pairwise(ends))
 
 
 def _cut_where_wrapped(first: int, last: int, size: int) -> list[tuple[int, int]]:
@@ -266,7 +267,7 @@ def _cut_where_wrapped(first: int, last: int, size: int) -> list[tuple[int, int]
     if not size:
         return [(first, last)]
     ends = [first, *range((first // size + 1) * size, last, size), last]
-    return list(zip(ends[:-1], ends[1:], strict=True))
+    return list(itertools.pairwise(ends))
 
 
 class _Rows:
