@@ -102,7 +102,7 @@ class Together:
             which = where[queue.device, queue.kind]
             around = self.clusters[which].machine
             if id(around) not in machines:
-                machines[id(around)] = replace(around, types=graph.types, phases=phases, current=None)
+                machines[id(around)] = replace(around, types=graph.types, phases=phases, current=None, observe=None)
             machine = machines[id(around)]
             cluster = side.clusters[which] = replace(common, machine=machine)
             side.steps[which] = queue.steps

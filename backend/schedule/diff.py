@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from ..graph.phases import PhaseId
 from .explain import bytes_text
 from .pictures.chart import time_text
-from .plan import BranchStep, CellsStep, CombineStep, LoopStep, Plan, RowsStep, RunStep, TransferStep, WaitStep
+from .plan import BranchStep, CellsStep, CombineStep, JoinStep, LoopStep, Plan, RowsStep, RunStep, TransferStep, WaitStep
 
 
 def diff_text(old: Plan, new: Plan) -> str:
@@ -68,6 +68,8 @@ def _places(plan: Plan) -> dict[PhaseId, list[str]]:
                         found[member].append(f"{queue.device} by rows")
                 case CombineStep():
                     found[step.phase].append(f"{queue.device} combine")
+                case LoopStep(rows=rows) | JoinStep(rows=rows) if rows is not None:
+                    found[step.phase].append(f"{queue.device} rows {rows[0]}:{rows[1]}")
                 case LoopStep() | BranchStep() | CellsStep():
                     found[step.phase].append(str(queue.device))
                 case _:

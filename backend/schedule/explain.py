@@ -22,6 +22,7 @@ from .plan import (
     CombineStep,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     PlannedPhase,
@@ -89,6 +90,8 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             yield f"{indent}---fence f{step.fence}"
         case WaitStep():
             yield f"{indent}sync(f{step.fence})"
+        case JoinStep():
+            yield f"{indent}join #{step.phase}"
         case LoopStep():
             yield from _phase(known[step.phase], names, indent, "")
             yield from _block(step.body, known, names, indent + _INDENT)

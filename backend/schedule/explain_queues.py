@@ -25,6 +25,7 @@ from .plan import (
     DeviceId,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     PlannedPhase,
@@ -102,7 +103,7 @@ def busy_of(plan: Plan) -> dict[str, int]:
     found: dict[str, int] = {}
     for queue in plan.main.queues:
         if queue.kind is QueueKind.COMPUTE:
-            steps = [s for s in queue.steps if isinstance(s, RunStep | LoopStep | BranchStep | CellsStep | CombineStep)]
+            steps = [s for s in queue.steps if isinstance(s, RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep)]
             if steps:
                 found[queue.device] = found.get(queue.device, 0) + sum(s.end - s.start for s in steps)
     return found
@@ -133,14 +134,20 @@ def _names(plan: Plan) -> dict[ValueId, str]:
 
 def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
     match step:
-        case RunStep() | LoopStep() | BranchStep() | CellsStep():
+        case JoinStep(rows=None):
+            yield f"{_when(step.start, step.end)} for {known[step.phase].label.strip()}"
+        case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
             phase = known[step.phase]
             box = "" if not isinstance(step, RunStep) or step.box is None else f" {_box(step.box)}"
+            if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
+                box = f" rows {step.rows[0]}:{step.rows[1]}, together"
             label = phase.label if phase.label != phase.op else f"{phase.op} {' '.join(_value(v, names) for v in phase.results)}"
             if not phase.results and phase.reads:
                 label = f"{phase.op} {_value(phase.reads[0].value, names)}"
             moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""
             yield f"{_when(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()
+            if isinstance(step, LoopStep) and step.rows is not None:
+                yield from _turn(step, known, names)
         case RowsStep():
             yield f"{'':<14} by rows: {', '.join(known[member].label.strip() for member in step.phases)}"
         case CombineStep():
@@ -158,6 +165,21 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             yield f"---fence f{step.fence}"
         case WaitStep():
             yield f"sync(f{step.fence})"
+
+
+def _turn(step: LoopStep, known: Mapping[PhaseId, PlannedPhase], names: Mapping[ValueId, str]) -> Iterator[str]:
+    """What a turn of a loop that queues run together does, queue by queue, in ticks from its start."""
+    for title, plan in (("each turn", step.body), ("after the last turn", step.leave)):
+        if plan is None:
+            continue
+        yield f"{'':<14} {title}:"
+        for queue in plan.queues:
+            yield f"{'':<16} {queue.device}"
+            for inner in queue.steps:
+                if isinstance(inner, RunStep | CombineStep | TransferStep) and (
+                    isinstance(inner, TransferStep) or inner.end > inner.start
+                ):
+                    yield from (f"{'':<18} {line}" for line in _step(inner, known, names))
 
 
 def _when(start: int, end: int) -> str:

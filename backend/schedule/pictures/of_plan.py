@@ -19,6 +19,7 @@ from ..plan import (
     CombineStep,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     PlannedPhase,
@@ -113,7 +114,7 @@ class _Reader:
                 match step:
                     case TransferStep():
                         self.makers[step.value].append((step.target, key))
-                    case RowsStep() | RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+                    case RowsStep() | RunStep() | CombineStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
                         named = [self.phases[id] for id in phases_of(step) if id in self.phases]
                         for value in (result for phase in named for result in phase.results):
                             self.makers[value].append((queue.device, key))
@@ -147,10 +148,12 @@ class _Reader:
                 for id in step.phases:
                     self.ran[id].append((device, 0))
                 return Bar(key, label, BarKind.RUN, 0, 0, 0, f"{label} by rows on {device}", ())
-            case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+            case RunStep() | CombineStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
                 phase = self.phases.get(step.phase)
                 label = phase.label if phase else f"#{step.phase}"
                 box = step.box if isinstance(step, RunStep) else None
+                if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
+                    box = (step.rows,)
                 kind = (
                     BarKind.RUN if isinstance(step, RunStep)
                     else BarKind.COMBINE if isinstance(step, CombineStep) else BarKind.CONTROL
@@ -188,7 +191,7 @@ class _Reader:
                     case RowsStep():
                         for value in step.results:
                             self.alloc(changes, sizes, born, value, queue.device, now)
-                    case RunStep() | CombineStep() | LoopStep() | BranchStep() | CellsStep():
+                    case RunStep() | CombineStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
                         for value in self.phases[step.phase].results if step.phase in self.phases else ():
                             self.alloc(changes, sizes, born, value, queue.device, step.start)
                         now = step.end

@@ -37,7 +37,7 @@ from .turning import Gang, Setting, Turning, gang_of, turning
 
 MOST_DEVICES: Final = 64
 MOST_LOOPS: Final = 8
-MOST_TRIED: Final = 12
+MOST_TRIED: Final = 16
 """Modes of a loop that are worked out."""
 MOST_PLANNED: Final = 2
 """Of these, how many are planned in the program."""
@@ -53,11 +53,7 @@ def plan_together(
 ) -> tuple[ProgramProblem, Answer]:
     """The better of the program as it was planned, and with loops that several devices run together."""
     problem = program.problem
-    loops = _loops(program)
-    if problem.objectives != (Objective.LATENCY,) or answer.status is Status.ABORTED and answer.schedule is not None:
-        return program, answer
-    options = {place: _turnings(program.bound, program.phases[place], setting) for place in loops}
-    options = {place: found for place, found in options.items() if found}
+    options = _options(program, setting)
     if not options:
         return program, answer
     chosen: dict[PhaseId, Gang] = {}
@@ -80,6 +76,20 @@ def plan_together(
     status = Status.OPTIMAL if bound == best.schedule.makespan else Status.GAP
     proof = Proof("bound", bound)
     return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
+
+
+def bound_together(program: ProgramProblem, setting: Setting) -> int | None:
+    """The bound of every way to plan the program; None where it has no loops that could be run together."""
+    options = _options(program, setting)
+    return _bound(program, options) if options else None
+
+
+def _options(program: ProgramProblem, setting: Setting) -> dict[int, list[Turning]]:
+    """The turns of loops that could be run together, by the places of the loops."""
+    if program.problem.objectives != (Objective.LATENCY,):
+        return {}
+    found = {place: _turnings(program.bound, program.phases[place], setting) for place in _loops(program)}
+    return {place: turnings for place, turnings in found.items() if turnings}
 
 
 def _loops(program: ProgramProblem) -> list[int]:
@@ -133,11 +143,19 @@ def _gangs(found: Sequence[Turning], problem: Problem, alone: int | None) -> lis
             if mode is not None and len(mode) > 1:
                 names = [group for group in problem.devices for _ in range(group.count)]
                 longest = max(one.device_ticks(names[device], rows) or 0 for device, rows in mode)
-                tried.append((longest, number, one, mode))
+                tried += [(longest, number, one, ordered) for ordered in _orders(mode, int(problem.home))]
     tried.sort(key=lambda item: (item[0], item[1], len(item[3]), item[3]))
     made = (_fitting(one, problem, mode) for _, _, one, mode in tried[:MOST_TRIED])
     ranked = sorted((gang for gang in made if gang is not None), key=lambda gang: (gang.ticks, len(gang.mode)))
     return [gang for gang in ranked if alone is None or gang.ticks < alone][:MOST_PLANNED]
+
+
+def _orders(mode: Mode, home: int) -> list[Mode]:
+    """The devices in their order, and with home amid the others, which is beside those that have links to nothing else."""
+    others = [part for part in mode if part[0] != home]
+    middle = len(others) // 2
+    around = (*others[:middle], *(part for part in mode if part[0] == home), *others[middle:])
+    return list(dict.fromkeys((mode, around)))
 
 
 def _subsets(problem: Problem) -> list[list[int]]:
@@ -186,7 +204,6 @@ def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mappi
 
 def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
     """The loop on these devices, with fewer rows where one has too little memory."""
-    groups = [group for group in problem.devices for _ in range(group.count)]
     caps = Timer(problem).caps
     limits: dict[int, int] = {}
     for _ in range(TURNS):
@@ -200,9 +217,10 @@ def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
             cap = caps[device] or 0
             limits[device] = min(rows - 1, rows * cap // max(1, _held(gang, device, rows, one)))
         again = _dealt(one, problem, [device for device, _ in mode], limits)
-        if again is None or not all(limit > 0 for limit in limits.values()) or len(groups) < 2:
+        if again is None or not all(limit > 0 for limit in limits.values()):
             return None
-        mode = again
+        order = {device: place for place, (device, _) in enumerate(mode)}
+        mode = tuple(sorted(again, key=lambda part: order[part[0]]))
     return None
 
 

@@ -46,9 +46,10 @@ def channels_of(gang: Gang) -> list[DeviceId]:
 
 
 def _place(steps: Sequence[Step], start: int) -> int:
-    """Before the first transfer (and what it waits for) or loop that starts then or later."""
+    """Before the first transfer (and what it waits for) or loop that starts then or later, and is not there at once."""
     for position, step in enumerate(steps):
-        if isinstance(step, TransferStep | JoinStep) and step.start >= start:
+        later = isinstance(step, TransferStep) and step.start >= start and step.arrive > start
+        if later or (isinstance(step, JoinStep) and step.start >= start):
             while position and isinstance(steps[position - 1], WaitStep):
                 position -= 1
             return position

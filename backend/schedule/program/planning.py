@@ -28,7 +28,8 @@ from ..problem import Answer, Conflict, Directive, Objective, PhaseIndex, Proble
 from ..profiles import Profile, fingerprint
 from ..verifier import verify
 from .checking import check_plan
-from .gangs import plan_together
+from .gangs import bound_together, plan_together
+from .gangs_of_plan import faults_of, gangs_of
 from .plan_of import plan_of
 from .problem_of import ProgramProblem, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of
@@ -210,9 +211,11 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
     if found or profile is None:
         return found
     form = speculated(bound, plan.speculated)
-    program, _ = with_directives(problem_of(form, profile), core, _objectives(plan), bound)
     try:
-        return _violations(program, answer_of(plan, program))
+        bare = problem_of(form, profile)
+        gangs = gangs_of(plan, bare, setting_of(bare, profile))
+        program, _ = with_directives(problem_of(form, profile, gangs=gangs), core, _objectives(plan), bound)
+        return [*faults_of(gangs), *_violations(program, answer_of(plan, program))]
     except NotOfThisProblem as problem:
         return [f"V1: {problem}"]
 
@@ -227,6 +230,9 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
         return with_directives(made, core, _objectives(plan), bound)[0]
 
     program = formed(plan.speculated)
+    said = bound_together(program, setting_of(program, profile))
+    if said is not None:
+        return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)
     answer = answer_of(plan, program)
     if not reprove(program.problem, answer):
         return False

@@ -24,7 +24,7 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, PhaseId, ValueId
 from ...graph.turns import Axes, Turn, leaving, turn_of
 from ..plan import ALIGNMENT, Spread, SubPlan
-from ..problem import DeviceGroup, DeviceIndex, Edge, Link, Problem, Schedule, Ticks, Together
+from ..problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseTask, Problem, Schedule, Ticks, Together
 from ..timing import Decisions, Mode, Queueing, Sending, Timer
 from .cuts import Cuts, Given, choose_cuts
 from .needs import WHOLE, Aligned, Need, Whole, need_of
@@ -44,7 +44,13 @@ class Setting:
     making: Callable[[Sequence[Phase], DeviceGroup], int]
     tick_ns: int
 
-    def problem(self, tasks: tuple, edges: tuple[Edge, ...]) -> Problem:  # type: ignore[type-arg]
+    def turn_problem(self, turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | None]]) -> Problem:
+        """The problem of a turn, whose phases have these ticks."""
+        from .problem_of import turn_problem
+
+        return turn_problem(turn, cuts, tables, self)
+
+    def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...]) -> Problem:
         """Memory is counted where the loop is placed, not here."""
         groups = tuple(replace(group, memory=None) for group in self.groups)
         return Problem(groups, self.links, tasks, edges, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
@@ -167,6 +173,15 @@ class Turning:
     setting: Setting
     tables: tuple[Mapping[str, Ticks | None], ...]
 
+    @property
+    def making(self) -> int:
+        return max(self.setting.making(self.turn.bound.graph.phases, group) for group in self.setting.groups)
+
+    def empty(self) -> Planned:
+        """A turn whose schedule is still to come."""
+        problem = self.setting.turn_problem(self.turn, self.cuts, self.tables)
+        return Planned(self.turn, problem, self.cuts, Schedule((), (), ()), SubPlan((), (), ()))
+
     def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
         """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
         total = 0
@@ -198,48 +213,45 @@ def turning(bound: BoundGraph, loop: Loop, axes: Axes, setting: Setting) -> Turn
 
 def gang_of(one: Turning, mode: Mode) -> Gang | None:
     """The loop on the devices of a mode; None where they cannot tell each other what they need."""
-    turn, setting = one.turn, one.setting
-    body = _planned(turn, one.cuts, mode, one.tables, setting)
-    leave = None
-    if body is None:
+    body = _planned(one.empty(), mode)
+    leave = _planned(left_by(one), mode) if None in one.turn.axes else None
+    if body is None or (leave is None and None in one.turn.axes):
         return None
-    if None in turn.axes:
-        last = leaving(one.bound, turn.loop, turn)
-        forced = {phase.id: Given(None) for phase in last.bound.graph.phases} | _placed(last, {})
-        cuts = choose_cuts(last.bound.graph, forced)
-        tables = tuple(
-            {
-                group.kind: Ticks(((1, 0),)) if place < len(turn.axes) else setting.ticks(phase, group, None, last.bound)
-                for group in setting.groups
-            }
-            for place, phase in enumerate(last.bound.graph.phases)
-        )
-        leave = _planned(last, cuts, mode, tables, setting)
-        if leave is None:
-            return None
-    making = max(setting.making(turn.bound.graph.phases, group) for group in setting.groups)
-    return Gang(one.spread, mode, body, leave, making)
+    return Gang(one.spread, mode, body, leave, one.making)
 
 
-def _planned(
-    turn: Turn, cuts: Cuts, mode: Mode, tables: Sequence[Mapping[str, Ticks | None]], setting: Setting
-) -> Planned | None:
+def left_by(one: Turning) -> Planned:
+    """What follows the last turn, its schedule still to come."""
+    setting, last = one.setting, leaving(one.bound, one.turn.loop, one.turn)
+    forced = {phase.id: Given(None) for phase in last.bound.graph.phases} | _placed(last, {})
+    cuts = choose_cuts(last.bound.graph, forced)
+    tables = tuple(
+        {
+            group.kind: Ticks(((1, 0),)) if place < len(last.axes) else setting.ticks(phase, group, None, last.bound)
+            for group in setting.groups
+        }
+        for place, phase in enumerate(last.bound.graph.phases)
+    )
+    return Planned(last, setting.turn_problem(last, cuts, tables), cuts, Schedule((), (), ()), SubPlan((), (), ()))
+
+
+def _planned(empty: Planned, mode: Mode) -> Planned | None:
     """The schedule of a turn in which all that is cut is in the proportion of the mode."""
     from .plan_of import sub_plan_of
-    from .problem_of import ProgramProblem, turn_problem
+    from .problem_of import ProgramProblem
 
-    problem = turn_problem(turn, cuts, tables, setting)
-    modes = _modes(turn, problem, mode)
+    turn, problem = empty.turn, empty.problem
+    modes = _modes(problem, mode)
     timer, order = Timer(problem), tuple(range(len(modes)))
     found = [timer.lay_out(Decisions(modes, order, queueing, sending)) for queueing in Queueing for sending in Sending]
     best = min((one for one in found if one is not None), key=lambda schedule: schedule.makespan, default=None)
     if best is None:
         return None
-    program = ProgramProblem(problem, turn.bound, turn.bound.graph.phases, cuts)
-    return Planned(turn, problem, cuts, best, sub_plan_of(program, best, frozenset(turn.next)))
+    program = ProgramProblem(problem, turn.bound, turn.bound.graph.phases, empty.cuts)
+    return replace(empty, schedule=best, plan=sub_plan_of(program, best, frozenset(turn.next)))
 
 
-def _modes(turn: Turn, problem: Problem, mode: Mode) -> tuple[Mode, ...]:
+def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:
     """What is cut in the proportion of the mode; rows that come round where they lie; the rest at home."""
     found: list[Mode] = []
     for place, task in enumerate(problem.phases):
