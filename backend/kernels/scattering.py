@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...typechecker.elements import Kind
+from .ir import Step
 from .llvm_text import function_text
 from .scalar_text import STORED, Vectors
 from .writer import Writer
@@ -23,11 +24,13 @@ WORDS = 8
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """`tables`: how many are used in turn, a power of two."""
+    """`tables`: how many are used in turn, a power of two.  `unit`: keys lie next to each other.  `step`: how items do."""
 
     function: str
     kind: Kind
     tables: int
+    unit: bool = False
+    step: Step = Step.STRIDED
 
     def text(self) -> str:
         w = Writer()
@@ -38,18 +41,21 @@ class Scatter:
             address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
             words.append(w.let(f"load {'ptr' if place in (1, 3, 5) else 'i64'}, ptr {address}, align 8"))
         count, keys, key_stride, items, item_stride, tables, pitch, entries = words
+        key_step = "8" if self.unit else key_stride
+        item_step = str(self.kind.bytes) if self.step is Step.UNIT else item_stride
         outside = w.new_label()
         whole = w.word("and", count, -self.tables)
+        only = v.load(self.kind, items) if self.step is Step.NONE else ""
         starts = [w.at(tables, w.word("mul", pitch, table)) for table in range(self.tables)]
         for first, stop, step in (("0", whole, self.tables), (whole, count, 1)):
             loop = w.begin(first, stop, step)
             for table in range(step):
                 at = w.word("add", loop.index, table)
-                key = w.let(f"load i64, ptr {w.at(keys, w.word('mul', at, key_stride))}, align 1")
+                key = w.let(f"load i64, ptr {w.at(keys, w.word('mul', at, key_step))}, align 1")
                 inside = w.new_label()
                 w.branch(w.test("ult", key, entries), inside, outside)
                 w.label(inside)
-                item = v.load(self.kind, w.at(items, w.word("mul", at, item_stride)))
+                item = only or v.load(self.kind, w.at(items, w.word("mul", at, item_step)))
                 entry = w.let(f"getelementptr {STORED[self.kind]}, ptr {starts[table]}, i64 {key}")
                 v.store(self.kind, v.combine(self.function, self.kind, v.load(self.kind, entry), item), entry)
             w.end(loop)

@@ -63,13 +63,13 @@ class CpuBackend:
         return made
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        """A copy where the value is, or is a view of, an array that came from outside."""
+        """A copy where the value is, or is a view of, an array that came from outside, or has one item in several places."""
         array = np.asarray(value)
         base: Any = array.base
         if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
             if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
                 array = array.copy()
-        elif any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
+        elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
             array = array.copy()
         return shown(array, kind) if kind is Kind.CHAR else array
 

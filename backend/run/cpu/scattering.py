@@ -16,6 +16,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.build import KINDS, REDUCTIONS
+from ...kernels.ir import Step
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.scalar_text import identity as unchanging
 from ...kernels.scattering import WORDS, Scatter
@@ -45,7 +46,9 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
         return None
     exact = not kind.is_float
     small = bins * kind.bytes * _TABLES <= min(_TABLE_BYTES, count)
-    code = Scatter(function, kind, _TABLES if exact and small else 1)
+    stride = items.strides[0]
+    step = Step.NONE if stride == 0 else Step.UNIT if stride == kind.bytes else Step.STRIDED
+    code = Scatter(function, kind, _TABLES if exact and small else 1, keys.strides[0] == keys.itemsize, step)
     if items.dtype != DTYPES[kind] or keys.dtype != np.int64 or not policy.is_worth(code, count * _SAVED):
         return None
     address = address_of(code)
@@ -56,7 +59,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     if not _run(address, keys, items, tables, pieces):
         return None
     result = PLAIN[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
-    return _with_empty_bins(function, kind, keys, result)
+    return _with_empty_bins(function, kind, keys, result, threads)
 
 
 def _run(address: int, keys: NumArray, items: NumArray, tables: NumArray, pieces: int) -> bool:
@@ -82,13 +85,20 @@ def _run(address: int, keys: NumArray, items: NumArray, tables: NumArray, pieces
     return not refused
 
 
-def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray) -> NumArray:
+def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray, threads: int) -> NumArray:
     """Bins without items hold the function's identity, which is not always what a table starts with."""
     from .library.sequential import identity
 
     if function in ("min", "max") or (kind.is_float and function == "add"):
-        occupied = np.zeros(len(result), np.bool_)
-        occupied[keys] = True
-        if not occupied.all():
-            result[~occupied] = identity(function, kind)
+        untouched = result == unchanging(function, kind)
+        if function == "add":
+            untouched &= np.signbit(result)
+        if untouched.any():  # or touched by what changes nothing
+            held = np.broadcast_to(np.True_, keys.shape)
+            occupied = reduce_by_key("or", Kind.BOOL, keys, held, len(result), threads)
+            if occupied is None:
+                occupied = np.zeros(len(result), np.bool_)
+                occupied[keys] = True
+            if not occupied.all():
+                result[~occupied] = identity(function, kind)
     return result

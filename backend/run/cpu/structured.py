@@ -18,10 +18,10 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import ApplyNode, AxisKind, ReadNode, Structured, ValueId
+from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structured, ValueId
 from ...kernels import policy
 from .body import compile_body
-from .kinds import DTYPES, FILLS, NumArray
+from .kinds import DTYPES, FILLS, NumArray, constant
 from .mapping import MappingRun
 from .reduce import compile_reduction, identity_array
 from .reducing import ReducingRun
@@ -70,6 +70,9 @@ def _compiled(phase: Structured, kinds: Callable[[ValueId], Kind], number: Calla
         return _through_kernels(phase, views, space, kinds, number, threads, run)
     if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(phase, views, space)
+    constants = all(isinstance(phase.body[r.node], ConstantNode) for r in phase.results)
+    if constants and prod(space) >= policy.SMALL:
+        return _filling(phase, space)
     nodes = [r.node for r in phase.results]
     body = compile_body(phase.body, nodes, varying, space, number)
     run = MappingRun(body, views, space, nodes, [DTYPES[kinds(r.value)] for r in phase.results], threads).run
@@ -155,3 +158,10 @@ def _renaming(phase: Structured, views: Sequence[tuple[ValueId, View]], space: t
         return tuple(v if v.shape == space else np.broadcast_to(v, space) for v in found)
 
     return run
+
+
+def _filling(phase: Structured, space: tuple[int, ...]) -> Kernel:
+    """One item each, replicated by stride 0."""
+    nodes = [phase.body[result.node] for result in phase.results]
+    made = tuple(np.broadcast_to(constant(n.kind, n.value), space) for n in nodes if isinstance(n, ConstantNode))
+    return lambda values, overwrite: made
