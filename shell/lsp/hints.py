@@ -1,6 +1,7 @@
-"""What is not written but known, shown between the words: types of bindings, how often parameters and inputs are read.
+"""What is not written but known, shown between the words: types of bindings, how often parameters and inputs are read, the
+frames of lifted calls.
 
-Neighbours: `values` (types), `typechecker.check` (reads), `index`.
+Neighbours: `values` (types), `typechecker.check` (reads), `frames`, `index`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from .documents import Document
+from .frames import frames
 from .index import Symbol, SymbolKind
 from .places import Position, Range
 from .values import is_latest, types_of
@@ -24,6 +26,7 @@ MOST_CHARACTERS = 40
 class HintKind(Enum):
     TYPE = "type"
     QUANTITY = "quantity"
+    FRAME = "frame"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,9 @@ def hints(document: Document, within: Range) -> list[Hint]:
             found += _input(document, symbol)
         elif symbol.kind is SymbolKind.FUNCTION and is_latest(document, symbol):
             found += _function(document, symbol)
+    for span, frame in frames(document).items():
+        if start <= span.end <= end:
+            found.append(_hint(document, span.end, frame, HintKind.FRAME, f"applied to each cell of the frame {frame}"))
     return sorted(found, key=lambda hint: hint.position)
 
 

@@ -1,12 +1,15 @@
-"""Lines above definitions: what a function or the whole program costs, and how many facts are checked when it is loaded.
+"""Lines above definitions: what a function or the whole program costs, how long that takes, and how many facts are checked when
+it is loaded.
 
-A lens has its place at once and its text when it is looked at, because costs are worked out by the back end.
-Neighbours: `shell.costs`, `hover`.
+A lens has its place at once and its text when it is looked at, because costs are worked out by the back end.  The time of a
+program is that for its data, whose headers are read; that of a function for sizes of a thousand.
+Neighbours: `shell.costs`, `shell.estimates`, `hover`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, replace
 
 from ...lang.diagnostics import RhoError
 from .documents import Document
@@ -45,10 +48,28 @@ def lens_text(document: Document, name: str) -> str:
     """What a lens says."""
     if name == PROGRAM:
         return _program(document)
-    cost = cost_of(document, name) if name in document.checked.types else None
+    if name not in document.checked.types:
+        return "generic: costs at each use"
+    cost = cost_of(document, name)
     lines = [] if cost is None else cost.splitlines()
     found = [part for kind in ("work", "memory") if (part := _line(lines, kind))]
+    found += [time] if found and (time := _time(document, name)) else []
     return " · ".join(found) or "generic: costs at each use"
+
+
+def _time(document: Document, name: str) -> str:
+    """Of the first way to apply a function."""
+    from ..estimates import time_at_assumed_sizes
+
+    result = document.checked.result
+    if result is None:
+        return ""
+    try:
+        ways = replace(result, elaborated=replace(result.elaborated, names={name: result.elaborated.names[name]})).instances()
+        params = {} if document.checked.core is None else {one.name: one.default for one in document.checked.core.params}
+        return time_at_assumed_sizes(ways[name][0][1], params) if ways.get(name) else ""
+    except RecursionError:
+        return ""
 
 
 def _line(lines: list[str], kind: str) -> str:
@@ -58,6 +79,7 @@ def _line(lines: list[str], kind: str) -> str:
 
 def _program(document: Document) -> str:
     from ..costs import cost_of_program
+    from ..estimates import time_of_program
 
     core = document.checked.core
     if core is None:
@@ -67,6 +89,7 @@ def _program(document: Document) -> str:
         try:
             lines = cost_of_program(core).lines()
             parts += [part for kind in ("work", "memory") if (part := _line(lines, kind))]
+            parts += [time] if (time := time_of_program(core, os.path.dirname(document.name))) else []
         except (RhoError, RecursionError):
             parts.append("too deep to cost")
     count = len(core.guards)

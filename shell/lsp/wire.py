@@ -90,7 +90,7 @@ def item(found: Item) -> lsp.CompletionItem:
 
 
 def hint(found: Hint) -> lsp.InlayHint:
-    kind = lsp.InlayHintKind.Type if found.kind is HintKind.TYPE else lsp.InlayHintKind.Parameter
+    kind = lsp.InlayHintKind.Parameter if found.kind is HintKind.QUANTITY else lsp.InlayHintKind.Type
     return lsp.InlayHint(lsp.Position(*found.position), found.text, kind, tooltip=found.detail or None)
 
 

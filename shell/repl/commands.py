@@ -17,10 +17,10 @@ from ...lang.explain import did_you_mean, explain
 from .. import messages
 from ..arguments import UsageError, nearest
 from ..console import Console
+from ..estimates import duration
 from ..exits import Exit
 from ..sources import Undecodable, read_source
 from . import settings as setting
-from .preview import duration
 from .settings import Settings
 
 if TYPE_CHECKING:

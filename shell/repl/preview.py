@@ -15,6 +15,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics import RhoError
+from ..estimates import duration
 
 if TYPE_CHECKING:
     from ...typechecker.incremental import Checker
@@ -83,13 +84,6 @@ def reads(asked: Asked) -> str:
     if set(read.values()) == {"1"}:
         return "reads each element once"
     return "reads " + ", ".join(f"{name} {'once' if count == '1' else count + '×'}" for name, count in read.items())
-
-
-def duration(ns: float) -> str:
-    for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
-        if ns >= size:
-            return f"{ns / size:.3g} {unit}"
-    return f"{ns:.0f} ns"
 
 
 def _warm() -> None:

@@ -88,20 +88,9 @@ def _folded(bound: BoundGraph) -> tuple[list[Any], dict[str, Any]] | None:
 
 def estimate_ns(prepared: Ready) -> int | None:
     """What the cost model says that running takes; None without tables for it."""
-    from ...backend.graph.phases import Constant, Input, Output, Print
-    from ...backend.schedule.profiles.cost import step_ns
-    from ..profiles import this_machine
+    from ..estimates import predicted_ns
 
-    profile = this_machine()
-    total = 0
-    for phase in prepared.bound.graph.phases:
-        if isinstance(phase, Constant | Input | Output | Print):
-            continue
-        estimate = step_ns(phase, prepared.bound, profile.home, profile.calibration, 1)
-        if estimate is None:
-            return None
-        total += estimate.ns
-    return total
+    return predicted_ns(prepared.bound)
 
 
 def memory_of(prepared: Ready) -> int:

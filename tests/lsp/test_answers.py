@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -159,6 +160,11 @@ def shown(text: str) -> str:
         ("f : f64[n] → f64\nf ← {+/⍵}\n", "f : «1 »f64[n] → f64\nf ← {+/⍵}\n"),
         ("f : 2 f64[n] → f64\nf ← {+/⍵×⍵}\n", "f : 2 f64[n] → f64\nf ← {+/⍵×⍵}\n"),
         ("f : f64[n] → f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\n", "f : «m »f64[n] → «n »f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\n"),
+        ("norm : 2 f64[n] → f64\nnorm ← {√+/⍵×⍵}\ninput x : f64[n m]\nnorm x\n",
+         "norm : 2 f64[n] → f64\nnorm ← {√+/⍵×⍵}\ninput x :« 2» f64[n m]\nnorm«⟨n⟩» x\n"),
+        ("input x : f64[a b c]\n{⍵[⍋⍵]}⍤1 ⊢ x\n", "input x :« 2» f64[a b c]\n{⍵[⍋⍵]}⍤1«⟨a b⟩» ⊢ x\n"),
+        ("g ← {{⍵[⍋⍵]}⍤1 ⊢ ⍵}\ng 2 2⍴1.5\n g 3 2 2⍴1.5\n",
+         "g« : 2 f64[n] → f64[n] …» ← {{⍵[⍋⍵]}⍤1 ⊢ ⍵}\ng 2 2⍴1.5\n g 3 2 2⍴1.5\n"),
     ],
 )
 def test_hints(text: str, wanted: str) -> None:
@@ -393,9 +399,20 @@ def test_lenses() -> None:
     found = lenses(opened)
     assert [(lens.range.start.line, lens.name) for lens in found] == [(1, PROGRAM), (2, "f")]
     program, function = (lens_text(opened, lens.name) for lens in found)
-    assert "memory" in program and "1 fact checked when loaded" in program
+    assert "memory" in program and "1 fact checked when loaded" in program and "~" not in program
     assert "work" in function and "memory" in function
+    assert re.search(r" · ~[0-9.]+ (ns|µs|ms) at n=1000$", function)
     assert lenses(document("x ← nosuch\n")) == [] and lens_text(document("x ← nosuch\n"), PROGRAM) == "rejected"
+
+
+def test_a_program_takes_the_time_of_its_data(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("1\n2\n3\n", encoding="utf-8")
+    text = 'input x : f64[n] ← "x.csv" where n ≥ {least}\nparam k ← 2\n+/x×k\n'
+    fits = document(text.replace("{least}", "2"), (tmp_path / "main.rho").as_uri())
+    assert re.search(r" · ~[0-9.]+ (ns|µs) with .*n=3", lens_text(fits, PROGRAM)) and "k=2" in lens_text(fits, PROGRAM)
+    for broken in (text.replace("{least}", "9"), text.replace("{least}", "2").replace("x.csv", "away.csv")):
+        assert "~" not in lens_text(document(broken, (tmp_path / "main.rho").as_uri()), PROGRAM)
+    assert "~" in lens_text(document("+/÷1+⍳100\n"), PROGRAM)
 
 
 def test_calls() -> None:
