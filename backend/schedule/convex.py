@@ -1,6 +1,7 @@
 """Convex functions of shares from below, as lines: the mean ticks of a cut phase, the waiting for what an edge moves.
 
-Everything is rational, so a line is certainly below.  Neighbour: `fluid` adds the lines that a solution breaks.
+Everything is rational, so a line is certainly below.  `worth` is here because it is asked of every problem, and `fluid` needs an
+array library.  Neighbour: `fluid` adds the lines that a solution breaks.
 """
 
 from __future__ import annotations
@@ -11,15 +12,30 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
+from .bounds import Bounds
 from .problem import Ticks
 from .timing import Mode
 
 GRAIN: Final = 1 << 16
 """Parts of a share, and of a tick, that coefficients are rounded to."""
+MOST_COLUMNS: Final = 1600
 MOST_POINTS: Final = 512
 """Rows up to which every number of them is a point of the hull."""
 Line = tuple[Fraction, Fraction]
 """(at nothing, per share): a line below a convex function."""
+
+
+def worth(bounds: Bounds) -> bool:
+    """Whether something can be cut, and the program is small enough."""
+    problem = bounds.timer.problem
+    if all(bounds.whole) or any(getattr(edge, "only", None) is not None for edge in problem.edges):
+        return False
+    if any(getattr(task, "together", None) is not None for task in problem.phases):
+        return False
+    classes = [len(kinds) for kinds in bounds.costs.allowed_classes]
+    timer = bounds.timer
+    pairs = zip(timer.sources, timer.targets, strict=True)
+    return 2 * sum(classes) + 5 * len(classes) + sum(2 * classes[p] * classes[q] for p, q in pairs) <= MOST_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

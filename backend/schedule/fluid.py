@@ -36,7 +36,6 @@ from .loads import least_rate
 from .routes import Channel
 from .timing import Mode
 
-MOST_COLUMNS: Final = 1600
 ROUNDS: Final = 40
 MOST_ADDED: Final = 40
 MOST_PIVOTS: Final = 4000
@@ -45,19 +44,6 @@ ENOUGH: Final = 2e-4
 GAIN: Final = Fraction(1, 2000)
 MOST_IDLE: Final = 2
 """Rounds in a row that may gain less than `GAIN` of the bound."""
-
-
-def worth(bounds: Bounds) -> bool:
-    """Whether something can be cut, and the program is small enough."""
-    problem = bounds.timer.problem
-    if all(bounds.whole) or any(getattr(edge, "only", None) is not None for edge in problem.edges):
-        return False
-    if any(getattr(task, "together", None) is not None for task in problem.phases):
-        return False
-    classes = [len(kinds) for kinds in bounds.costs.allowed_classes]
-    timer = bounds.timer
-    pairs = zip(timer.sources, timer.targets, strict=True)
-    return 2 * sum(classes) + 5 * len(classes) + sum(2 * classes[p] * classes[q] for p, q in pairs) <= MOST_COLUMNS
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from typing import Final
 
 from .bounds import Bounds
 from .budget import DEFAULT, Budget
+from .convex import worth
 from .costs import Costs, order_of
 from .found import Found
 from .heuristics import Candidate, anneal, anneal_order, baselines, retime, shifts, uniform
@@ -28,6 +29,7 @@ from .levels import FOREVER
 from .loads import energy
 from .modes import Modes, candidate_modes
 from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
+from .scaling import common_ticks, in_larger_ticks, in_own_ticks
 from .splitting import Split, split
 from .timing import Decisions, Queueing, Sending, Timer, decisions_of, left_shift
 
@@ -53,6 +55,15 @@ MOST_DEVICES: Final = 64
 
 def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     """The best plan for the latency of `problem`, with its bound."""
+    size = common_ticks(problem)
+    if size > 1:
+        answer = _plan(in_larger_ticks(problem, size), budget)
+        if answer.conflict is None:
+            return in_own_ticks(answer, size)
+    return _plan(problem, budget)
+
+
+def _plan(problem: Problem, budget: Budget) -> Answer:
     timer = Timer(problem)
     costs = Costs(timer)
     if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
@@ -118,10 +129,10 @@ def starts(costs: Costs, compared: Sequence[Candidate]) -> list[Candidate]:
 
 def _fluid(bounds: Bounds, found: Found) -> Candidate | None:
     """Raise the bound by that of rows as a fluid; the plan whose cuts are those of the fluid."""
-    from .fluid import Fluid, worth
-
     if found.schedule is None or not worth(bounds):
         return None
+    from .fluid import Fluid  # the only tier that needs an array library
+
     fluid = Fluid(bounds, found.schedule.makespan)
     found.raise_bound(fluid.bound(found.schedule.makespan), "bound")
     guided = retime(bounds.timer, "fluid", Decisions(fluid.guided(), tuple(bounds.order), Queueing.INSERT))
@@ -138,13 +149,16 @@ def _search(
     ranked = starts(costs, compared)
     for candidate in ranked:
         found.offer(candidate.schedule)
-    ordered = None if found.met else anneal_order(costs, ranked[0].decisions.priority, budget.moves // 8, found.bound)
+    count = len(timer.before)
+    moves = budget.moves if count <= 16 else budget.moves * 16 // count
+    shift = shifts(costs)
+    if shift is None and modes.complete and count < 16 and budget.steps != 0:
+        moves = moves * count**3 // 16**3  # the exact search is quicker
+    ordered = None if found.met else anneal_order(costs, ranked[0].decisions.priority, moves // 8, found.bound)
     if ordered is not None:
         ranked.insert(0, retime(timer, "ordered", ordered))
         found.offer(ranked[0].schedule)
         ranked.sort(key=lambda c: FOREVER if c.ticks is None else c.ticks)
-    moves = budget.moves if len(timer.before) <= 16 else budget.moves * 16 // len(timer.before)
-    shift = shifts(costs)
     if shift is not None and found.schedule is not None:
         _shift_rows(costs, found, modes, guided, moves, shift)
     for turn in range(4 if shift is None or found.schedule is None else 0):

@@ -12,8 +12,9 @@ its cuts, makes these Booleans true or false, and obeys what is stated of them:
   least; a shard that reads a part waits for some shard, and for the latency;
 * the combine waits for the partials, and keeps home busy by the number of places.
 
-Memory, channels and the contents of transfers are left out (`fluid` counts what channels carry).  So a plan of at most T ticks is a model, and if z3
-refutes T there is none.  More levels are nearer to the truth and dearer: they are doubled where a model was found.
+Memory, channels and the contents of transfers are left out (`fluid` counts what channels carry).  So a plan of at most T ticks is
+a model, and if z3 refutes T there is none.  More levels are nearer to the truth and dearer: they are doubled where a model was
+found.
 
 Neighbours: `bounds` gives heads and tails; `planner` calls `relaxed_bound` where the candidate cuts are not all there are.
 """

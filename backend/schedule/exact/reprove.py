@@ -11,10 +11,11 @@ from collections import Counter
 from typing import Final
 
 from ..bounds import Bounds
+from ..convex import worth
 from ..costs import Costs, order_of
-from ..fluid import Fluid, worth
 from ..modes import candidate_modes
 from ..problem import Answer, Objective, Problem, Status
+from ..scaling import common_ticks, in_larger_ticks
 from ..splitting import most, split
 from ..timing import Timer
 from .conflict import certified_bound, find_conflict
@@ -56,6 +57,9 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
     """Whether no schedule is shorter than `bound` ticks, by z3 where it can be asked, else by certificates and bounds."""
     if bound <= 0:
         return True
+    size = common_ticks(problem)
+    if size > 1:
+        problem, bound = in_larger_ticks(problem, size), -(-bound // size)
     timer = Timer(problem)
     costs = Costs(timer)
     if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
@@ -73,8 +77,11 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
     if certified_bound(problem) >= bound:
         return True
     bounds = Bounds(costs)
-    if worth(bounds) and Fluid(bounds, bound).bound(bound) >= bound:
-        return True
+    if worth(bounds):
+        from ..fluid import Fluid
+
+        if Fluid(bounds, bound).bound(bound) >= bound:
+            return True
     return len(problem.phases) <= MOST_RELAXED and refuted(bounds, bound - 1, steps)
 
 
