@@ -7,8 +7,9 @@ phase may go from one tier to the other while it runs.
 These compute in binary64; those of binary32 are in `single`.  Largest errors found against mpmath are asserted in
 tests/kernels/test_mathematics.py: 1 ulp, and 2 for tanh and erf.
 
-Methods and coefficients of exp, ln, sin, cos: FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).  tanh near 0:
-Cephes (S. Moshier).  erf: a table of the function and its derivative at multiples of 1/128, with a Taylor polynomial between.
+exp: a polynomial by interpolation.  Methods and coefficients of ln, sin, cos: FreeBSD's msun (Sun Microsystems, 1993; freely
+usable with notice).  tanh near 0: Cephes (S. Moshier).  erf: a table of the function and its derivative at multiples of 1/128,
+with a Taylor polynomial between.
 
 Neighbours: `scalar_text` (calls these), `error_table` (of erf), `build` (asks which functions there are).
 """
@@ -78,16 +79,18 @@ _LOG2_E: Final = 1.44269504088896338700
 
 
 def exp(x: Any, m: Machine) -> Any:
-    """e to the x: x = k ln 2 + r, exp(r) = 1 + (r c ÷ (2 - c) + r), scaled by 2ᵏ in two steps."""
+    """e to the x: x = k ln 2 + r, exp(r) = 1 + r + r² P(r) with P's even and odd powers apart, scaled by 2ᵏ in two steps."""
     x = m.choose(x < -1000.0, -1000.0, m.choose(x > 1000.0, 1000.0, x))
     whole, k = _nearest(x * _LOG2_E, m)
     high = x - whole * _LN2_HIGH
     low = whole * _LN2_LOW
     r = high - low
     t = r * r
-    c = r - t * _polynomial(t, 1.66666666666666019037e-01, -2.77777777770155933842e-03, 6.61375632143793436117e-05,
-                            -1.65339022054652515390e-06, 4.13813679705723846039e-08)  # fmt: skip
-    y = ((r * c) / (2.0 - c) - low + high) + 1.0
+    even = _polynomial(t, 0.5000000000000001, 0.04166666666662404, 0.0013888888917258759, 2.4801521225986432e-05,
+                       2.7620121717381933e-07)  # fmt: skip
+    odd = _polynomial(t, 0.16666666666666669, 0.008333333333330055, 0.00019841269863088255, 2.7557268406190795e-06,
+                      2.51004110820149e-08)  # fmt: skip
+    y = ((t * (odd * r + even) - low) + high) + 1.0
     first = k >> 1
     return y * m.float_of((first << 52) + _ONE_BITS) * m.float_of(((k - first) << 52) + _ONE_BITS)
 

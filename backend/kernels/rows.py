@@ -29,8 +29,9 @@ from .ir import BLOCK, LANES, Apply, Kernel, Load, Step, Stores, kind_of
 from .llvm_text import function_text
 from .maps import copy
 from .mathematics import TRANSCENDENTAL
+from .quotients import Divisor, divide, prepare
 from .scalar_text import STORED, Vectors, identity
-from .sums import carry, fetch, finish
+from .sums import carry, finish
 
 FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
 ODD: Final = VECTOR_ALIGN
@@ -38,17 +39,20 @@ ODD: Final = VECTOR_ALIGN
 _AGAIN: Final = 4
 """Operations on an element that are done again rather than kept."""
 _WEIGHTS: Final = {"div": 4, "sqrt": 4, "reciprocal": 4, "residue": 8, "half_power": 6}
+_LINE: Final = 64
 _AHEAD: Final = 2048
 """Items that the first sweep asks for beyond those it is at."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowKernel:
-    """`is_row`: which results have one item a row.  `short`: rows are shorter than the lanes of a block."""
+    """`is_row`: which results have one item a row.  `short`: rows are shorter than the lanes of a block.  `fuses`: the processor
+    multiplies and adds at once (see `quotients`)."""
 
     kernel: Kernel
     is_row: tuple[bool, ...]
     short: bool
+    fuses: bool
 
     def text(self) -> str:
         emission = _RowEmission(self.kernel)
@@ -202,6 +206,7 @@ class _Rows:
         self.plan = plan_sweeps(self.kernel, rows.is_row)
         self.w, self.v = e.w, e.v
         self.known: dict[int, str] = {}
+        self.divisors: dict[int, Divisor] = {}
         self.making: frozenset[int] = frozenset()
         self.rooms: dict[tuple[str, int], str] = {}
 
@@ -220,6 +225,7 @@ class _Rows:
             self.copy_row(operand, room)
         self.compute_rows()
         for now, sweep in enumerate(self.plan.sweeps):
+            self.prepare_divisors(sweep)
             self.sweep(sweep, first=now == 0)
             self.compute_rows()
         scalars = Vectors(w, 1)
@@ -375,7 +381,20 @@ class _Rows:
             if node.operand in self.copies:
                 return self.v.load(kind, self.scratch(self.copies[node.operand], kind, at, offset))
             return self.v.load(kind, self.w.at(sources[node.operand], offset * kind.bytes))
+        if isinstance(node, Apply) and self.divides_by_row(node):
+            return divide(self.v, found[node.args[0]], self.divisors[node.args[1]])
         return self.e.node(place, found)
+
+    def prepare_divisors(self, sweep: Sweep) -> None:
+        """What a sweep divides by that is the same for the whole row."""
+        for place in sorted(sweep.nodes):
+            node = self.kernel.body[place]
+            if isinstance(node, Apply) and self.divides_by_row(node) and node.args[1] not in self.divisors:
+                self.divisors[node.args[1]] = prepare(self.v, node.compute, self.known[node.args[1]])
+
+    def divides_by_row(self, node: Apply) -> bool:
+        """Is an element divided by what is the same for the whole row?"""
+        return node.function == "div" and self.rows.fuses and node.compute.is_float and node.args[1] not in self.plan.elements
 
     def scratch(self, base: str, kind: Kind, at: str, offset: int) -> str:
         return self.w.at(self.w.at(base, self.w.word("mul", at, kind.bytes)), offset * kind.bytes)
@@ -510,4 +529,7 @@ class _Rows:
             described = self.kernel.operands[operand]
             if any(described.moves[:-1]):
                 bytes = described.kind.bytes
-                fetch(w, w.at(self.e.bases[operand], w.word("mul", ahead, bytes)), strips * lanes * bytes)
+                address = w.at(self.e.bases[operand], w.word("mul", ahead, bytes))
+                w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+                for line in range(0, strips * lanes * bytes, _LINE):
+                    w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")

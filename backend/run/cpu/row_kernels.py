@@ -22,6 +22,7 @@ from ...graph.chains import Joined
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import LANES, Form, Stores
+from ...kernels.llvm_leaf import has_feature
 from ...kernels.nest import Nest
 from ...kernels.rows import RowKernel, scratch_pitch, scratch_rows
 from ...kernels.store import address_of
@@ -101,7 +102,7 @@ class RowBinding:
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None
         made = build_kernel(self.body, self.nest(arrays), self.operands, vector_bytes(), stores)
-        return RowKernel(made, self.chain.is_row, self.space[-1] < LANES)
+        return RowKernel(made, self.chain.is_row, self.space[-1] < LANES, has_feature("fma"))
 
     def may_stream(self) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
