@@ -164,7 +164,7 @@ def execute_plan(
 
 
 def _run(machine: Machine, plan: Plan, limits: Limits, pace: Pace) -> Mapping[DeviceId, int]:
-    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(_is_shared, plan.main.queues[0].steps)):
+    if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
         Block(machine, plan.main).run()
         return {}
     from .distributed import run_distributed
@@ -181,7 +181,7 @@ def _is_parallel(plan: Plan) -> bool:
     return busy.count(QueueKind.COMPUTE) > 1 and len(busy) <= MOST_THREADS
 
 
-def _is_shared(step: Step) -> bool:
+def is_shared(step: Step) -> bool:
     """Is a step about parts of values, or about another queue?"""
     parts = isinstance(step, RunStep) and step.box is not None
     return parts or isinstance(step, CombineStep | TransferStep | FenceStep | WaitStep)

@@ -1,31 +1,85 @@
-"""A plan prepared to run many times: steps compiled once, kernels kept, one run at a time.
+"""A plan prepared to run many times: steps compiled once, kernels kept, one run at a time; as a native call where it can be one.
 
 For functions called from Python, where compiling the steps would cost more than running them.  What a run leaves is as
-in `executor`.  Only plans of one queue; not to be used by two threads at once (callers keep one for each).
+in `executor`.  Only plans of one queue; not to be used by two threads at once (callers keep one for each; they may share
+`Links`).
 
-Neighbours: `executor` (steps), `shell.embedding` (who calls).
+Neighbours: `executor` (steps), `cpu.linking` (native calls), `shell.embedding` and `backend.execute` (who call).
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ..graph import traverse
 from ..graph.bind import BoundGraph
+from ..graph.phases import Input, Output
 from ..schedule.plan import DeviceId, Plan
 from .cpu import CpuBackend
-from .cpu.linking import Take, Verdict, link
-from .executor import Block, Machine, Results, current_span, need_text, require_memory
+from .cpu.linking import OTHER, Take, Verdict, link
+from .executor import Block, Machine, Results, Shown, current_span, is_shared, need_text, require_memory
 from .failures import CheckFailed
 from .memory import Memory
+
+FIRST_ASKED: Final = 4
+MOST_WAIT: Final = 256
+"""Runs after which a native call is first asked for, and at most until it is asked for again."""
+MOST_LINKED: Final = 16
+_NEVER: Final = 1 << 62
+_TAKES: Final[dict[type, Take]] = {float: Take.FLOAT, int: Take.INT}
+
+
+class Links:
+    """The native calls of a plan by what is given, in the order of the inputs; several threads may ask."""
+
+    __slots__ = ("asked", "due", "latest", "linked", "names", "outputs", "runs")
+
+    def __init__(self, names: Sequence[str], outputs: Sequence[str]) -> None:
+        self.names, self.outputs = tuple(names), tuple(outputs)
+        self.linked: dict[Any, Callable[..., Any]] = {}
+        self.runs, self.asked, self.due = 0, 0, FIRST_ASKED if outputs else _NEVER
+        self.latest: Callable[..., Any] = no_call
+
+    def run(self, prepared: PreparedPlan, given: Sequence[object], arrays: Sequence[Any]) -> Any:
+        """The output (a tuple of several) through a native call; `OTHER` if there is none yet.  `given` may have Python's numbers
+        where `arrays` has arrays of them."""
+        self.runs += 1
+        if not self.linked and self.runs < self.due:
+            return OTHER
+        takes = [_TAKES.get(type(value), Take.ARRAY) for value in given]
+        key = tuple([(take, array.strides) for take, array in zip(takes, arrays, strict=True)])
+        found = self.linked.get(key)
+        if found is None:
+            if self.runs < self.due:
+                return OTHER
+            made = prepared.link(tuple(zip(self.names, arrays, takes, strict=True)), self.outputs, self.runs - self.asked)
+            self.asked = self.runs
+            if isinstance(made, Verdict):
+                self.due = self.runs + min(self.runs, MOST_WAIT) if made is Verdict.LATER else _NEVER
+                return OTHER
+            if len(self.linked) >= MOST_LINKED:
+                return OTHER
+            found = self.linked[key] = made
+        result = found(
+            *[value if take is not Take.ARRAY else array for value, take, array in zip(given, takes, arrays, strict=True)]
+        )
+        if result is not OTHER:
+            self.latest = found
+        return result
+
+
+def no_call(*given: object) -> Any:
+    """A native call that is for nothing."""
+    return OTHER
 
 
 class PreparedPlan:
     """A one-device plan of a bound graph, ready for inputs of its shapes."""
 
-    def __init__(self, plan: Plan, bound: BoundGraph) -> None:
+    def __init__(self, plan: Plan, bound: BoundGraph, links: Links | None = None) -> None:
         graph = bound.graph
         self._plan, self._sizes = plan, dict(bound.sizes)
         self._backend = CpuBackend(plan.devices[0].threads)
@@ -35,8 +89,12 @@ class PreparedPlan:
         require_memory(plan, self._machine)
         self._block = Block(self._machine, plan.main)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
+        self.links = links or links_of(bound)
+        self._kinds = [graph.types[p.arg].element.kind for p in graph.phases if isinstance(p, Output)]
 
-    def link(self, arguments: Sequence[tuple[str, Any, Take]], outputs: Sequence[str], runs: int) -> Callable[..., Any] | Verdict:
+    def link(
+        self, arguments: Sequence[tuple[str, Any, Take]], outputs: Sequence[str], runs: int
+    ) -> Callable[..., Any] | Verdict:  # fmt: skip
         """The plan as a native call for arguments like these (`cpu.linking.link`)."""
         (queue,) = self._plan.main.queues
         machine = self._machine
@@ -44,6 +102,18 @@ class PreparedPlan:
 
     def run(self, inputs: Mapping[str, Any]) -> Results:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
+        links = self.links
+        arrays = [inputs[name] for name in links.names]
+        found = links.latest(*arrays)
+        if found is OTHER:
+            found = links.run(self, arrays, arrays)
+        if found is OTHER:
+            return self.run_steps(inputs)
+        values = found if len(links.outputs) > 1 else (found,)
+        return Results((), dict(zip(links.outputs, map(Shown, self._kinds, values), strict=True)))
+
+    def run_steps(self, inputs: Mapping[str, Any]) -> Results:
+        """The same step by step."""
         machine = self._machine
         machine.inputs = inputs
         if self._defines:
@@ -63,3 +133,51 @@ class PreparedPlan:
             machine.printed, machine.outputs = [], {}
             self._block.memory.clear()
             self._backend.forget()
+
+
+def links_of(bound: BoundGraph) -> Links:
+    """Of all inputs and outputs in the order of the graph."""
+    phases = bound.graph.phases
+    return Links([p.name for p in phases if isinstance(p, Input)], [p.name for p in phases if isinstance(p, Output)])
+
+
+class _Again:
+    """A plan that has run once, and may run again."""
+
+    def __init__(self, plan: Plan, bound: BoundGraph) -> None:
+        self.plan, self.bound = plan, bound
+        self.prepared: PreparedPlan | None = None
+        self.lock = threading.Lock()
+
+
+_MOST_AGAIN: Final = 16
+_again: dict[int, _Again] = {}
+
+
+def _is_plain(plan: Plan) -> bool:
+    """Has a plan one queue, on this machine's processors?"""
+    (device, *others) = plan.devices
+    if others or device.backend != "cpu" or len(plan.main.queues) != 1 or plan.speculated:
+        return False
+    return not any(map(is_shared, plan.main.queues[0].steps))
+
+
+def run_again(plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any]) -> Results | None:
+    """Run a plan that has been executed before, prepared; None if it has not been, or runs in another thread, or is no plan of
+    one queue on this machine's processors."""
+    found = _again.get(id(plan))
+    if found is None or found.plan is not plan or found.bound is not bound:
+        if _is_plain(plan):
+            while len(_again) >= _MOST_AGAIN:
+                _again.pop(next(iter(_again)), None)
+            _again[id(plan)] = _Again(plan, bound)
+        return None
+    if not found.lock.acquire(blocking=False):
+        return None
+    try:
+        prepared = found.prepared
+        if prepared is None:
+            prepared = found.prepared = PreparedPlan(plan, bound)
+        return prepared.run(inputs)
+    finally:
+        found.lock.release()

@@ -173,10 +173,20 @@ def _nest(items: list[Any], shape: Sequence[int]) -> Any:
 
 def kind_of_dtype(dtype: Any) -> Kind | None:
     """The kind that stores a NumPy dtype exactly, or None (`int16`, `float16`, dates, objects, records)."""
+    known = _kinds.get(dtype)
+    if known is not None:
+        return known
     if dtype.kind == "U":
         return Kind.CHAR if dtype.itemsize <= 4 else None
     name = str(dtype.name)
-    return next((kind for kind, numpy_name in NUMPY_NAMES.items() if numpy_name == name), None)
+    found = next((kind for kind, numpy_name in NUMPY_NAMES.items() if numpy_name == name), None)
+    if found is not None:
+        _kinds[dtype] = found
+    return found
+
+
+_kinds: dict[Any, Kind] = {}
+"""Those dtypes that were asked for (asking one for its name takes microseconds)."""
 
 
 def from_numpy(value: ArrayLike) -> Array:

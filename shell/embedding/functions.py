@@ -17,8 +17,8 @@ import numpy as np
 
 from ...backend import Detail, Device, bind_shapes, plan
 from ...backend.run.cpu.kinds import NumArray
-from ...backend.run.cpu.linking import OTHER, Take, Verdict
-from ...backend.run.prepared import PreparedPlan
+from ...backend.run.cpu.linking import OTHER
+from ...backend.run.prepared import Links, PreparedPlan, no_call
 from ...backend.schedule.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Rejected
 from ...lang.source import Source, Span
@@ -35,13 +35,6 @@ _CALLED: Final = ("the argument", "the left argument", "the right argument")
 
 _NAMES: Final = ((), (_RIGHT,), (_LEFT, _RIGHT))
 
-FIRST_ASKED: Final = 4
-MOST_WAIT: Final = 256
-"""Runs after which a native call is first asked for, and at most until it is asked for again."""
-MOST_LINKED: Final = 16
-NEVER: Final = 1 << 62
-_TAKES: Final[dict[type, Take]] = {float: Take.FLOAT, int: Take.INT}
-
 Type: TypeAlias = tuple[Kind, tuple[int, ...]]
 Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 """The dtype and shape of each argument."""
@@ -49,61 +42,29 @@ Key: TypeAlias = tuple[tuple[Any, tuple[int, ...]], ...]
 
 @dataclass(slots=True)
 class _Ready:
-    """The function for one combination of types: prepared plans that no call is using, and how to make another.
-
-    `linked`: native calls by what is given, or why there is none; `due`: the run at which that is asked again."""
+    """The function for one combination of types: prepared plans that no call is using, and how to make another."""
 
     plan: Any
     bound: Any
-    names: tuple[str, ...]
-    outputs: tuple[str, ...]
+    links: Links
     is_tuple: bool
     free: list[PreparedPlan] = field(default_factory=list)
-    linked: dict[Any, Callable[..., Any]] = field(default_factory=dict)
-    runs: int = 0
-    asked: int = 0
-    due: int = FIRST_ASKED
 
-    def run(self, arrays: Sequence[NumArray]) -> Any:
+    def run(self, given: Sequence[object], arrays: Sequence[NumArray]) -> Any:
         try:
             prepared = self.free.pop()
         except IndexError:
-            prepared = PreparedPlan(self.plan, self.bound)
+            prepared = PreparedPlan(self.plan, self.bound, self.links)
         try:
-            found = prepared.run(dict(zip(self.names, arrays, strict=True))).outputs
+            found = self.links.run(prepared, given, arrays)
+            if found is not OTHER:
+                return found
+            outputs = prepared.run_steps(dict(zip(self.links.names, arrays, strict=True))).outputs
         finally:
             self.free.append(prepared)
         if self.is_tuple:
-            return tuple([found[name].value for name in self.outputs])
-        return found[self.outputs[0]].value
-
-    def link(self, given: Sequence[object], arrays: Sequence[NumArray]) -> Callable[..., Any] | None:
-        """The native call for what is given, if it is time for one."""
-        takes = [_TAKES.get(type(value), Take.ARRAY) for value in given]
-        key = tuple([(take, array.strides) for take, array in zip(takes, arrays, strict=True)])
-        found = self.linked.get(key)
-        self.runs += 1
-        if found is not None or self.runs < self.due:
-            return found
-        try:
-            prepared = self.free.pop()
-        except IndexError:
-            return None
-        try:
-            made = prepared.link(tuple(zip(self.names, arrays, takes, strict=True)), self.outputs, self.runs - self.asked)
-        finally:
-            self.free.append(prepared)
-        self.asked = self.runs
-        if isinstance(made, Verdict):
-            self.due = self.runs + min(self.runs, MOST_WAIT) if made is Verdict.LATER else NEVER
-            return None
-        if len(self.linked) < MOST_LINKED:
-            self.linked[key] = made
-        return made
-
-
-def _no_call(*arguments: object) -> Any:
-    return OTHER
+            return tuple([outputs[name].value for name in self.links.outputs])
+        return outputs[self.links.outputs[0]].value
 
 
 class Function:
@@ -117,7 +78,7 @@ class Function:
         self._session = session
         self._lock = threading.Lock()
         self._ready: dict[Key, _Ready] = {}
-        self._latest: Callable[..., Any] = _no_call
+        self._latest: Callable[..., Any] = no_call
 
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
@@ -136,13 +97,9 @@ class Function:
         ]
         key = tuple([(array.dtype, array.shape) for array in arrays])
         ready = self._ready.get(key) or self._prepared(key, arrays)
-        linked = ready.link(arguments, arrays)
-        if linked is not None:
-            found = linked(*[given if type(given) in _TAKES else array for given, array in zip(arguments, arrays, strict=True)])
-            if found is not OTHER:
-                self._latest = linked
-                return found
-        return ready.run(arrays)
+        found = ready.run(arguments, arrays)
+        self._latest = ready.links.latest
+        return found
 
     def result_type(self, *types: str) -> str:
         """The result's type for arguments of types such as `"f64[10 2]"`; sizes may be names."""
@@ -169,7 +126,7 @@ class Function:
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
         made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        return _Ready(made, bound, _NAMES[len(types)], outputs, items > 0)
+        return _Ready(made, bound, Links(_NAMES[len(types)], outputs), items > 0)
 
     def _program(self, types: tuple[str, ...], outputs: tuple[str, ...] | None) -> Source:
         """The text's statements, the last one named; the application to inputs of these types."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,12 +23,15 @@ from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import SizeVariable
 from ..arguments import UsageError
-from ..loading import find_inputs, read_inputs
+from ..loading import InputFile, find_inputs, read_inputs
 from ..machine import cores
 from ..outcome import outcome_of
 from ..session import Checked, Session
 from ..sources import read_source
 from .arrays import as_array
+
+MOST_PLANS: Final = 64
+"""Combinations of shapes and params whose plans a program keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,7 @@ class Program:
     def __init__(self, checked: Checked, session: Session) -> None:
         assert checked.core is not None
         self._checked, self._session, self._core = checked, session, checked.core
+        self._plans: dict[Any, tuple[Any, Any]] = {}
 
     def __repr__(self) -> str:
         return f"<rho program {self._checked.source.name}: {self.type}>"
@@ -120,20 +124,36 @@ class Program:
         pathless = [entry.name for entry in absent if entry.path is None]
         if pathless:
             raise TypeError(f"no value for {', '.join(pathless)}, which the program names no file for")
-        folder = self._session.folder_of(self._checked.source)
-        files = find_inputs(_only(core, absent), {}, folder, self._session.permissions)
+        files: Mapping[str, InputFile] = {}
+        if absent:
+            folder = self._session.folder_of(self._checked.source)
+            files = find_inputs(_only(core, absent), {}, folder, self._session.permissions)
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
-        bound = bind_shapes(core, shapes, params)
-        made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
-        arrays |= read_inputs(_only(core, absent), files, bound.sizes)
+        bound, made = self._planned(shapes, params)
+        if absent:
+            arrays |= read_inputs(_only(core, absent), files, bound.sizes)
         for entry in core.inputs:
             self._check_values(entry, arrays[entry.name], bound.sizes)
         results = execute(made, bound, arrays)
-        outcome = outcome_of(core, [s.value for s in results.printed], {name: s.value for name, s in results.outputs.items()})
-        outputs = {name: shown.value for name, shown in outcome.outputs.items()}
+        outputs = {name: shown.value for name, shown in results.outputs.items()}
+        if not results.printed:
+            return Result(outputs, ())
+        outcome = outcome_of(core, [shown.value for shown in results.printed], outputs)
         return Result(outputs, tuple(shown.text() for shown in outcome.printed))
 
     # ------------------------------------------------------------------------------------------------
+
+    def _planned(self, shapes: Mapping[str, tuple[int, ...]], params: Mapping[str, int]) -> tuple[Any, Any]:
+        """The program with its sizes bound, guards checked, and its plan; kept, so that `execute` knows them again."""
+        key = (tuple(sorted(shapes.items())), tuple(sorted(params.items())))
+        found = self._plans.get(key)
+        if found is None:
+            bound = bind_shapes(self._core, shapes, params)
+            found = bound, plan(bound, Device(HOME, "cpu", cores()), detail=Detail.STEPS)
+            while len(self._plans) >= MOST_PLANS:
+                self._plans.pop(next(iter(self._plans)), None)
+            self._plans[key] = found
+        return found
 
     @cached_property
     def _costs(self) -> Any:
@@ -215,6 +235,4 @@ def _fits(kind: Kind, wanted: Kind) -> bool:
 
 
 def _only(core: Core, entries: list[CoreInput]) -> Core:
-    from dataclasses import replace
-
     return replace(core, inputs=tuple(entries))
