@@ -86,7 +86,7 @@ _FIELDS: Final = {
 }  # fmt: skip
 MUTEX, CHANGE, LOOKING = (int(_FIELDS[name]) for name in ("mutex", "change", "looking"))
 """Where a team has its mutex, its condition, and the nanoseconds that helpers look for work."""
-BURST: Final = 200_000
+BURST: Final = 50_000
 """Nanoseconds since the last launch within which another is taken for one of many."""
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
