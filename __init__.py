@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Bounds", "Checked", "Function", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed", "Session",
-    "check", "compile", "load",
+    "check", "compile", "eval", "load",
 ]  # fmt: skip
 
 _PLACES = {
@@ -45,6 +45,12 @@ def load(path: str | os.PathLike[str], session: Session | None = None) -> Progra
     """The script of a file, checked.  Rejected: it has errors; RunFailed: the file cannot be read."""
     made: Program = _module("shell.embedding.programs").load_program(path, session)
     return made
+
+
+def eval(text: str, session: Session | None = None) -> Any:
+    """The value that a text shows last, as an array of the caller's own; None if it shows nothing.  A text is checked and planned
+    once.  Rejected, Refused, RunFailed: as for any program."""
+    return _module("shell.embedding.evaluating").evaluate(text, session)
 
 
 def check(text: str, session: Session | None = None) -> Checked:

@@ -176,6 +176,12 @@ class Session:
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held))
 
+    def eval(self, text: str) -> Any:
+        """The value that a text shows last, as an array; None if it shows nothing (`rho.eval`)."""
+        from .embedding.evaluating import evaluate
+
+        return evaluate(text, self)
+
     def folder_of(self, source: Source) -> str:
         """The folder a program's relative paths start from."""
         return self.folder if source.name.startswith("<") else os.path.dirname(source.name)

@@ -16,10 +16,10 @@ from typing import Any, Final
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ..graph import traverse
 from ..graph.bind import BoundGraph
-from ..graph.phases import Input, Output
+from ..graph.phases import Input, Output, Print
 from ..schedule.plan import DeviceId, Plan
 from .cpu import CpuBackend
-from .cpu.linking import OTHER, Take, Verdict, link
+from .cpu.linking import OTHER, Take, Verdict, link, printed_name
 from .executor import Block, Machine, Results, Shown, current_span, is_shared, need_text, require_memory
 from .failures import CheckFailed
 from .memory import Memory
@@ -90,7 +90,9 @@ class PreparedPlan:
         self._block = Block(self._machine, plan.main)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
         self.links = links or links_of(bound)
-        self._kinds = [graph.types[p.arg].element.kind for p in graph.phases if isinstance(p, Output)]
+        self._named = sum(isinstance(p, Output) for p in graph.phases)
+        shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
+        self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
 
     def link(
         self, arguments: Sequence[tuple[str, Any, Take]], outputs: Sequence[str], runs: int
@@ -110,7 +112,8 @@ class PreparedPlan:
         if found is OTHER:
             return self.run_steps(inputs)
         values = found if len(links.outputs) > 1 else (found,)
-        return Results((), dict(zip(links.outputs, map(Shown, self._kinds, values), strict=True)))
+        shown = [*map(Shown, self._kinds, values)]
+        return Results(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
 
     def run_steps(self, inputs: Mapping[str, Any]) -> Results:
         """The same step by step."""
@@ -136,9 +139,11 @@ class PreparedPlan:
 
 
 def links_of(bound: BoundGraph) -> Links:
-    """Of all inputs and outputs in the order of the graph."""
+    """Of all inputs; of all outputs, then of what is printed, each in the order of the graph."""
     phases = bound.graph.phases
-    return Links([p.name for p in phases if isinstance(p, Input)], [p.name for p in phases if isinstance(p, Output)])
+    outputs = [p.name for p in phases if isinstance(p, Output)]
+    prints = [printed_name(place) for place in range(sum(isinstance(p, Print) for p in phases))]
+    return Links([p.name for p in phases if isinstance(p, Input)], [*outputs, *prints])
 
 
 class _Again:

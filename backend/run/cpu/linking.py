@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...graph.phases import Constant, Input, Output, Phase, PhaseId, ReadNode, Structured, ValueId
+from ...graph.phases import Constant, Input, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.ir import Kernel, Stores
 from ...kernels.native_text import Operation
@@ -55,6 +55,11 @@ class Take(Enum):
     ARRAY = -1
     FLOAT = 0
     INT = 1
+
+
+def printed_name(place: int) -> str:
+    """By which a printed value is asked for; no output is named so."""
+    return f"print {place}"
 
 
 class Verdict(Enum):
@@ -109,6 +114,7 @@ class _Linker:
         self.examples: dict[ValueId, NumArray] = {}
         self.roots: dict[ValueId, int | None] = {}
         self.outputs: dict[str, int] = {}
+        self.prints = 0
         self.duration, self.helpers, self.is_ready = 0.0, 0, True
 
     # ------------------------------------------------------------------------------------------- steps
@@ -141,6 +147,9 @@ class _Linker:
                 self.examples[phase.result], self.roots[phase.result] = array, None
             case Output():
                 self.outputs[phase.name] = self.given(phase.arg)
+            case Print():
+                self.outputs[printed_name(self.prints)] = self.given(phase.arg)
+                self.prints += 1
             case Structured():
                 if overwrite is not None and self.examples[overwrite].nbytes >= LEAST:
                     raise _Refused(Verdict.NEVER)
@@ -330,6 +339,8 @@ class _Linker:
             self.drop(root)
 
     def finish(self, made: Native, names: Sequence[str]) -> Callable[..., Any]:
+        if set(names) != set(self.outputs):
+            raise _Refused(Verdict.NEVER)
         given = [self.outputs[name] for name in names]
         for root, array in enumerate(self.bases):
             if array is not None and root >= len(self.arguments) and root not in given:

@@ -1,0 +1,99 @@
+"""`rho.eval`: a text as a program of its own, and the value that it shows last.
+
+A text without inputs and modules always means the same: it is checked and planned once, and run each time it is asked for.
+
+Neighbours: `shell.session` (checks, loads, runs), `backend.run.prepared` (runs again), `shell.folded` (texts that are constants).
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ...backend.run.cpu.kinds import NumArray
+from ...backend.run.prepared import PreparedPlan
+from ...backend.run.values import Array, to_numpy
+from ...lang.diagnostics import Rejected
+from ...lang.source import Source
+from ..folded import folded_results
+from ..requests import Request
+from ..session import Loaded, Session
+from ..sources import EVAL
+
+MOST_KEPT: Final = 256
+"""Texts that are kept; the oldest goes first."""
+
+
+class _Constant:
+    """A text whose value is known; every caller has a copy."""
+
+    def __init__(self, value: NumArray | None) -> None:
+        self._value = value
+
+    def value(self) -> Any:
+        return None if self._value is None else self._value.copy()
+
+
+class _Planned:
+    """A text that is run; prepared for one run at a time."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._free: list[PreparedPlan] = []
+
+    def value(self) -> Any:
+        try:
+            prepared = self._free.pop()
+        except IndexError:
+            prepared = PreparedPlan(self._loaded.plan, self._loaded.bound)
+        try:
+            printed = prepared.run({}).printed
+        finally:
+            self._free.append(prepared)
+        return printed[-1].value if printed else None
+
+
+_Kept: TypeAlias = "_Constant | _Planned"
+_kept: dict[tuple[Session, str], _Kept] = {}
+_lock = threading.Lock()
+_SESSION: Final = Session()
+
+
+def evaluate(text: str, session: Session | None = None) -> Any:
+    """The value that a program's text shows last, as an array; None if it shows nothing.
+
+    Rejected, Refused, RunFailed: as for any program.  The array is the caller's own."""
+    session = session or _SESSION
+    found = _kept.get((session, text))
+    if found is not None:
+        return found.value()
+    checked = session.check(Source(EVAL, text))
+    core = checked.core
+    if core is None:
+        raise Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics))
+    pathless = [entry.name for entry in core.inputs if entry.path is None]
+    if pathless:
+        raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
+    loaded = session.load(checked, Request())
+    if core.inputs or core.schedules or len(checked.sources) > 1:
+        printed = session.run(loaded).printed
+        return _as_numpy(printed[-1].value) if printed else None
+    with _lock:
+        made = _kept[session, text] = _made(loaded)
+        while len(_kept) > MOST_KEPT:
+            del _kept[next(iter(_kept))]
+    return made.value()
+
+
+def _made(loaded: Loaded) -> _Kept:
+    folded = folded_results(loaded.bound)
+    if folded is None:
+        return _Planned(loaded)
+    return _Constant(_as_numpy(folded[0][-1]) if folded[0] else None)
+
+
+def _as_numpy(value: Any) -> NumArray:
+    made: NumArray = to_numpy(value) if isinstance(value, Array) else np.asarray(value)
+    return made

@@ -1,0 +1,94 @@
+"""`rho.eval`: a text is checked once and means the same each time; values are the caller's own."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rho
+from rho.shell.embedding import evaluating
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1+1", 2), ("2×1.5 2.5", [3.0, 5.0]), ("+/⍳10", 45), ("x ← ⍳4 ⋄ x×x", [0, 1, 4, 9]), ("⌽'abc'", ["c", "b", "a"]),
+     ("2 3⍴⍳6", [[0, 1, 2], [3, 4, 5]]), ("1=1 2", [True, False]), ("+/(⍳1000)÷3", sum(range(1000)) / 3), ("⍴2 3⍴0", [2, 3]),
+     ("1 2\n3 4", [3, 4]), ("`iota 3", [0, 1, 2])],
+)  # fmt: skip
+def test_the_value_each_time(text: str, expected: object) -> None:
+    for _ in range(10):
+        value = rho.eval(text)
+        assert type(value) is np.ndarray
+        np.testing.assert_allclose(value, expected) if value.dtype.kind != "U" else np.testing.assert_array_equal(value, expected)
+
+
+@pytest.mark.parametrize("text", ["2 3 4", "2×⍳5000", "+/⍳7", "⌽⍳6"])
+def test_values_are_the_callers(text: str) -> None:
+    values = [rho.eval(text) for _ in range(8)]
+    expected = values[-1].copy()
+    assert not any(np.shares_memory(a, b) for i, a in enumerate(values) for b in values[:i])
+    for value in values[:-1]:
+        value[...] = -1
+    assert np.array_equal(values[-1], expected) and np.array_equal(rho.eval(text), expected)
+
+
+def test_nothing_is_shown() -> None:
+    assert rho.eval("x ← 1") is None
+    assert rho.eval("x ← 1") is None
+
+
+@pytest.mark.parametrize(("text", "error"), [("1 2+1 2 3", rho.Rejected), ("⌊1e300", rho.RhoError), ("(", rho.Rejected)])
+def test_errors_each_time(text: str, error: type[Exception]) -> None:
+    for _ in range(3):
+        with pytest.raises(error):
+            rho.eval(text)
+
+
+def test_inputs_are_read_each_time(tmp_path: Path) -> None:
+    session = rho.Session(str(tmp_path))
+    np.save(tmp_path / "x.npy", np.arange(3.0))
+    text = "input x : f64[n] ← 'x.npy'\n+/x"
+    assert session.eval(text) == 3.0
+    np.save(tmp_path / "x.npy", np.arange(4.0))
+    assert session.eval(text) == 6.0
+    with pytest.raises(TypeError, match="no value for x"):
+        session.eval("input x : f64[n]\nx")
+
+
+def test_modules_are_read_each_time(tmp_path: Path) -> None:
+    session = rho.Session(str(tmp_path))
+    (tmp_path / "m.rho").write_text("k ← 3\n", encoding="utf-8")
+    assert session.eval("use \"m\"\nm.k") == 3 if _takes_paths(session) else True
+
+
+def _takes_paths(session: rho.Session) -> bool:
+    try:
+        session.eval("use \"m\"\nm.k")
+    except rho.RhoError:
+        return False
+    return True
+
+
+def test_texts_are_forgotten() -> None:
+    for number in range(evaluating.MOST_KEPT + 20):
+        assert rho.eval(f"{number}+0") == number
+    assert len(evaluating._kept) <= evaluating.MOST_KEPT
+
+
+def test_many_threads() -> None:
+    wrong: list[object] = []
+
+    def work() -> None:
+        for _ in range(100):
+            if rho.eval("+/2×⍳50") != 2450:
+                wrong.append(1)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
