@@ -6,7 +6,7 @@ Neighbours: `nest` (the loops), `ir` (the result), `backend.run.cpu.compiled` (a
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
-from .constants import real_constant
+from .constants import FIXED_POWERS, real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .mathematics import TRANSCENDENTAL, definition
 from .nest import Nest
@@ -94,9 +94,10 @@ def build_body(phase: Structured) -> Body | None:
                     return None
                 if node.function == "ipow":
                     made = _whole_power(phase, node, args, compute, add)
+                elif node.function == "pow":
+                    made = _fixed_power(phase, node, args[0], compute, add)
                 elif (function := _function(phase, node, compute)) is not None:
-                    made = add(Apply(function, args[:1] if function in ("square", "half_power") else args, compute, node.kind,
-                                     node.parameter), node.kind)  # fmt: skip
+                    made = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
                 else:
                     made = None
                 if made is None:
@@ -119,9 +120,6 @@ def build_body(phase: Structured) -> Body | None:
 
 def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
     """The kernel's name of a function, None if it has none for the kind."""
-    if node.function == "pow":
-        exponent = real_constant(phase.body, node.args[1])
-        return {2.0: "square", 0.5: "half_power"}.get(exponent) if exponent is not None and compute.is_float else None
     if node.function == "residue":
         return "residue" if compute.is_integer or compute.is_float else None
     if node.function in TRANSCENDENTAL:
@@ -133,7 +131,20 @@ def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
     return node.function if node.function in _FUNCTIONS or node.function in _ALONG else None
 
 
-def _whole_power(phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: object) -> int | None:
+def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add: Callable[[Node, Kind], int]) -> int | None:
+    """A float to a power that is always the same and that `constants.FIXED_POWERS` spells out."""
+    exponent = real_constant(phase.body, node.args[1])
+    if exponent not in FIXED_POWERS or not compute.is_float:
+        return None
+    made = x
+    for function in FIXED_POWERS[exponent]:
+        made = add(Apply(function, (made, x) if function == "mul" else (made,), compute, compute), compute)
+    return made
+
+
+def _whole_power(
+    phase: Structured, node: ApplyNode, args: Sequence[int], compute: Kind, add: Callable[[Node, Kind], int]
+) -> int | None:
     """An integer to a constant power by squaring: exact modulo the width, whatever the order."""
     exponent = phase.body[node.args[1]]
     if not isinstance(exponent, ConstantNode) or not isinstance(exponent.value, int) or not 0 < exponent.value <= _MOST_FACTORS:
@@ -141,11 +152,11 @@ def _whole_power(phase: Structured, node: ApplyNode, args: Sequence[int], comput
     left, square, made = int(exponent.value), args[0], None
     while True:
         if left & 1:
-            made = square if made is None else add(Apply("mul", (made, square), compute, compute), compute)  # type: ignore[operator]
+            made = square if made is None else add(Apply("mul", (made, square), compute, compute), compute)
         left >>= 1
         if not left:
             return made
-        square = add(Apply("mul", (square, square), compute, compute), compute)  # type: ignore[operator]
+        square = add(Apply("mul", (square, square), compute, compute), compute)
 
 
 def _bits(kind: Kind, value: Payload) -> int:

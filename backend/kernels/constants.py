@@ -6,8 +6,14 @@ Neighbours: `build` and `backend.run.cpu.body`, which must agree on what is a fi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ..graph.phases import ApplyNode, ConstantNode, Node
+
+FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
+    2.0: ("square",), 3.0: ("square", "mul"), 4.0: ("square", "square"), 0.5: ("half_power",), -1.0: ("reciprocal",),
+}  # fmt: skip
+"""A float to a constant power by faster functions, each of what the one before gave (`mul`: and of the float), within 3 units."""
 
 
 def real_constant(nodes: Sequence[Node], place: int) -> float | None:

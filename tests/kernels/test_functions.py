@@ -113,7 +113,7 @@ def test_whole_powers(kind: Kind, exponent: int) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.F32, Kind.F64])
-@pytest.mark.parametrize("exponent", [2.0, 0.5])
+@pytest.mark.parametrize("exponent", [2.0, 3.0, 4.0, 0.5, -1.0])
 def test_fixed_powers(kind: Kind, exponent: float) -> None:
     body = [read(0, kind), ConstantNode(kind, exponent), apply("pow", (0, 1), kind)]
     values = data(kind, 50, 4)

@@ -116,8 +116,18 @@ def _square_root_power(x: Any, out: NumArray | None = None) -> Any:
     return place(np.where(far, np.array(np.inf, x.dtype), root), out) if far.any() else root
 
 
-FIXED_POWERS: Final[dict[Any, Implementation]] = {2.0: np.square, 0.5: _square_root_power}
-"""x to a constant power by a faster function that gives the same value to 1 ulp."""
+def _cube(x: Any, out: NumArray | None = None) -> Any:
+    return np.multiply(np.square(x), x, out)
+
+
+def _fourth_power(x: Any, out: NumArray | None = None) -> Any:
+    return np.square(np.square(x), out)
+
+
+FIXED_POWERS: Final[dict[Any, Implementation]] = {
+    2.0: np.square, 3.0: _cube, 4.0: _fourth_power, 0.5: _square_root_power, -1.0: _reciprocal,
+}  # fmt: skip
+"""x to a constant power by faster functions: those of `kernels.constants`."""
 
 
 def _log(x: Any, y: Any, out: NumArray | None = None) -> Any:
