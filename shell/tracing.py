@@ -11,11 +11,13 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ..backend.schedule.plan import BranchStep, CellsStep, LoopStep, RunStep
 from ..lang.diagnostics import RhoError
 from .arguments import UsageError
 from .running import Stage, Watch
@@ -90,7 +92,6 @@ class Recorder(Watch):
 
         assert self.loaded is not None
         bound = self.loaded.bound
-        device = self.loaded.plan.main.queues[0].device
         threads = list(dict.fromkeys(thread for thread, *_ in self.parts))
         lanes = []
         for number, own in enumerate(threads, 1):
@@ -99,9 +100,21 @@ class Recorder(Watch):
             for place, (_, phase, start, end) in enumerate(ran):
                 kind = BarKind.CONTROL if any(traverse.subgraphs(phase)) else BarKind.RUN
                 bars.append(Bar(f"{number}.{place}", label(phase, bound.graph), kind, start, end, end, f"phase #{phase.id}"))
-            name = f"{device} compute" if len(threads) == 1 else f"thread {number}"
-            lanes.append(Lane(name, tuple(bars), is_link=False))
+            lanes.append(Lane(self._lane_name(ran, number, alone=len(threads) == 1), tuple(bars), is_link=False))
         return lanes
+
+    def _lane_name(self, ran: Sequence[tuple[int, Phase, int, int]], number: int, *, alone: bool) -> str:
+        """The device that most of what a thread ran is planned for."""
+        assert self.loaded is not None
+        plan = self.loaded.plan
+        if alone and len(plan.devices) > 1:
+            return f"{len(plan.devices)} devices, one step after the other"
+        phases = {phase.id for _, phase, _, _ in ran}
+        counts: dict[str, int] = {}
+        for queue in plan.main.queues:
+            own = {step.phase for step in queue.steps if isinstance(step, RunStep | LoopStep | BranchStep | CellsStep)}
+            counts[str(queue.device)] = counts.get(str(queue.device), 0) + len(own & phases)
+        return f"{max(counts, key=lambda device: counts[device])} compute" if counts else f"thread {number}"
 
 
 def _predicted(loaded: Loaded, name: str) -> Chart:

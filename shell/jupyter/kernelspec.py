@@ -48,7 +48,7 @@ def install(name: str, place: Place) -> str:
 def write(folder: Path, name: str) -> None:
     """The files of a kernelspec."""
     spec = {
-        "argv": [sys.executable, "-m", "rho.shell.jupyter", "-f", "{connection_file}"],
+        "argv": [sys.executable, "-Xfrozen_modules=off", "-m", "rho.shell.jupyter", "-f", "{connection_file}"],  # for ipykernel
         "display_name": "Rho" if name == NAME else f"Rho ({name})",
         "language": "rho",
         "interrupt_mode": "signal",

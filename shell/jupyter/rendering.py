@@ -24,7 +24,7 @@ from ..repl.showing import concrete_type
 
 Bundle: TypeAlias = dict[str, str]
 """Representations by their media type."""
-WIDTH = 100
+WIDTH = 80
 
 _STYLE = "text-align: right; font-family: monospace"
 

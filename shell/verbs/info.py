@@ -13,7 +13,10 @@ from ..exits import Exit
 from ..results import print_json, wants_json
 from ..tier import gpu_tier, kernel_tier
 
-PACKAGES = ("numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", "pygls", "cupy-cuda12x", "cupy-cuda13x")
+PACKAGES = (
+    "numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", "pygls", "ipykernel", "matplotlib",
+    "cupy-cuda12x", "cupy-cuda13x",
+)  # fmt: skip
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

@@ -152,7 +152,7 @@ def test_the_kernel_is_installed_where_it_is_asked_for(jupyter: Path, tmp_path: 
     assert code == 0 and str(folder) in out
     spec = json.loads((folder / "kernel.json").read_text(encoding="utf-8"))
     assert (
-        spec["language"] == "rho" and spec["argv"][1:3] == ["-m", "rho.shell.jupyter"] and spec["display_name"] == "Rho (rho-2)"
+        spec["language"] == "rho" and spec["argv"][2:4] == ["-m", "rho.shell.jupyter"] and spec["display_name"] == "Rho (rho-2)"
     )
     for size in (32, 64):
         assert (folder / f"logo-{size}x{size}.png").read_bytes().startswith(b"\x89PNG")
