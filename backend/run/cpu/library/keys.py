@@ -5,9 +5,9 @@ in either sense and equals NaN, a complex number is two columns.  Several column
 63-bit words as their ranges allow.  So one stable sort of integers serves grades of every kind, and equality of cells is
 equality of words.
 
-Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  If a key and a position
-fit one word together, the words are sorted and the positions read off; else an unstable argsort is repaired where
-neighbours tie, by the same trick on (rank, position).
+Note [Stable order].  NumPy sorts 64-bit values several times faster than it argsorts them stably.  So words of key and position
+are sorted and the positions read off.  Where both do not fit, low bits of the keys that are not 0 throughout are cut; then runs
+of words that are equal but for the position are ordered by the bits that were cut, in the same way, if these are few.
 
 Neighbours: `grading`, `searching`; `run.reference.searching` (the order and the equality defined).
 """
@@ -23,6 +23,10 @@ from ..kinds import NumArray
 
 WORD: Final = 63
 _SMALL: Final = 512
+_MOST: Final = 1 << 31
+_CHUNK: Final = 1 << 15
+_RARE: Final = 8
+"""A part of so many, at most, is ordered again by the bits that were cut."""
 QUERIES: Final = 1 << 16
 """Queries that are searched at once; enough that ordered ones pay."""
 LOOKED_UP: Final = 1 << 14
@@ -99,25 +103,43 @@ def packed(columns: Sequence[NumArray]) -> list[NumArray]:
 # ------------------------------------------------------------------------------------------ order
 
 
-def stable_order(keys: NumArray) -> NumArray:
+def stable_order(keys: NumArray, threads: int = 1) -> NumArray:
     """Positions in ascending order of integer keys, equal ones in their order (i64)."""
     count = len(keys)
-    if count < _SMALL:
+    if count < _SMALL or count >= _MOST:
         return np.argsort(keys, kind="stable")
+    if _is_ordered(keys):
+        return np.arange(count)
     low, high = int(keys.min()), int(keys.max())
-    width, places = (high - low).bit_length(), (count - 1).bit_length()
-    if width + places <= WORD:
-        return _positions(_from_zero(keys, low), places)
-    if width <= 16:
-        return np.argsort(_from_zero(keys, low).astype(np.uint16), kind="stable")
+    places = (count - 1).bit_length()
+    words = _from_zero(keys, low).view(np.uint64)
+    width = (high - low).bit_length()
+    cut = max(0, width + places - 64)
+    idle = _idle_bits(words) if cut else 0
+    cut = max(0, cut - idle)
+    if idle or cut:
+        words >>= np.uint64(idle + cut)
+    words <<= np.uint64(places)
+    words |= np.arange(count, dtype=np.uint64)
+    words = sorted_words(words, threads)
+    lost = _alike(words, places) if cut else None
+    words &= np.uint64((1 << places) - 1)
+    order = words.view(np.int64)
+    if lost is not None:
+        where = np.flatnonzero(lost[1:] | lost[:-1])
+        if len(where) * _RARE > count:
+            del words, order, where
+            return _order_by_ranks(keys, places)
+        if len(where):
+            _repair(keys, low, idle, cut, order, where, np.cumsum(~lost[where]))
+    return order
+
+
+def _order_by_ranks(keys: NumArray, places: int) -> NumArray:
+    """Where many are equal: an unstable order, and words of rank and position."""
     order: NumArray = np.argsort(keys)
-    steps = _steps(keys, order)
-    if steps.all():
-        return order
-    if 2 * places > WORD:
-        return np.argsort(keys, kind="stable")
-    ranks = np.zeros(count, np.int64)
-    np.cumsum(steps, out=ranks[1:])
+    ranks = np.zeros(len(keys), np.int64)
+    np.cumsum(_steps(keys, order), out=ranks[1:])
     ranks <<= places
     ranks |= order
     ranks.sort()
@@ -125,18 +147,48 @@ def stable_order(keys: NumArray) -> NumArray:
     return ranks
 
 
+def _is_ordered(keys: NumArray) -> bool:
+    return all(
+        bool((keys[start + 1 : start + _CHUNK + 1] >= keys[start : start + _CHUNK][: len(keys) - start - 1]).all())
+        for start in range(0, len(keys) - 1, _CHUNK)
+    )
+
+
 def _from_zero(keys: NumArray, low: int) -> NumArray:
+    """As i64, or as its bits where the keys span more."""
     words = keys.astype(np.int64)
     words -= low
     return words
 
 
-def _positions(words: NumArray, places: int) -> NumArray:
-    """See Note [Stable order]; `words` is overwritten."""
-    words <<= places
-    words |= np.arange(len(words))
+def _idle_bits(words: NumArray) -> int:
+    """The low bits that are 0 in every word."""
+    used = int(np.bitwise_or.reduce(words))
+    return (used & -used).bit_length() - 1 if used else 0
+
+
+def _alike(words: NumArray, places: int) -> NumArray:
+    """Item i: is sorted word i equal to the one before, but for the position?  (With one item more, which is not.)"""
+    same = np.zeros(len(words) + 1, np.bool_)
+    for start in range(0, len(words) - 1, _CHUNK):
+        part = words[start : start + _CHUNK + 1]
+        np.less(part[1:] ^ part[:-1], np.uint64(1 << places), out=same[start + 1 : start + len(part)])
+    return same
+
+
+def _repair(keys: NumArray, low: int, idle: int, cut: int, order: NumArray, where: NumArray, runs: NumArray) -> None:
+    """Order each run by the bits that were cut."""
+    known = order[where]
+    rest = _from_zero(keys[known], low).view(np.uint64)
+    rest >>= np.uint64(idle)
+    rest &= np.uint64((1 << cut) - 1)
+    if ((rest[1:] < rest[:-1]) & (runs[1:] == runs[:-1])).any():
+        order[where] = known[stable_order((runs.view(np.uint64) << np.uint64(cut) | rest).view(np.int64))]
+
+
+def sorted_words(words: NumArray, threads: int) -> NumArray:
+    """In ascending order; `words` is overwritten."""
     words.sort()
-    words &= (1 << places) - 1
     return words
 
 
