@@ -135,7 +135,12 @@ class Session:
             files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions)
         bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
         device = Device(HOME, "cpu", cores())
-        made = plan(bound, device, detail=Detail.FULL if detail is PlanDetail.FULL else Detail.STEPS)
+        full, named = detail is PlanDetail.FULL, ""
+        if full:
+            from ..backend.schedule.program.planning import program_hash  # only plans that are shown say whose they are
+
+            named = program_hash(core)
+        made = plan(bound, device, program=named, detail=Detail.FULL if full else Detail.STEPS)
         candidate = Candidate(core, bound, checked.sources, checked.source)
         check_memory(candidate, made, request.limits.memory)
         check_time(candidate, request.limits.seconds)

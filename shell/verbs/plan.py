@@ -35,7 +35,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho plan: --contention is for --instance FILE", "a profile's link groups say it for programs")
     drawn = picture_asked(arguments)
     scheduling = scheduling_of(arguments, Use.LOOK)
-    stored = arguments.has("-o") and arguments.value("--format") is None and not wants_json(arguments)
+    stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
     if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
         scheduling = Scheduling(Use.LOOK)  # pictures, comparisons and plans that are run need ticks
     request = request_of(arguments)

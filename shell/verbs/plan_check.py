@@ -87,12 +87,14 @@ def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
 
 def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
+    from ...backend.schedule.program.described import single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
     from ..scheduling import require_right
 
     require_current(plan, loaded.core, loaded.bound, profile, path)
     notes = ["program and sizes are those of the script"]
     if len(plan.devices) == 1 and plan.prediction is None:
+        require_right(single_faults(plan, loaded.bound), path)
         notes.append("one device runs every phase in order")
         return notes
     require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), path)
@@ -100,10 +102,13 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
         "every phase runs once, its operands are where it runs, queues have no circle, memory suffices (V1 to V6, V8, V9)"
     )
     if profile is None:
-        notes.append("ticks and the lower bound were not compared: name the profile with --devices")
+        notes.append(
+            "labels are those of the script (V12); ticks and the lower bound were not compared: name the profile with --devices"
+        )
     elif plan.prediction is not None:
         notes.append(
-            f"ticks are those of the profile; the lower bound {plan.prediction.lower_bound} is not above the makespan (V10)"
+            f"ticks are those of the profile; the lower bound {plan.prediction.lower_bound} is not above the makespan (V10); "
+            "what it says of phases, buffers and devices is so (V12)"
         )
     if prove:
         if profile is None or plan.prediction is None:

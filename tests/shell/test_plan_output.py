@@ -106,3 +106,49 @@ def test_a_plan_that_is_not_there(stored: Path, rho: Rho) -> None:
 def test_how_two_plans_differ(stored: Path, rho: Rho) -> None:
     assert rho("plan", "sum.rho", "--devices", "h100", "--diff", "plan.json").out == "the plans are the same\n"
     assert "devices: another profile" in rho("plan", "sum.rho", "--devices", "laptop", "--diff", "plan.json").out
+
+
+def leaves(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    if isinstance(value, dict):
+        return [leaf for key, part in value.items() for leaf in leaves(part, (*path, key))]
+    if isinstance(value, list):
+        return [leaf for place, part in enumerate(value) for leaf in leaves(part, (*path, place))]
+    return [path]
+
+
+def changed(plan: object, path: tuple[str | int, ...]) -> str:
+    """The plan as text, one leaf of it another."""
+    made = json.loads(json.dumps(plan))
+    place = made
+    for key in path[:-1]:
+        place = place[key]
+    was = place[path[-1]]
+    place[path[-1]] = not was if isinstance(was, bool) else was + 1 if isinstance(was, int) else f"{was}x" if was else 1
+    return json.dumps(made)
+
+
+@pytest.mark.parametrize("devices", [("--devices", "h100"), ()])
+def test_nothing_that_a_stored_plan_says_can_be_edited_unnoticed(stored: Path, rho: Rho, devices: tuple[str, ...]) -> None:
+    """Every kind of field, once: labels, spans, bytes, buffers, peaks, devices, links, baselines, steps."""
+    if not devices:
+        stored.write_text(rho("plan", "sum.rho", "--json").out, encoding="utf-8")
+    plan = json.loads(stored.read_text(encoding="utf-8"))
+    kinds = {tuple(key if isinstance(key, str) else 0 for key in path): path for path in leaves(plan)}
+    assert len(kinds) > 30
+    assert rho("plan", "--check", "plan.json", "sum.rho", *devices).code == 0
+    if not devices:
+        del kinds["devices", 0, "threads"]  # those of the machine
+    for path in kinds.values():
+        stored.write_text(changed(plan, path), encoding="utf-8")
+        ran = rho("plan", "--check", "plan.json", "sum.rho", *devices)
+        assert ran.code != 0, path
+        if path[0] == "phases" and path[2] in ("label", "op", "operations"):
+            assert "V12" in ran.err and f"phases[{path[1]}]" in ran.err
+
+
+def test_a_stored_plan_is_the_same_however_it_is_asked_for(stored: Path, rho: Rho) -> None:
+    texts = []
+    for ways in (("-o", "a.json"), ("--json", "-o", "b.json"), ("--format", "json", "-o", "c.json")):
+        assert rho("plan", "sum.rho", *ways).code == 0
+        texts.append(Path(ways[-1]).read_text(encoding="utf-8"))
+    assert len(set(texts)) == 1

@@ -28,13 +28,14 @@ from ..problem import Answer, Conflict, Directive, Objective, PhaseIndex, Proble
 from ..profiles import Profile, fingerprint
 from ..verifier import verify
 from .checking import check_plan
+from .described import description_faults, label_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import faults_of, gangs_of
 from .plan_of import plan_of
 from .problem_of import ProgramProblem, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of
-from .turning import Gang, TicksOf
 from .speculating import arms_in, every_form, plan_forms, relaxed, speculated, with_arms
+from .turning import Gang, TicksOf
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
@@ -209,13 +210,14 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
     found = [f"{fault.code}: {fault.message}" for fault in check_plan(plan, bound)]
     if found or profile is None:
-        return found
+        return found or label_faults(plan, bound)
     form = speculated(bound, plan.speculated)
     try:
         bare = problem_of(form, profile)
         gangs = gangs_of(plan, bare, setting_of(bare, profile))
         program, _ = with_directives(problem_of(form, profile, gangs=gangs), core, _objectives(plan), bound)
-        return [*faults_of(gangs), *_violations(program, answer_of(plan, program))]
+        answer = answer_of(plan, program)
+        return [*faults_of(gangs), *_violations(program, answer)] or description_faults(plan, program, answer)
     except NotOfThisProblem as problem:
         return [f"V1: {problem}"]
 
