@@ -21,6 +21,7 @@ from .gathers import gathers_to_views
 from .invariants import hoist_invariants
 from .orders import spare_orders
 from .places import reduce_to_places
+from .products import order_products
 from .sharing import share_common
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("orders", "grades of which only a sort or the first place is wanted are marked", spare_orders),
 )
 SETTLED_PASSES: tuple[Pass, ...] = (
+    Pass("products", "chains of matrix products are multiplied in the cheapest order", order_products),
     Pass("places", "the first place of a grade is a reduction", reduce_to_places),
     Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),

@@ -1,0 +1,74 @@
+"""Matrix products in the cheapest order: what is reordered, and that values stay what they were."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph.passes.products import _best
+from rho.backend.graph.phases import LibraryPhase
+from rho.backend.graph.traverse import all_phases
+from rho.backend.graph.verify import verify
+from rho.tests.backend.differential import checked, run_both
+
+DECLARED = "input A : {k}[a b]\ninput B : {k}[b c]\ninput C : {k}[c d]\ninput D : {k}[d e]\ninput v : {k}[c]\ninput w : {k}[a]\n"
+SIZES = dict(zip("abcde", (30, 2, 40, 3, 20), strict=True))
+REORDERED = """(A+.×B)+.×v
+w+.×A+.×B
+((A+.×B)+.×C)+.×D
+A+.×B+.×C+.×D
+(w+.×A+.×B)+.×C
+1+(A+.×B)+.×v
+{⍵+(A+.×B)+.×v}⍣2 ⊢ w""".splitlines()
+KEPT = """A+.×B
+A+.×B+.×v
+A+.×(B+.×C)+.×D
+(⍉D)+.×(⍉C)+.×⍉A+.×B
+w+.×A
+(2×A+.×B)+.×v
+v+.×v""".splitlines()
+
+
+def inputs(kind: str) -> dict[str, Any]:
+    rng = np.random.default_rng(4)
+    dtype = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "c128": np.complex128}[kind]
+    shapes = {"A": "ab", "B": "bc", "C": "cd", "D": "de", "v": "c", "w": "a"}
+    return {n: rng.integers(-9, 9, tuple(SIZES[a] for a in shape)).astype(dtype) for n, shape in shapes.items()}
+
+
+def work(graph: Any) -> int:
+    total = 0
+    for phase in all_phases(graph):
+        if isinstance(phase, LibraryPhase) and phase.op == "contract":
+            left, right = (graph.types[arg].shape for arg in phase.args)
+            total += int(np.prod([size.constant for size in (*left, *right[1:])], dtype=np.int64))
+    return total
+
+
+@pytest.mark.parametrize("kind", ["f64", "i64", "c128"])
+@pytest.mark.parametrize("text", REORDERED + KEPT)
+def test_order(text: str, kind: str) -> None:
+    core = checked(DECLARED.format(k=kind) + f"output r ← {text}\n")
+    assert core is not None
+    given = inputs(kind)
+    plain = backend.load(core, given, {}, without=frozenset({"products"}))
+    ordered = backend.load(core, given, {})
+    verify(ordered.graph, "products")
+    assert (work(ordered.graph) < 0.76 * work(plain.graph)) == (text in REORDERED), (work(ordered.graph), work(plain.graph))
+    assert not run_both(core, given)
+
+
+def test_a_product_that_is_shown_stays() -> None:
+    core = checked("input A : f64[a b]\ninput B : f64[b c]\ninput v : f64[c]\nP ← A+.×B\noutput P\noutput r ← P+.×v\n")
+    assert core is not None
+    given = {name: value for name, value in inputs("f64").items() if name in "ABv"}
+    plain = backend.load(core, given, {}, without=frozenset({"products"}))
+    assert work(backend.load(core, given, {}).graph) == work(plain.graph)
+
+
+def test_the_best_order_of_a_textbook() -> None:
+    tree, least = _best((30, 35, 15, 5, 10, 20, 25))
+    assert (tree, least) == (((0, (1, 2)), ((3, 4), 5)), 15125)
