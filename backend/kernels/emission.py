@@ -20,10 +20,13 @@ VECTOR_ALIGN = 64
 
 @dataclass(slots=True)
 class Cursor:
-    """Where an operand's vector lies: its first element, and for strided ones the offsets of the lanes."""
+    """Where an operand's vector lies: its first element, and for strided ones the offsets of the lanes.
+
+    `present`: the lanes that are there, of a vector whose items lie side by side."""
 
     address: str
     offsets: str = ""
+    present: str = ""
 
 
 class Emission:
@@ -213,7 +216,7 @@ class Emission:
                 zero = f"<{v.lanes} x i32> zeroinitializer"
                 return v.from_stored(kind, w.let(f"shufflevector {v.stored(kind)} {first}, {v.stored(kind)} poison, {zero}"))
             case Step.UNIT:
-                return v.load(kind, address)
+                return v.load_present(kind, address, cursor.present) if cursor and cursor.present else v.load(kind, address)
             case Step.REVERSED:
                 low = w.at(address, -(v.lanes - 1) * kind.bytes)
                 type = v.stored(kind)

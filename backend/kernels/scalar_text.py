@@ -76,6 +76,15 @@ class Vectors:
     def load(self, kind: Kind, address: str, align: int = 1) -> str:
         return self.from_stored(kind, self.w.let(f"load {self.stored(kind)}, ptr {address}, align {align}"))
 
+    def load_present(self, kind: Kind, address: str, present: str) -> str:
+        """The lanes that are there, zeros in the others; memory beside those that are there is not touched."""
+        lanes, stored = self.lanes, self.stored(kind)
+        letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
+        name = f"llvm.masked.load.v{lanes}{letter}.p0"
+        self.w.declarations[f"declare {stored} @{name}(ptr, i32 immarg, <{lanes} x i1>, {stored})"] = None
+        found = self.w.let(f"call {stored} @{name}(ptr {address}, i32 1, <{lanes} x i1> {present}, {stored} zeroinitializer)")
+        return self.from_stored(kind, found)
+
     def from_stored(self, kind: Kind, value: str) -> str:
         if kind is Kind.BOOL:
             return self.w.let(f"icmp ne {self.stored(kind)} {value}, zeroinitializer")

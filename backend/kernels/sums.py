@@ -1,9 +1,9 @@
 """Reductions in the order of sums (phases.md): along a contiguous axis, and across one that is not.
 
-A block's lane is reduced down its rows in registers.  ALONG: lanes lie in vectors of a small buffer, which is halved.  ACROSS: a
-vector holds one lane of several cells; lanes are visited in bit-reversed order, in which halving is a binary tree of
-neighbours.  Such trees, of lanes and of blocks, are kept as a stack of partial results, one a level, joined as a binary counter
-carries.  Absent elements count as the identity, which changes no bit.
+ALONG: the items of a block join their lanes in the order of memory; the lanes lie in a small buffer, which is halved.  ACROSS:
+a block's lane is reduced down its rows in registers; a vector holds one lane of several cells, and lanes are visited in
+bit-reversed order, in which halving is a binary tree of neighbours.  Such trees, of lanes and of blocks, are kept as a stack of
+partial results, one a level, joined as a binary counter carries.  Absent elements count as the identity, which changes no bit.
 
 Neighbours: `emission`, `llvm_text`; `backend.run.sums` is the definition.
 """
@@ -22,7 +22,13 @@ TILE = 1024
 _GROUP = 8
 """Lanes of a full tile that are visited together."""
 _LANE_LEVELS = 6
+_TOGETHER = ((4, 8), (2, 16), (1, 0))
+"""Vectors that go round a loop together, for bodies of so many nodes."""
 _LINE = 64
+_AHEAD = 1024
+"""Bytes ahead of what is read that memory is asked for: further than processors look by themselves."""
+_MASKED = 4
+"""Bytes of items that processors load under a mask."""
 _BLOCK_LEVELS = 28
 
 
@@ -38,8 +44,8 @@ def write_along(e: Emission) -> None:
     start = w.word("mul", blocks.index, BLOCK)
     length = w.smaller(w.word("sub", size, start), BLOCK)
     lanes = w.smaller(length, LANES)
-    _clear_short(e, buffers, lanes)
-    _lanes_along(e, buffers, start, length, lanes)
+    _clear(e, buffers)
+    _lanes_along(e, buffers, start, length)
     for place, result in enumerate(kernel.results):
         value = _halve(e, place, buffers[place], lanes)
         assert result.reduction is not None
@@ -51,11 +57,10 @@ def write_along(e: Emission) -> None:
     e.close_outer(loops)
 
 
-def _clear_short(e: Emission, buffers: list[str], lanes: str) -> None:
-    """Fill the lane buffers with identities where a block has fewer lanes."""
+def _clear(e: Emission, buffers: list[str]) -> None:
+    """Fill the lane buffers with identities."""
     w, v = e.w, e.v
-    stop = w.let(f"select i1 {w.test('ult', lanes, LANES)}, i64 {LANES}, i64 0")
-    loop = w.begin(0, stop, e.kernel.lanes)
+    loop = w.begin(0, LANES, e.kernel.lanes)
     for buffer, result in zip(buffers, e.kernel.results, strict=True):
         assert result.reduction is not None
         none = v.constant(result.kind, identity(result.reduction, result.kind))
@@ -67,25 +72,82 @@ def _aligned(e: Emission, bytes: int) -> int:
     return min(VECTOR_ALIGN, e.kernel.lanes * bytes)
 
 
-def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes: str) -> None:
-    """Each vector of lanes down the rows of a block."""
+def _lanes_along(e: Emission, buffers: list[str], start: str, length: str) -> None:
+    """The items of a block in the order of memory, each vector joining its lanes in the buffers."""
+    w, width, size = e.w, e.kernel.lanes, len(e.kernel.body)
+    together = next(count for count, most in _TOGETHER if size <= most or count == 1)
+    step = min(together * width, LANES)
+    whole = w.word("and", length, -step)
+    items = w.begin(0, whole, step)
+    for first in range(0, step, width):
+        place = w.word("add", items.index, first) if first else items.index
+        values = _values(e, w.word("add", start, place))
+        _join(e, buffers, place, values)
+    w.end(items)
+    items = w.begin(whole, length, width)
+    values = _last_values(e, w.word("add", start, items.index), w.word("sub", length, items.index))
+    _join(e, buffers, items.index, values)
+    w.end(items)
+
+
+def _join(e: Emission, buffers: list[str], place: str, values: list[str]) -> None:
+    """A vector of each result joins its lanes."""
+    w, v = e.w, e.v
+    lane = w.word("and", place, LANES - 1)
+    for buffer, result, value in zip(buffers, e.kernel.results, values, strict=True):
+        address, align = w.at(buffer, w.word("mul", lane, result.kind.bytes)), _aligned(e, result.kind.bytes)
+        joined = v.combine(result.reduction or "", result.kind, v.load(result.kind, address, align), value)
+        v.store(result.kind, joined, address, align)
+
+
+def _address(e: Emission, operand: int, place: str) -> str:
+    """Where an operand's vector starts."""
+    row = e.kernel.operands[operand]
+    stride = {Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(row.step, e.strides[operand][e.kernel.vector_axis])
+    return e.w.at(e.bases[operand], e.w.word("mul", place, stride))
+
+
+def _prefetch(w: Writer, address: str, bytes: int) -> None:
+    w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+    for line in range(0, bytes, _LINE):
+        w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
+
+
+def _values(e: Emission, place: str) -> list[str]:
+    """The vectors that are reduced, from a place on."""
+    axis = e.kernel.vector_axis
+    cursors = {i: Cursor(_address(e, i, place), e.offsets[i]) for i in e.varying}
+    for i, cursor in cursors.items():
+        operand = e.kernel.operands[i]
+        if operand.step is Step.UNIT:
+            _prefetch(e.w, e.w.at(cursor.address, _AHEAD), e.kernel.lanes * operand.kind.bytes)
+    found = e.evaluate(cursors, {axis: e.w.word("add", e.origins[axis], place)})
+    e.flush_checks(None)
+    return [found[result.node] for result in e.kernel.results]
+
+
+def _last_values(e: Emission, place: str, left: str) -> list[str]:
+    """The same where fewer items may be left than a vector has: identities for those that are absent."""
     w, v, kernel = e.w, e.v, e.kernel
     axis, width = kernel.vector_axis, kernel.lanes
-    height = w.word("lshr", w.word("add", length, LANES - 1), LANES.bit_length() - 1)
-    groups = w.begin(0, lanes, width)
-    firsts = [(v.type(r.kind), v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results]
-    rows = w.begin(groups.index, length, LANES, firsts)
-    place = w.word("add", start, rows.index)
-    left = w.word("sub", length, rows.index)
-    active = w.smaller(left, width)
-    addresses: dict[int, str] = {}
-    for i in e.varying:
-        row = kernel.operands[i]
-        stride = {Step.UNIT: row.kind.bytes, Step.REVERSED: -row.kind.bytes}.get(row.step, e.strides[i][axis])
-        addresses[i] = w.at(e.bases[i], w.word("mul", place, stride))
-    _fetch_ahead(e, start, groups.index, rows.index, height)
+    active, short = w.smaller(left, width), w.test("ult", left, width)
+    present = v.compare("ult", Kind.I64, v.counting(), v.splat(Kind.I64, active))
+    if all(kernel.operands[i].step is Step.UNIT and kernel.operands[i].kind.bytes >= _MASKED for i in e.varying):
+        cursors = {i: Cursor(_address(e, i, place), present=present) for i in e.varying}
+    else:
+        cursors = _packed(e, place, short, active)
+    found = e.evaluate(cursors, {axis: w.word("add", e.origins[axis], place)})
+    e.flush_checks(active)
+    return [
+        v.choose(r.kind, present, found[r.node], v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results
+    ]
+
+
+def _packed(e: Emission, place: str, short: str, active: str) -> dict[int, Cursor]:
+    """The operands where they are, or, of a short vector, copied to the stack."""
+    w, width = e.w, e.kernel.lanes
+    addresses = {i: _address(e, i, place) for i in e.varying}
     pack, ready = w.new_label(), w.new_label()
-    short = w.test("ult", left, width)
     before = w.block
     w.branch(short, pack, ready)
     w.label(pack)
@@ -97,62 +159,12 @@ def _lanes_along(e: Emission, buffers: list[str], start: str, length: str, lanes
     for i in e.varying:
         address = w.let(f"phi ptr [ {addresses[i]}, %{before} ], [ {packed[i]}, %{after} ]")
         offsets = ""
-        if kernel.operands[i].step is Step.STRIDED:
-            bytes = kernel.operands[i].kind.bytes
+        if e.kernel.operands[i].step is Step.STRIDED:
+            bytes = e.kernel.operands[i].kind.bytes
             near = "<" + ", ".join(f"i64 {lane * bytes}" for lane in range(width)) + ">"
             offsets = w.let(f"phi <{width} x i64> [ {e.offsets[i]}, %{before} ], [ {near}, %{after} ]")
         cursors[i] = Cursor(address, offsets)
-    found = e.evaluate(cursors, {axis: w.word("add", e.origins[axis], place)})
-    e.flush_checks(active)
-    values = _without_absent(e, [found[r.node] for r in kernel.results], short, active)
-    joined = [
-        v.combine(r.reduction or "", r.kind, total, value)
-        for r, total, value in zip(kernel.results, rows.carried, values, strict=True)
-    ]
-    w.end(rows, joined)
-    for buffer, result, total in zip(buffers, kernel.results, rows.carried, strict=True):
-        address = w.at(buffer, w.word("mul", groups.index, result.kind.bytes))
-        v.store(result.kind, total, address, _aligned(e, result.kind.bytes))
-    w.end(groups)
-
-
-def _fetch_ahead(e: Emission, start: str, lane: str, place: str, height: str) -> None:
-    """Ask for a vector's worth of the next block, in the order of memory: rows are read side by side, which hides the order."""
-    w, width = e.w, e.kernel.lanes
-    row = w.word("lshr", w.word("sub", place, lane), LANES.bit_length() - 1)
-    done = w.word("add", w.word("mul", lane, height), w.word("mul", row, width))
-    ahead = w.word("add", w.word("add", start, done), BLOCK)
-    for i in e.varying:
-        operand = e.kernel.operands[i]
-        if operand.step is Step.UNIT:
-            address = w.at(e.bases[i], w.word("mul", ahead, operand.kind.bytes))
-            fetch(w, address, width * operand.kind.bytes)
-
-
-def fetch(w: Writer, address: str, bytes: int) -> None:
-    """Ask for memory that is read soon."""
-    w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
-    for line in range(0, bytes, _LINE):
-        w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
-
-
-def _without_absent(e: Emission, values: list[str], short: str, active: str) -> list[str]:
-    """The values, identities in the lanes beyond `active` of a short vector."""
-    w, v = e.w, e.v
-    before, mask, ready = w.block, w.new_label(), w.new_label()
-    w.branch(short, mask, ready)
-    w.label(mask)
-    present = v.compare("ult", Kind.I64, v.counting(), v.splat(Kind.I64, active))
-    kept = [
-        v.choose(r.kind, present, value, v.constant(r.kind, identity(r.reduction or "", r.kind)))
-        for r, value in zip(e.kernel.results, values, strict=True)
-    ]
-    w.jump(ready)
-    w.label(ready)
-    return [
-        w.let(f"phi {v.type(r.kind)} [ {value}, %{before} ], [ {cut}, %{mask} ]")
-        for r, value, cut in zip(e.kernel.results, values, kept, strict=True)
-    ]
+    return cursors
 
 
 def _halve(e: Emission, place: int, buffer: str, lanes: str) -> str:

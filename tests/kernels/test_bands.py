@@ -16,7 +16,10 @@ from rho.tests.kernels.phases import same_bits
 
 pytest.importorskip("llvmlite")
 
-DECLARED = "input A : f64[n m]\ninput F : f32[n m]\ninput B : bool[n m]\ninput I : i32[n m]\ninput U : u8[n m]\ninput k : i64\ninput v : f64[m]\n"
+DECLARED = (
+    "input A : f64[n m]\ninput F : f32[n m]\ninput B : bool[n m]\ninput I : i32[n m]\ninput U : u8[n m]\n"
+    "input k : i64\ninput v : f64[m]\n"
+)
 TURNS = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯2⌽⍵)-4×⍵}⍣7 ⊢ A
 {0.25×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)}⍣12 ⊢ F
 {s ← (¯1⌽⍵)+⍵+1⌽⍵ ⋄ n ← (¯1⊖s)+s+1⊖s ⋄ (n=3)∨⍵∧n=4}⍣9 ⊢ B
