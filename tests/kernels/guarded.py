@@ -112,6 +112,18 @@ def selections(kind: Kind, threads: int) -> None:
                 assert np.array_equal(found, np.argwhere(flags) if flags.ndim == 2 else np.flatnonzero(flags))
 
 
+def columns(kind: Kind, threads: int) -> None:
+    """Outer products that are reduced, operands of cells that lie in rows or apart."""
+    body = [read(0, kind), read(1, kind), read(2, kind), apply("max", (0, 1), kind), apply("min", (3, 2), kind)]
+    for cells, length in ((1, 5), (3, 4), (17, 3), (130, 40), (1153, 7)):
+        apart = projection([cells, length], [cells, 3], [0, 0], [1, 0], [0, 2])
+        line, rows = projection([cells, length], [cells], [0]), projection([cells, length], [length], [1])
+        arrays = [data(kind, cells * 3, 1).reshape(cells, 3), data(kind, length, 2), data(kind, cells, 3)]
+        for function in ("least_place", "greatest_place", "max"):
+            check(("columns", function, cells, length), phase([cells, length], [apart, rows, line], body, [4], function), arrays,
+                  threads, function)  # fmt: skip
+
+
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
     structured._kept.clear()
@@ -149,6 +161,8 @@ def main() -> None:
         for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
             maps(kind, threads)
             reductions(kind, "or" if kind is Kind.BOOL else "max", threads)
+            if kind is not Kind.BOOL:
+                columns(kind, threads)
             if kind.is_float:
                 reductions(kind, "add", threads)
                 scans(kind, "add", threads)

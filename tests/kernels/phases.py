@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from rho.backend.graph.phases import (
+    PLACES,
     Affine,
     AffineIndex,
     ApplyNode,
@@ -68,7 +69,7 @@ def node_kind(body: Sequence[Node], node: int) -> Kind:
 
 def run(made: Structured, arrays: Sequence[Any], mode: policy.Mode, threads: int = 1, overwrite: Any = None) -> tuple[Any, ...]:
     kinds = {ValueId(i): kind_of(a) for i, a in enumerate(arrays)}
-    kinds |= {r.value: node_kind(made.body, r.node) for r in made.results}
+    kinds |= {r.value: Kind.I64 if r.reduction in PLACES else node_kind(made.body, r.node) for r in made.results}
     before = policy.mode
     try:
         policy.mode = lambda: mode  # type: ignore[assignment]

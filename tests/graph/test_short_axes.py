@@ -1,0 +1,117 @@
+"""Short axes written out and places of grades: the same values as the reference and as without the passes, fewer phases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.graph import bind, lower, optimise, settle
+from rho.backend.graph.passes import places, short_axes
+from rho.backend.graph.phases import LibraryPhase, Structured
+from rho.backend.kernels import policy
+from rho.backend.run.binding import bind_sizes
+from rho.tests.backend.differential import checked, run_both
+
+DECLARED = """input p : f64[n 3]
+input q : f64[m 3]
+input c : f32[k 8] where k ≥ 1
+input x : f32[n 8]
+input w : f64[n]
+input I : i64[n 5]
+input B : bool[n 4]
+input G : f64[n k] where k ≥ 1
+"""
+PROGRAMS = """r ← +/(p (-⍤1⍤1 2) q)*2
+r ← √+/p*2
+r ← {⊃⍋⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2
+r ← {⊃⍒⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2
+r ← {⊃⍋⍵}⍤1 ⊢ G
+r ← {⊃⍒⍵}⍤1 ⊢ G
+r ← ⊃⍤1 ⊢ ⍋⍤1 ⊢ G
+d ← p (-⍤1⍤1 2) p ⋄ r ← +⌿⍤2 ⊢ d×w (÷⍤1) 0.01++/d*2
+r ← +/I
+r ← ×/I
+r ← ⌈/I
+r ← ∧/B
+r ← +/B
+r ← ⌊/p
+r ← ×/p
+r ← +⌿⍉p
+r ← (+/p)÷⌈/p
+r ← {⍵+{⊃⍋⍵}⍤1 ⊢ ⍵∘.-w}⍣2 ⊢ w
+a ← {⊃⍋⍵}⍤1 ⊢ G ⋄ r ← G[0;]+a[0]""".splitlines()
+
+
+@pytest.fixture(autouse=True)
+def always_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(short_axes, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(places, "FEWEST", 1)
+
+
+def given(n: int, m: int, k: int) -> dict[str, Any]:
+    rng = np.random.default_rng(n + m + k)
+    ties = rng.integers(0, 3, (n, k)).astype(float)
+    ties[rng.random((n, k)) < 0.3] = np.nan
+    special = rng.random((n, 3))
+    special[: n // 2, 1] = [np.nan, -0.0, np.inf, -np.inf, 0.0][n % 5]
+    return {
+        "p": special, "q": rng.random((m, 3)), "c": rng.random((k, 8)).astype(np.float32),
+        "x": rng.random((n, 8)).astype(np.float32), "w": rng.random(n), "I": rng.integers(-9, 9, (n, 5)),
+        "B": rng.random((n, 4)) < 0.7, "G": ties,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_values(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, mode)
+    core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
+    assert core is not None, text
+    for n, m, k in ((21, 5, 6), (4, 3, 1), (1, 1, 2), (0, 2, 3)):
+        assert not run_both(core, given(n, m, k)), (text, n, m, k)
+
+
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_graphs_are_sound(text: str) -> None:
+    core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
+    assert core is not None
+    sizes = bind_sizes(core, {name: value.shape for name, value in given(20, 5, 6).items()}, {})
+    settle(bind(optimise(lower(core)), sizes), verify_each=True)
+
+
+def phases_of(text: str, data: dict[str, Any]) -> list[Any]:
+    core = checked(text)
+    assert core is not None
+    return [p for p in backend.load(core, data, {}).graph.phases if isinstance(p, Structured | LibraryPhase)]
+
+
+def test_the_nearest_centre_is_one_phase() -> None:
+    """And so has no table of distances."""
+    text = "input x : f64[n f]\ninput c : f64[k f] where k ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2\n"
+    rng = np.random.default_rng(1)
+    first, *rest = phases_of(text, {"x": rng.random((400, 8)), "c": rng.random((7, 8))})
+    assert [axis.size.constant for axis in first.axes] == [400, 7]
+    assert first.results[0].reduction == "least_place"
+    assert all(len(phase.body) == 1 for phase in rest)
+
+
+def test_pairwise_forces_are_one_phase() -> None:
+    text = "input p : f64[n 3]\ninput m : f64[n]\nd ← p (-⍤1⍤1 2) p\noutput r ← +⌿⍤2 ⊢ d×m (÷⍤1) 0.01++/d*2\n"
+    found = phases_of(text, {"p": np.random.default_rng(1).random((60, 3)), "m": np.ones(60)})
+    assert [len(phase.results) for phase in found if isinstance(phase, Structured)] == [3]
+    assert [phase.op for phase in found if isinstance(phase, LibraryPhase)] == ["stack"]
+
+
+def test_the_order_of_sums_is_kept() -> None:
+    """Lanes are halved: of five items the first and the last are added first."""
+    data = {"a": np.array([[1e300, 1.0, 2.0, 3.0, -1e300]] * 9)}
+    (made,) = phases_of("input a : f64[n 5]\noutput r ← +/a\n", data)
+    assert [axis.size.constant for axis in made.axes] == [9]
+    core = checked("input a : f64[n 5]\noutput r ← +/a\n")
+    assert core is not None
+    bound = backend.load(core, data, {})
+    found = backend.execute(backend.plan(bound), bound, data).outputs["r"]
+    assert np.asarray(found.value).tolist() == [6.0] * 9

@@ -1,0 +1,82 @@
+"""Reductions down columns in registers, and the places of least and greatest items, through kernels and on NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho.backend.graph.phases import AxisNode
+from rho.backend.kernels import policy
+from rho.backend.kernels.ir import Form
+from rho.backend.run.cpu import compiled
+from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+
+KINDS = [Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("function", ["least_place", "greatest_place"])
+def test_places(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "PARALLEL", 0)
+    for cells, length in ((2, 1), (5, 9), (33, 2), (700, 16), (1031, 70)):
+        for transposed in (False, True):
+            shape, axes = ([length, cells], [1, 0]) if transposed else ([cells, length], [0, 1])
+            made = phase([cells, length], [projection([cells, length], shape, axes)], [read(0, kind)], [0], function)
+            array = data(kind, cells * length, cells).reshape(shape)
+            for threads in (1, 3):
+                for kernel, plain in both(made, [array], threads):
+                    assert same_bits(kernel, plain), (cells, length, transposed, threads)
+
+
+def test_places_of_rows_without_numbers() -> None:
+    rows = np.array([[np.nan, np.nan, np.nan], [np.nan, 2.0, 1.0], [np.inf, np.nan, np.inf], [0.0, -0.0, np.nan]] * 9)
+    for function, expected in (("least_place", [0, 2, 0, 0]), ("greatest_place", [0, 1, 0, 0])):
+        made = phase([36, 3], [projection([36, 3], [36, 3], [0, 1])], [read(0, Kind.F64)], [0], function)
+        for kernel, plain in both(made, [rows]):
+            assert kernel.tolist() == plain.tolist() == expected * 9
+
+
+@pytest.mark.parametrize("function", ["min", "max"])
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I32])
+def test_outer_products(kind: Kind, function: str) -> None:
+    """An operand of the cells alone, one of the rows alone, and the coordinate of both."""
+    body = [read(0, kind), read(1, kind), apply("sub", (0, 1), kind), AxisNode(0), AxisNode(1), apply("add", (3, 4), Kind.I64)]
+    for cells, length in ((16, 5), (257, 33), (1000, 300)):
+        left, right = projection([cells, length], [cells, 4], [0, 0], [1, 0], [0, 3]), projection([cells, length], [length], [1])
+        made = phase([cells, length], [left, right], body, [2, 5], function)
+        arrays = [data(kind, cells * 4, 1).reshape(cells, 4), data(kind, length, 2)]
+        for kernel, plain in both(made, arrays, 2):
+            assert same_bits(kernel, plain) or np.array_equal(kernel, plain, equal_nan=kind.is_float)
+
+
+def test_columns_are_chosen() -> None:
+    kind = Kind.F64
+    left, right = projection([500, 40], [500], [0]), projection([500, 40], [40], [1])
+    made = phase([500, 40], [left, right], [read(0, kind), read(1, kind), apply("mul", (0, 1), kind)], [2], "max")
+    seen: list[Form] = []
+    original = compiled.CompiledRun.bind
+
+    def bind(self: compiled.CompiledRun, kernel: object, arrays: object) -> object:
+        seen.append(kernel.form)  # type: ignore[attr-defined]
+        return original(self, kernel, arrays)  # type: ignore[arg-type]
+
+    compiled.CompiledRun.bind = bind  # type: ignore[method-assign, assignment]
+    try:
+        run(made, [np.arange(500.0), np.arange(40.0)], policy.Mode.ALWAYS)
+    finally:
+        compiled.CompiledRun.bind = original  # type: ignore[method-assign]
+    assert seen == [Form.COLUMNS]
+
+
+def test_small_operands_are_packed() -> None:
+    """Those that are read again and again from places apart."""
+    kind = Kind.F64
+    space = [300, 200]
+    left, right = projection(space, [300, 3], [0, 0], [1, 0], [0, 1]), projection(space, [200, 3], [1, 1], [1, 0], [0, 2])
+    made = phase(space, [left, right], [read(0, kind), read(1, kind), apply("sub", (0, 1), kind)], [2])
+    arrays = [data(kind, 900, 1).reshape(300, 3), data(kind, 600, 2).reshape(200, 3)]
+    for kernel, plain in both(made, arrays):
+        assert same_bits(kernel, plain)
