@@ -115,7 +115,7 @@ def selections(kind: Kind, threads: int) -> None:
 def columns(kind: Kind, threads: int) -> None:
     """Outer products that are reduced, operands of cells that lie in rows or apart."""
     body = [read(0, kind), read(1, kind), read(2, kind), apply("max", (0, 1), kind), apply("min", (3, 2), kind)]
-    for cells, length in ((1, 5), (3, 4), (17, 3), (130, 40), (1153, 7)):
+    for cells, length in ((2, 5), (3, 4), (17, 3), (130, 40), (1153, 7)):
         apart = projection([cells, length], [cells, 3], [0, 0], [1, 0], [0, 2])
         line, rows = projection([cells, length], [cells], [0]), projection([cells, length], [length], [1])
         arrays = [data(kind, cells * 3, 1).reshape(cells, 3), data(kind, length, 2), data(kind, cells, 3)]
