@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, number
@@ -60,21 +61,30 @@ Axes = tuple[int | None, ...]
 class Turn:
     """`bound` has the phases of a turn; the first of them, as many as there are states, are the entries.
 
-    `next`: the values that are the states of the next turn.  `edges`: phases that take the rows which come round."""
+    `next`: the values that are the states of the next turn.  `edges`: phases that take the rows which come round.  `stop`: the
+    value that says whether this turn was the last."""
 
     loop: Loop
     axes: Axes
     bound: BoundGraph
     next: tuple[ValueId, ...]
     edges: tuple[PhaseId, ...] = ()
+    stop: ValueId | None = None
+
+    @property
+    def left(self) -> frozenset[ValueId]:
+        """What a turn leaves behind."""
+        return frozenset(self.next if self.stop is None else (*self.next, self.stop))
 
 
 def can_turn_together(loop: Loop, graph: Graph) -> bool:
     """Has the loop turns of known number and sizes, of which nothing can be seen before its end?"""
     trip = loop.trip.constant
-    if trip is None or trip < 1 or loop.until is not None or loop.keep or not loop.initial:
+    if trip is None or trip < 1 or loop.keep or not loop.initial:
         return False
-    inner = [loop, *traverse.all_phases(loop.body)]
+    if loop.until is not None and any(traverse.subgraphs(phase) for phase in loop.until.phases):
+        return False
+    inner = [loop, *(phase for block in traverse.subgraphs(loop) for phase in traverse.all_phases(block))]
     if any(isinstance(phase, Print | Output | Input | Branch) or traverse.defines(phase) for phase in inner):
         return False
     values = {v for phase in inner for v in (*traverse.operands(phase), *traverse.results(phase))}
@@ -83,10 +93,12 @@ def can_turn_together(loop: Loop, graph: Graph) -> bool:
 
 def captured(loop: Loop) -> tuple[ValueId, ...]:
     """The values around a loop that its body reads."""
-    own = {*loop.body.params, *(v for phase in traverse.all_phases(loop.body) for v in traverse.results(phase))}
-    own |= {v for phase in traverse.all_phases(loop.body) for graph in traverse.subgraphs(phase) for v in graph.params}
-    used = (v for phase in loop.body.phases for v in traverse.uses(phase))
-    return tuple(v for v in dict.fromkeys((*used, *loop.body.results)) if v not in own)
+    blocks = traverse.subgraphs(loop)
+    inner = [phase for block in blocks for phase in traverse.all_phases(block)]
+    own = {v for block in (*blocks, *(g for phase in inner for g in traverse.subgraphs(phase))) for v in block.params}
+    own |= {v for phase in inner for v in traverse.results(phase)}
+    used = (v for block in blocks for phase in block.phases for v in traverse.uses(phase))
+    return tuple(v for v in dict.fromkeys((*used, *(v for block in blocks for v in block.results))) if v not in own)
 
 
 def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
@@ -105,8 +117,12 @@ def turn_of(bound: BoundGraph, loop: Loop, axes: Axes) -> Turn:
             phases.append(maker.copy(value, carried))
             value = carried
         next.append(value)
+    stop = maker.stop
+    if stop is not None and (stop not in made or stop in next or placed.setdefault(made[stop].id, None) is not None):
+        stop = maker.value(body.types[stop])
+        phases.append(maker.copy(maker.stop or stop, stop))
     graph = replace(body, phases=tuple(phases), types={**body.types, **maker.types}, roots=frozenset())
-    return Turn(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges))
+    return Turn(loop, axes, replace(bound, graph=graph), tuple(next), tuple(maker.edges), stop)
 
 
 def leaving(bound: BoundGraph, loop: Loop, turn: Turn) -> Turn:
@@ -143,6 +159,7 @@ class _Maker:
     types: dict[ValueId, ArrayType] = field(default_factory=dict)
     edges: list[PhaseId] = field(default_factory=list)
     roots: list[ValueId] = field(default_factory=list)
+    stop: ValueId | None = None
     last_value: int = 0
     last_phase: int = 0
 
@@ -180,14 +197,16 @@ class _Maker:
         loop, graph = self.loop, self.around.graph
         phases: list[Phase] = []
         makers: dict[ValueId, Phase] = {}
-        for phase in self.constants() + list(loop.body.phases):
+        until = () if loop.until is None else loop.until.phases
+        for phase in (*self.constants(), *loop.body.phases, *until):
             for value in traverse.results(phase):
                 makers[value] = phase
-        for phase in loop.body.phases:
+        for phase in (*loop.body.phases, *self.until()):
             phases += self.written(phase, makers)
         outside = dict.fromkeys((*loop.body.params, *captured(loop)))
         stand_ins = [Input(self.phase_id(), loop.span, f"state {value}", value) for value in outside]
-        next = [value for value in loop.body.results if value not in outside]
+        wanted = loop.body.results if self.stop is None else (*loop.body.results, self.stop)
+        next = [value for value in wanted if value not in outside]
         whole = replace(
             graph, phases=(*stand_ins, *phases), types={**graph.types, **self.types}, inputs=(), params=(), guards=(),
             names={}, roots=frozenset((*self.roots, *next)),
@@ -197,6 +216,16 @@ class _Maker:
         self.last_phase = max(self.last_phase, *(int(phase.id) for phase in traverse.all_phases(found)))
         kept = tuple(phase for phase in found.phases if not isinstance(phase, Input))
         return replace(graph, phases=kept, types={**whole.types, **found.types})
+
+    def until(self) -> list[Phase]:
+        """What decides whether a turn was the last, of its states and those before it."""
+        until, body = self.loop.until, self.loop.body
+        if until is None:
+            return []
+        names = dict(zip(until.params, (*body.results, *body.params), strict=True))
+        (stop,) = until.results
+        self.stop = names.get(stop, stop)
+        return [traverse.rename_operands(phase, names) for phase in until.phases]
 
     def constants(self) -> list[Phase]:
         return [phase for phase in self.around.graph.phases if isinstance(phase, Constant)]
@@ -278,7 +307,7 @@ class _Maker:
             starts.append((start, len(body) - 1))
             start += rows
         found = starts[-1][1]
-        for (_, node), (limit, _) in reversed(list(zip(starts, starts[1:], strict=False))):
+        for (_, node), (limit, _) in reversed(list(pairwise(starts))):
             body += [ConstantNode(Kind.I64, limit), ApplyNode("lt", (0, len(body)), Kind.BOOL)]
             body.append(ApplyNode("select", (len(body) - 1, node, found), kind))
             found = len(body) - 1
@@ -311,5 +340,3 @@ def _part(phase: Phase | None) -> tuple[ValueId, list[int]] | None:
         return None
     origin = [index.constant.constant for index in stage.indices]
     return None if any(n is None for n in origin) else (phase.reads[0].value, [n or 0 for n in origin])
-
-

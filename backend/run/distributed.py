@@ -40,6 +40,7 @@ from ..schedule.plan import (
     LoopStep,
     Plan,
     QueueKind,
+    RowsStep,
     RunStep,
     Step,
     TransferStep,
@@ -230,8 +231,8 @@ def _compile(cluster: Cluster, step: Step, device: DeviceId, home: DeviceId) -> 
             return _shard(cluster, step, step.box, device)
         case LoopStep() | JoinStep() if is_shared(step):
             return lambda: None  # see `join_queues`
-        case JoinStep():
-            raise AssertionError("a queue joins what queues share")
+        case JoinStep() | RowsStep():
+            raise AssertionError("queues join what they share; chains are steps of one device")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
             return _whole(cluster, step, device)
         case CombineStep():

@@ -37,6 +37,7 @@ from ..schedule.plan import (
     DeviceId,
     FenceStep,
     FreeStep,
+    JoinStep,
     LoopStep,
     Plan,
     QueueKind,
@@ -262,7 +263,7 @@ def _action(machine: Machine, step: Step, device: DeviceId) -> Action:
             return compile_branch(machine, step, device)
         case CellsStep():
             return compile_cells(machine, step, device)
-        case TransferStep() | CombineStep() | FenceStep() | WaitStep():
+        case TransferStep() | CombineStep() | FenceStep() | WaitStep() | JoinStep():
             raise AssertionError("one queue has nothing to wait for")
 
 

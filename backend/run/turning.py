@@ -144,6 +144,14 @@ class Together:
                 found.append((place, None))
         return found
 
+    def is_last(self, device: DeviceId) -> bool:
+        """Does a turn say, to that device, that it was the last?"""
+        stop, cluster = self.shared.turn.stop, next(iter(self.body.clusters.values()))
+        if stop is None:
+            return False
+        with cluster.lock:
+            return bool(cluster.machine.backends[device].item(cluster.holdings[device].memory[stop]))
+
     def settle_states(self, device: DeviceId) -> None:
         """Keep the states that a turn has left on a device, and nothing else of the turn."""
         turn = self.shared.turn
@@ -191,8 +199,11 @@ class Together:
         start = perf_counter_ns()
         for _ in range(self.shared.turn.loop.trip.constant or 0):
             self.one(self.body, loop, settle)
+            stop = self.is_last(self.plan.home)
             for device in self.devices:
                 self.settle_states(device)
+            if stop:
+                break
         if self.leave is not None:
             self.one(self.leave, loop, settle)
         for device in self.devices:
@@ -222,12 +233,19 @@ class Together:
         queue = self.plan.main.queues[which]
         device = queue.device if queue.kind is QueueKind.COMPUTE else None
         trip = self.shared.turn.loop.trip.constant or 0
-        for turn in range(trip):
-            self.turn(self.body, which, gate, turn)
+        done = 0
+        while done < trip:
+            self.turn(self.body, which, gate, done)
+            done += 1
+            stop = self.is_last(self.plan.home if device is None else device)
+            if self.shared.turn.stop is not None:
+                self.meet(gate, (self.shared.step.phase, done - 1, "told"), which)
             if device is not None:
                 self.settle_states(device)
+            if stop:
+                break
         if self.leave is not None:
-            self.turn(self.leave, which, gate, trip)
+            self.turn(self.leave, which, gate, done)
         if device is not None:
             self.finish(device)
         if self.is_first(which):
@@ -242,7 +260,7 @@ class Together:
             side.begin()
         self.meet(gate, (id, turn, "begin"), which)
         if self.is_first(which):  # nobody is in the turn before any more
-            gate.forget([(id, turn - 1, fence) for fence in ("begin", "end", *self.body.counts)])
+            gate.forget([(id, turn - 1, fence) for fence in ("begin", "end", "told", *self.body.counts)])
         self.at[which] = (turn, 0)
         for step, act in zip(side.steps.get(which, ()), side.actions.get(which, ()), strict=True):
             self.at[which] = (turn, getattr(step, "start", self.at[which][1]))

@@ -103,7 +103,8 @@ def busy_of(plan: Plan) -> dict[str, int]:
     found: dict[str, int] = {}
     for queue in plan.main.queues:
         if queue.kind is QueueKind.COMPUTE:
-            steps = [s for s in queue.steps if isinstance(s, RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep)]
+            timed = RunStep | LoopStep | JoinStep | BranchStep | CellsStep | CombineStep
+            steps = [step for step in queue.steps if isinstance(step, timed)]
             if steps:
                 found[queue.device] = found.get(queue.device, 0) + sum(s.end - s.start for s in steps)
     return found

@@ -9,32 +9,24 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Sequence
 
+from .claims import Claims, room_for
 from .levels import FOREVER, Levels
 from .pieces import Buffer, Demand, DoesNotFit, Output, gap
-from .prepared import Decisions, Prepared, Queueing, Sending
+from .prepared import Decisions, Prepared, Sending
 from .problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Together, Transfer
-from .routes import Channel
 
 
-class Layout:
+class Layout(Claims):
     """One schedule in the making."""
 
     __slots__ = (
-        "_channels", "_combines", "_ends", "_firsts", "_free", "_insert", "_levels", "_modes", "_outputs", "_prepared", "_queues",
-        "_sending", "_shards", "_transfers", "makespan", "placed",
+        "_combines", "_ends", "_firsts", "_modes", "_outputs", "_sending", "_shards", "_transfers", "makespan", "placed",
     )  # fmt: skip
 
     def __init__(self, prepared: Prepared, decisions: Decisions) -> None:
-        self._prepared = prepared
+        super().__init__(prepared, decisions)
         self._modes = decisions.modes
-        self._insert = decisions.queueing is Queueing.INSERT and not prepared.ordered
         self._sending = decisions.sending
-        self._free: dict[int, int] = {}
-        self._queues: dict[int, list[tuple[int, int]]] = {}
-        self._channels: dict[Channel, list[tuple[int, int]]] = {}
-        self._levels: dict[int, Levels] = {}
-        if prepared.capped:
-            self._levels = {d: Levels(cap) for d, cap in enumerate(prepared.caps) if cap is not None}
         self._outputs: dict[int, Output] = {}
         self._ends = [0] * len(self._modes)
         self._firsts = [0] * len(self._modes)
@@ -173,8 +165,7 @@ class Layout:
         prepared = self._prepared
         start = max([earliest, *(self._ends[prepared.sources[index]] for index in prepared.incoming[phase])])
         placed: list[tuple[int, int, int, list[Buffer]]] = []  # device, bytes made, bytes meanwhile, operands
-        first = 0
-        duration = 0
+        first = duration = 0
         for (device, rows), scratch in zip(self._modes[phase], together.scratch, strict=True):
             ready, used = self._operands(phase, output, device, first, first + rows, earliest)
             made = prepared.made_bytes(phase, first, first + rows)
@@ -183,54 +174,14 @@ class Layout:
             placed.append((device, prepared.grain(made), prepared.grain(scratch), used))
             start, first = max(start, ready), first + rows
             duration = prepared.ticks(phase, device, rows) or 0
-        channels = self._kept(together)
-        later = -1
-        while later != start:
-            start = later = max(start, later)
-            for busy in channels:
-                later = max(later, gap(busy, start, duration))
-            for device, size, scratch, _ in placed:
-                later = max(later, self._slot(device, start, duration))
-                room = None if device not in self._levels else _room(self._levels[device], size, scratch, start, duration)
-                if room is None and device in self._levels:
-                    raise DoesNotFit(device, phase)
-                later = max(later, room or 0)
-        end = start + duration
-        for busy in channels:
-            insort(busy, (start, end))
-        for device, size, scratch, used in placed:
-            self._occupy(device, start, end)
-            levels = self._levels.get(device)
-            if levels is None:
-                continue
+        held = [(device, size, scratch) for device, size, scratch, _ in placed]
+        start = self._claim(phase, self._kept(together), held, start, duration)
+        for device, size, _, used in placed:
             for buffer in used:
-                self._use(buffer, levels, end)
-            levels.add(scratch, start, end)
-            if not task.is_gathered or device == prepared.home:
-                levels.add(size, start)
-                output.buffers[device, device, -1] = Buffer(size, end)
+                self._use(buffer, self._levels[device], start + duration)
+            if device in self._levels and (not together.gathers or device == prepared.home):
+                output.buffers[device, device, -1] = Buffer(size, start + duration)
         return start
-
-    def _kept(self, together: Together) -> list[list[tuple[int, int]]]:
-        """The intervals of the channels that a phase keeps to itself."""
-        found: dict[Channel, None] = {}
-        for _, source, target in together.channels:
-            path = self._prepared.routes.path(int(source), int(target))
-            if path is not None and len(path) == 1 and path[0].channel is not None:
-                found[path[0].channel] = None
-        return [self._channels.setdefault(channel, []) for channel in found]
-
-    def _slot(self, device: int, earliest: int, duration: int) -> int:
-        """The first start at or after `earliest` at which the device is free for `duration`."""
-        if self._insert:
-            return gap(self._queues.setdefault(device, []), earliest, duration)
-        return max(earliest, self._free.get(device, 0))
-
-    def _occupy(self, device: int, start: int, end: int) -> None:
-        if self._insert:
-            insort(self._queues.setdefault(device, []), (start, end))
-        else:
-            self._free[device] = max(end, self._free.get(device, 0))
 
     def _fit(
         self, phase: int, task: PhaseTask, output: Output, device: int, first: int, stop: int, duration: int, start: int,
@@ -247,11 +198,11 @@ class Layout:
             start = self._slot(device, start, duration)
             if taken is not None and start >= taken.last:
                 levels.add(-taken.size, start)
-                later = _room(levels, size, scratch, start, duration)
+                later = room_for(levels, size, scratch, start, duration)
                 levels.add(taken.size, start)
                 if later == start:
                     break
-            later = _room(levels, size, scratch, start, duration)
+            later = room_for(levels, size, scratch, start, duration)
             if later == start:
                 taken = None
                 break
@@ -265,14 +216,6 @@ class Layout:
         levels.add(size, start)
         output.buffers[device, device, -1] = Buffer(size, end)
         return start
-
-    @staticmethod
-    def _use(buffer: Buffer, levels: Levels, until: int) -> None:
-        """One use fewer to come of a buffer, which lasts `until` then."""
-        buffer.uses -= 1
-        buffer.last = max(buffer.last, until)
-        if buffer.uses == 0:
-            levels.add(-buffer.size, buffer.last)
 
     def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: Output) -> int:
         """Bring the partials home and combine them; the tick at which the output is there."""
@@ -453,11 +396,3 @@ def _merged(arrivals: Sequence[int], start: int, each: int) -> int:
     for arrival in arrivals:
         time = max(time, arrival) + each
     return time
-
-
-def _room(levels: Levels, size: int, scratch: int, start: int, duration: int) -> int | None:
-    """Like `Levels.fits`, for an output that stays and scratch that goes with the shard."""
-    later = levels.fits(size, start)
-    if later != start or not scratch:
-        return later
-    return levels.fits(size + scratch, start, start + duration)

@@ -53,6 +53,7 @@ LARGEST_PLAN: Final = 64 << 20
 DEEPEST: Final = 200
 """Sub-plans within sub-plans."""
 
+
 def encode_plan(plan: Plan) -> str:
     """The canonical text of a plan."""
     return json.dumps(plan_object(plan), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -163,7 +164,8 @@ def _step_object(step: Step) -> dict[str, Any]:
             until = None if step.until is None else _sub_object(step.until)
             together = {"rows": _interval(step.rows), "making": step.making}
             together["leave"] = None if step.leave is None else _sub_object(step.leave)
-            return {"step": "loop", "phase": step.phase, "body": _sub_object(step.body), "until": until, **together, **_ticks(step)}
+            body = {"body": _sub_object(step.body), "until": until}
+            return {"step": "loop", "phase": step.phase, **body, **together, **_ticks(step)}
         case JoinStep():
             return {"step": "join", "phase": step.phase, "rows": _interval(step.rows), **_ticks(step)}
         case BranchStep():

@@ -16,14 +16,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from math import prod
-from typing import Final
 
 from ...graph import traverse
 from ...graph.arms import with_arms_out
 from ...graph.bind import BoundGraph
-from ...graph.phases import Branch, Fold, LibraryPhase, Loop, Map, Output, Phase, PhaseId, Print, Structured, ValueId
+from ...graph.phases import Output, Phase, PhaseId, Print, ValueId
 from ..one_device import Numbers
 from ..plan import (
     Box,
@@ -46,35 +44,34 @@ from ..plan import (
     WaitStep,
     phases_of,
 )
+from .checking_facts import (
+    At,
+    Broken,
+    Fault,
+    Piece,
+    Reader,
+    Running,
+    covered,
+    cuts_reduction,
+    fits,
+    group_of,
+    inside_of,
+    inside_shape,
+    join,
+    knows,
+    reduces,
+    shown,
+)
 from .replay import peaks_of
-from .sharding import covers, operand_boxes, reads_of, result_boxes, shape_of, space_of, tiles, volume, whole
-from .turns_checked import Shared, is_shared, next_turn, shared_loops, with_phases
-
-At = tuple[int, int]
-"""Queue and position of a step."""
-BEFORE: Final = (-1, -1)
-"""What was there before the first step."""
-Running = RunStep | LoopStep | JoinStep | BranchStep | CellsStep
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    code: str
-    message: str
+from .sharding import operand_boxes, reads_of, result_boxes, shape_of, space_of, tiles, volume, whole
+from .turns_checked import Shared, is_shared, shared_loops
+from .turns_followed import follow_turns
 
 
 def check_plan(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
     """What is wrong with a plan of several devices; empty: nothing."""
-    checker = _Checker(plan, replace(bound, graph=with_arms_out(bound.graph, plan.speculated)))
-    try:
-        checker.once()
-        if not checker.faults:
-            checker.follow()
-        if not checker.faults:
-            checker.memory()
-            checker.clock()
-    except _Broken as broken:
-        checker.faults.append(broken.fault)
+    checker = Checker(plan, replace(bound, graph=with_arms_out(bound.graph, plan.speculated)))
+    checker.judge()
     return tuple(checker.faults)
 
 
@@ -91,38 +88,14 @@ def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
     return tuple(found)
 
 
-class Reader(Enum):
-    """Who reads a piece: frees are put off for transfers (`plan.FreeStep`)."""
-
-    RUN = "run"
-    TRANSFER = "transfer"
-
-
-class _Broken(Exception):
-    """So wrong that nothing more can be checked."""
-
-    def __init__(self, code: str, message: str) -> None:
-        self.fault = Fault(code, message)
-
-
 @dataclass(slots=True)
-class _Piece:
-    """A box (None: whole) of a value on a device, there since the step at `since`; one that is freed is there for transfers."""
-
-    box: Box | None
-    since: At
-    partial: bool
-    freed: bool = False
-
-
-@dataclass(slots=True)
-class _Checker:
+class Checker:
     plan: Plan
     bound: BoundGraph
     faults: list[Fault] = field(default_factory=list)
     phases: dict[PhaseId, Phase] = field(default_factory=dict)
     combined: set[PhaseId] = field(default_factory=set)
-    held: dict[tuple[DeviceId, ValueId], list[_Piece]] = field(default_factory=lambda: defaultdict(list))
+    held: dict[tuple[DeviceId, ValueId], list[Piece]] = field(default_factory=lambda: defaultdict(list))
     shared: dict[PhaseId, Shared] = field(default_factory=dict)
 
     def fault(self, code: str, message: str) -> None:
@@ -141,18 +114,18 @@ class _Checker:
         self.shared = shared_loops(plan, self.bound)
         devices = {device.id for device in plan.devices}
         if plan.home not in devices:
-            raise _Broken("V1", f"{plan.home} is home, and no device of the plan")
+            raise Broken("V1", f"{plan.home} is home, and no device of the plan")
         runs: dict[PhaseId, list[Running | RowsStep]] = defaultdict(list)
         combines: dict[PhaseId, int] = defaultdict(int)
         effects: list[PhaseId] = []
         for at, device, step in self.steps():
             for named in phases_of(step):
                 if named not in self.phases:
-                    raise _Broken("V1", f"phase #{named} is not in the program")
+                    raise Broken("V1", f"phase #{named} is not in the program")
                 if isinstance(step, JoinStep) and step.rows is None:
                     continue  # of a channel: see `turns_checked`
                 if device not in devices or plan.main.queues[at[0]].kind is not QueueKind.COMPUTE:
-                    raise _Broken("V1", f"phase #{named} runs on {device}, which is no device of the plan")
+                    raise Broken("V1", f"phase #{named} runs on {device}, which is no device of the plan")
             if isinstance(step, CombineStep):
                 combines[step.phase] += 1
                 self.combined.add(step.phase)
@@ -182,7 +155,7 @@ class _Checker:
                 self.fault("V1", f"phase #{phase.id} is not one loop that queues run together")
             else:
                 self.faults += [Fault(code, message) for code, message in self.shared[phase.id].faults]
-        elif not all(_fits(step, phase) for step in runs):
+        elif not all(fits(step, phase) for step in runs):
             self.fault("V1", f"phase #{phase.id} runs in a step of another kind")
         elif not boxes and len(runs) > 1:
             self.fault("V1", f"phase #{phase.id} runs {len(runs)} times")
@@ -192,7 +165,7 @@ class _Checker:
                 self.fault("V1", f"phase #{phase.id} runs whole and in boxes")
             elif space is None or not tiles(boxes, space):
                 self.fault("V3", f"the boxes of phase #{phase.id} do not tile it")
-            elif combines != int(_cuts_reduction(phase, boxes)) and not (combines == 1 and _reduces(phase)):
+            elif combines != int(cuts_reduction(phase, boxes)) and not (combines == 1 and reduces(phase)):
                 self.fault("V1", f"phase #{phase.id} is combined {combines} times")
         elif combines:
             self.fault("V1", f"phase #{phase.id} is combined without shards")
@@ -219,14 +192,14 @@ class _Checker:
                 step = steps[places[which]]
                 if isinstance(step, WaitStep):
                     if step.fence not in fences:
-                        raise _Broken("V2", f"nothing passes fence f{step.fence}")
+                        raise Broken("V2", f"nothing passes fence f{step.fence}")
                     if fences[step.fence]:
                         waiting[step.fence].append(which)
                         break
-                    _join(known[which], told[step.fence])
+                    join(known[which], told[step.fence])
                 elif isinstance(step, FenceStep):
                     fences[step.fence] -= 1
-                    _join(told[step.fence], known[which])
+                    join(told[step.fence], known[which])
                     told[step.fence][which] = places[which]
                     if not fences[step.fence]:
                         ready += waiting.pop(step.fence, [])
@@ -238,10 +211,11 @@ class _Checker:
                         break
                     for other in here:
                         known[other][other] = places[other]
-                        _join(known[which], known[other])
+                        join(known[which], known[other])
                     for other in here:
-                        _join(known[other], known[which])
-                    self.turns(shared, known[which], {queues[one].device: (one, places[one]) for one in here})
+                        join(known[other], known[which])
+                    there = {queues[one].device: (one, places[one]) for one in here}
+                    follow_turns(self, shared, known[which], there)
                     ready += [other for other in here if other != which]
                 elif not is_shared(step):
                     self.step((which, places[which]), queues[which].device, step, known[which])
@@ -265,57 +239,27 @@ class _Checker:
             case FenceStep() | WaitStep():
                 return
 
-    def turns(self, shared: Shared, known: Mapping[int, int], at: Mapping[DeviceId, At]) -> None:
-        """Two turns of a loop that queues run together, and what follows the last; then its results are there."""
-        there: dict[tuple[DeviceId, ValueId], list[_Piece]] = defaultdict(list)
-        for (device, value), pieces in self.held.items():
-            there[device, value] = [
-                _Piece(p.box, BEFORE, False) for p in pieces if not p.partial and not p.freed and _knows(known, p.since)
-            ]
-        turn, name = shared.turn, f"a turn of loop #{shared.step.phase}"
-        first = self.inside(shared.step.body, turn.bound, there, name)
-        again = with_phases(turn.bound, next_turn(turn))
-        second = self.inside(shared.step.body, again, there | _left(first, turn.next), f"the next turn of #{shared.step.phase}")
-        last, results = second, turn.next
-        if shared.leave is not None and shared.step.leave is not None:
-            last = self.inside(shared.step.leave, shared.leave.bound, _left(second, turn.next), "what follows the last turn")
-            results = turn.loop.results
-        last.held = defaultdict(list, _left(last, results))
-        for device, rows in shared.rows_on(self.plan).items():
-            whole_at_home = shared.leave is not None
-            if whole_at_home and device != self.plan.home:
-                continue
-            for value, result, box in zip(results, turn.loop.results, shared.boxes(rows), strict=True):
-                part = None if whole_at_home else box
-                last.need(device, value, part, {}, f"the end of loop #{shared.step.phase}")
-                self.held[device, result].append(_Piece(part, at[device], False))
-        for one in {id(x): x for x in (first, second, last)}.values():
-            self.faults += one.faults
+    def alone(self, body: SubPlan, bound: BoundGraph) -> Checker:
+        """What judges a plan inside this one by itself."""
+        return Checker(replace(self.plan, main=body, prediction=None, spread=()), bound)
 
-    def inside(
-        self, body: SubPlan, bound: BoundGraph, there: Mapping[tuple[DeviceId, ValueId], list[_Piece]], name: str
-    ) -> _Checker:
-        """A plan inside this one, checked by itself on what is there before it."""
-        inner = _Checker(replace(self.plan, main=body, prediction=None, spread=()), bound)
-        for key, pieces in there.items():
-            inner.held[key] = [replace(piece) for piece in pieces]
+    def judge(self) -> None:
+        """Everything, as far as it makes sense to go on."""
         try:
-            inner.once()
-            if not inner.faults:
-                inner.follow()
-            if not inner.faults:
-                inner.memory()
-                inner.clock()
-        except _Broken as broken:
-            inner.faults.append(broken.fault)
-        inner.faults = [Fault(fault.code, f"{name}: {fault.message}") for fault in inner.faults]
-        return inner
+            self.once()
+            if not self.faults:
+                self.follow()
+            if not self.faults:
+                self.memory()
+                self.clock()
+        except Broken as broken:
+            self.faults.append(broken.fault)
 
     def free(self, where: DeviceId, step: FreeStep) -> None:
         for value in step.values:
             meant = [piece for piece in self.held[where, value] if step.box is None or piece.box == step.box]
             if not any(not piece.freed for piece in meant):
-                part = "" if step.box is None else _shown(step.box)
+                part = "" if step.box is None else shown(step.box)
                 self.fault("V5", f"%{value}{part} is freed on {where}, where it is not")
             for piece in meant:
                 piece.freed = True
@@ -326,17 +270,17 @@ class _Checker:
         if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
             self.fault("V4", f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
         if box is None:
-            own = {value for inner in _inside(phase) for value in inner}
+            own = {value for inner in inside_of(phase) for value in inner}
             for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
                 self.need(device, value, None, known, f"phase #{phase.id}")
             for value in traverse.results(phase):
-                self.held[device, value].append(_Piece(None, at, False))
+                self.held[device, value].append(Piece(None, at, False))
             return
         for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
-            self.need(device, value, part, known, f"phase #{phase.id} at {_shown(box)}")
+            self.need(device, value, part, known, f"phase #{phase.id} at {shown(box)}")
         partial = step.phase in self.combined
         for value, part in zip(traverse.results(phase), result_boxes(phase, types, box), strict=True):
-            self.held[device, value].append(_Piece(box if partial else part, at, partial))
+            self.held[device, value].append(Piece(box if partial else part, at, partial))
 
     def rows(self, at: At, device: DeviceId, step: RowsStep, known: Mapping[int, int]) -> None:
         """A chain needs what its members read and do not make, and makes some of their results."""
@@ -353,17 +297,17 @@ class _Checker:
         for value in step.results:
             if value not in made:
                 self.fault("V4", f"a chain does not make %{value}")
-            self.held[device, value].append(_Piece(None, at, False))
+            self.held[device, value].append(Piece(None, at, False))
 
     def combine(self, at: At, step: CombineStep, known: Mapping[int, int]) -> None:
         phase, home = self.phases[step.phase], self.plan.home
         space = space_of(phase, self.bound.graph.types)
         assert space is not None
         for value in traverse.results(phase):
-            parts = [p.box for p in self.held[home, value] if p.partial and _knows(known, p.since) and p.box is not None]
+            parts = [p.box for p in self.held[home, value] if p.partial and knows(known, p.since) and p.box is not None]
             if not tiles(parts, space):
                 self.fault("V4", f"phase #{phase.id} is combined before all partial results are at home")
-            self.held[home, value] = [_Piece(None, at, False)]
+            self.held[home, value] = [Piece(None, at, False)]
 
     def need(
         self, device: DeviceId, value: ValueId, box: Box | None, known: Mapping[int, int], who: str, reader: Reader = Reader.RUN
@@ -371,47 +315,31 @@ class _Checker:
         """Is a box of a value on a device, as far as the queue knows?"""
         pieces = [
             p for p in self.held[device, value]
-            if not p.partial and _knows(known, p.since) and (reader is Reader.TRANSFER or not p.freed)
+            if not p.partial and knows(known, p.since) and (reader is Reader.TRANSFER or not p.freed)
         ]  # fmt: skip
         if any(p.box is None for p in pieces):
             return
         shape = shape_of(value, self.bound.graph.types)
         wanted = box if box is not None else None if shape is None else whole(shape)
-        if wanted is not None and self.covered(wanted, [p.box for p in pieces if p.box is not None]):
+        if wanted is not None and covered(wanted, [p.box for p in pieces if p.box is not None]):
             return
-        part = "" if box is None else _shown(box)
+        part = "" if box is None else shown(box)
         self.fault("V4", f"{who} reads %{value}{part} on {device}, where it is not known to be")
-
-    def covered(self, box: Box, parts: Sequence[Box]) -> bool:
-        """Do boxes cover another, cut along one axis at most?"""
-        if volume(box) == 0 or any(covers(part, box) for part in parts):
-            return True
-        clipped = [tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part, box, strict=True)) for part in parts]
-        clipped = [part for part in clipped if all(a < b for a, b in part)]
-        for axis in range(len(box)):
-            rest = [p for p in clipped if all(p[a] == box[a] for a in range(len(box)) if a != axis)]
-            reach = box[axis][0]
-            for start, stop in sorted(p[axis] for p in rest):
-                if start <= reach:
-                    reach = max(reach, stop)
-            if reach >= box[axis][1]:
-                return True
-        return False
 
     def transfer(self, at: At, step: TransferStep, known: Mapping[int, int]) -> None:
         if not self.linked(step):
             self.fault("V6", f"no link `{step.link}` joins {step.source} and {step.target}")
         type = self.bound.graph.types.get(step.value)
         if type is None:
-            raise _Broken("V6", f"%{step.value} is no value of the program")
+            raise Broken("V6", f"%{step.value} is no value of the program")
         if step.partial:
             pieces = [p for p in self.held[step.source, step.value] if p.partial and p.box == step.box]
-            if not any(_knows(known, p.since) for p in pieces):
+            if not any(knows(known, p.since) for p in pieces):
                 self.fault("V4", f"partial results of %{step.value} leave {step.source} before they are there")
-            self.held[step.target, step.value].append(_Piece(step.box, at, True))
+            self.held[step.target, step.value].append(Piece(step.box, at, True))
             return
         shape = shape_of(step.value, self.bound.graph.types)
-        if step.box is not None and (shape is None or not _inside_shape(step.box, shape)):
+        if step.box is not None and (shape is None or not inside_shape(step.box, shape)):
             self.fault("V6", f"the box of a transfer lies outside %{step.value}")
             return
         numbers = Numbers()
@@ -420,12 +348,12 @@ class _Checker:
             size = count * type.element.kind.bytes
             self.fault("V6", f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
         self.need(step.source, step.value, step.box, known, f"the transfer to {step.target}", Reader.TRANSFER)
-        self.held[step.target, step.value].append(_Piece(step.box, at, False))
+        self.held[step.target, step.value].append(Piece(step.box, at, False))
 
     def linked(self, step: TransferStep) -> bool:
         if not step.link:
             return not self.plan.links
-        ends = {_group(step.source), str(step.source)}, {_group(step.target), str(step.target)}
+        ends = {group_of(step.source), str(step.source)}, {group_of(step.target), str(step.target)}
         return any(
             one.id == step.link
             and ((one.source in ends[0] and one.target in ends[1]) or (one.source in ends[1] and one.target in ends[0]))
@@ -464,73 +392,3 @@ class _Checker:
                     makespan = max(makespan, step.arrive)
         if self.plan.prediction is not None and self.plan.prediction.makespan != makespan:
             self.fault("V9", f"the plan says {self.plan.prediction.makespan} ticks, its steps end at {makespan}")
-
-
-def _fits(step: Running | RowsStep, phase: Phase) -> bool:
-    match step:
-        case RowsStep():
-            return isinstance(phase, Structured)
-        case RunStep():
-            if step.box is not None:
-                return isinstance(phase, Structured | LibraryPhase | Loop)  # of a loop: as the one phase that it is
-            return not isinstance(phase, Loop | Branch | Map | Fold)
-        case LoopStep() | JoinStep():
-            return isinstance(phase, Loop)
-        case BranchStep():
-            return isinstance(phase, Branch)
-        case CellsStep():
-            return isinstance(phase, Map | Fold)
-
-
-def _reduces(phase: Phase) -> bool:
-    return isinstance(phase, Structured) and any(r.reduction is not None for r in phase.results)
-
-
-def _cuts_reduction(phase: Phase, boxes: Sequence[Box]) -> bool:
-    if not isinstance(phase, Structured) or not _reduces(phase):
-        return False
-    size = phase.axes[-1].size.constant
-    return any(box[-1] != (0, size) for box in boxes)
-
-
-def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
-    """The values that the sub-graphs of a phase make."""
-    pending = list(traverse.subgraphs(phase))
-    while pending:
-        graph = pending.pop()
-        yield graph.params
-        for inner in graph.phases:
-            yield traverse.results(inner)
-            pending.extend(traverse.subgraphs(inner))
-
-
-def _left(
-    checker: _Checker, values: Sequence[ValueId]
-) -> dict[tuple[DeviceId, ValueId], list[_Piece]]:
-    """The states that a turn leaves, each where it is."""
-    return {
-        key: [_Piece(p.box, BEFORE, False) for p in pieces if not p.partial and not p.freed]
-        for key, pieces in checker.held.items() if key[1] in values
-    }  # fmt: skip
-
-
-def _knows(known: Mapping[int, int], event: At) -> bool:
-    return known.get(event[0], -1) >= event[1]
-
-
-def _join(knows: dict[int, int], more: Mapping[int, int]) -> None:
-    for queue, position in more.items():
-        if knows.get(queue, -1) < position:
-            knows[queue] = position
-
-
-def _inside_shape(box: Box, shape: Sequence[int]) -> bool:
-    return len(box) == len(shape) and all(0 <= a <= b <= n for (a, b), n in zip(box, shape, strict=True))
-
-
-def _shown(box: Box) -> str:
-    return "[" + ",".join(f"{start}:{stop}" for start, stop in box) + "]"
-
-
-def _group(device: DeviceId) -> str:
-    return device.partition("[")[0]

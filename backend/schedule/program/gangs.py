@@ -27,10 +27,9 @@ from ..bounds import Bounds
 from ..budget import FAST, Budget
 from ..costs import Costs
 from ..filling import fill, least, most
-from ..modes import Mode
 from ..plan import ALIGNMENT
 from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
-from ..timing import Timer
+from ..timing import Mode, Timer
 from .needs import Aligned
 from .problem_of import ProgramProblem, turn_problem
 from .turning import Gang, Setting, Turning, gang_of, turning
@@ -43,6 +42,9 @@ MOST_PLANNED: Final = 2
 """Of these, how many are planned in the program."""
 TURNS: Final = 4
 """How often rows are dealt out again where memory is short."""
+
+SPARE: Final = 8 * ALIGNMENT
+"""Bytes kept for rounding then."""
 
 Former: TypeAlias = Callable[[Mapping[PhaseId, Gang]], ProgramProblem]
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
@@ -210,11 +212,13 @@ def _fitting(one: Turning, problem: Problem, mode: Mode) -> Gang | None:
         gang = gang_of(one, mode)
         if gang is None:
             return None
-        short = {device: rows for device, rows in mode if (cap := caps[device]) is not None and _held(gang, device, rows, one) > cap}
+        short = {
+            device: rows for device, rows in mode if (cap := caps[device]) is not None and _held(gang, device, rows, one) > cap
+        }
         if not short:
             return gang
         for device, rows in short.items():
-            cap = caps[device] or 0
+            cap = max(0, (caps[device] or 0) - SPARE)
             limits[device] = min(rows - 1, rows * cap // max(1, _held(gang, device, rows, one)))
         again = _dealt(one, problem, [device for device, _ in mode], limits)
         if again is None or not all(limit > 0 for limit in limits.values()):
@@ -235,9 +239,7 @@ def _held(gang: Gang, device: int, rows: int, one: Turning) -> int:
         if isinstance(need, Aligned):
             size = min(size, -(-size * rows // gang.rows))
         total += -(-size // ALIGNMENT) * ALIGNMENT
-    names = gang.body.problem.device_names()
-    plans = [gang.body.plan, *(() if gang.leave is None else (gang.leave.plan,))]
-    return total + max(dict(plan.peak).get(names[device], 0) for plan in plans)  # type: ignore[call-overload]
+    return total + gang.peak(device)
 
 
 # ---------------------------------------------------------------------------------------------- bound
@@ -253,7 +255,9 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
         alone = min(table.at(1) for table in phases[place].ticks.values())
         ticks = min([alone, *(_turns(one) for one in found)])
         task = phases[place]
-        phases[place] = replace(task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0)
+        phases[place] = replace(
+            task, ticks={group.kind: Ticks(((1, ticks),)) for group in problem.devices}, out_bytes=0, scratch=0
+        )
         loop = program.phases[place]
         assert isinstance(loop, Loop)
         before = sorted({makers[value] for value in loop.initial})

@@ -40,7 +40,7 @@ def gangs_of(plan: Plan, program: ProgramProblem, setting: Setting) -> dict[Phas
 def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
     """What is wrong with the schedules of turns."""
     for id, gang in gangs.items():
-        for one in (gang.body, *(() if gang.leave is None else (gang.leave,))):
+        for one in gang.plans:
             found = verify_schedule(one.problem, one.schedule)
             yield from (f"{fault.code.value}: a turn of loop #{id}: {fault.message}" for fault in found)
 

@@ -41,8 +41,7 @@ def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Sched
 
 def channels_of(gang: Gang) -> list[DeviceId]:
     """The channels that transfers of a loop take."""
-    plans = [gang.body.plan, *(() if gang.leave is None else (gang.leave.plan,))]
-    return sorted({queue.device for plan in plans for queue in plan.queues if queue.kind is QueueKind.COPY})
+    return sorted({queue.device for one in gang.plans for queue in one.plan.queues if queue.kind is QueueKind.COPY})
 
 
 def _place(steps: Sequence[Step], start: int) -> int:

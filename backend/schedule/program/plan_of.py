@@ -141,8 +141,9 @@ class _Writer:
         """The phases of loops that devices run together, as they run them."""
         for gang in self.program.gangs.values():
             for one in (gang.body, gang.leave):
-                graph = None if one is None else one.turn.bound.graph
-                yield from (describe(phase, graph, self.numbers.cap, home) for phase in (() if graph is None else graph.phases))
+                if one is not None:
+                    graph = one.turn.bound.graph
+                    yield from (describe(phase, graph, self.numbers.cap, home) for phase in graph.phases)
 
     def devices(self) -> tuple[Device, ...]:
         problem, profile = self.program.problem, self.program.profile

@@ -42,6 +42,7 @@ MOST_TICKS: Final = 1_000_000
 _HALVINGS: Final = 12
 _FREE: Final = Ticks(((1, 0),))
 
+
 @dataclass(frozen=True, slots=True)
 class ProgramProblem:
     """`problem` and what its indices mean: `phases` and `cuts` by place."""
@@ -62,8 +63,8 @@ def problem_of(
 ) -> ProgramProblem:  # fmt: skip
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
 
-    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops that several
-    devices run together."""
+    `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
+    that several devices run together."""
 
     def estimated(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
         return _profile_ticks(phase, group, cut, tick_ns, bound, profile)
@@ -115,7 +116,8 @@ def turn_problem(turn: Turn, cuts: Cuts, tables: Sequence[Mapping[str, Ticks | N
 
     builder = _Builder(bound, setting.groups, cuts, ticks, setting.combined, setting.tick_ns, frozenset(), {})
     edges = [_only(edge, turn, cuts) for edge in builder.edges()]
-    return setting.problem(builder.tasks(), tuple(edges))
+    stop = [PhaseIndex(place) for place, phase in enumerate(bound.graph.phases) if turn.stop in traverse.results(phase)]
+    return setting.problem(builder.tasks(), tuple(edges), stop)
 
 
 def _only(edge: Edge, turn: Turn, cuts: Cuts) -> Edge:

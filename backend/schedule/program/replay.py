@@ -66,7 +66,8 @@ def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
                     total = sum(size_of(value, box) for value, box in zip(values, boxes, strict=True))
                     if loop.leave is not None:
                         total = sum(size_of(value, None) for value in values) if queue.device == plan.home else 0
-                    peak = max(dict(one.peak).get(queue.device, 0) for one in (loop.step.body, loop.step.leave) if one is not None)
+                    plans = [one for one in (loop.step.body, loop.step.leave) if one is not None]
+                    peak = max(dict(one.peak).get(queue.device, 0) for one in plans)
                     meanwhile = max(0, peak - _rounded(total))
                     changes[queue.device] += [(step.start, meanwhile), (step.end, -meanwhile)]
                     if loop.leave is None or queue.device == plan.home:

@@ -23,8 +23,21 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, PhaseId, ValueId
 from ...graph.turns import Axes, Turn, leaving, turn_of
-from ..plan import ALIGNMENT, Spread, SubPlan
-from ..problem import DeviceGroup, DeviceIndex, Edge, Link, PhaseTask, Problem, Schedule, Ticks, Together
+from ..plan import ALIGNMENT, DeviceId, Spread, SubPlan
+from ..problem import (
+    DeviceGroup,
+    DeviceIndex,
+    Edge,
+    Line,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    Replicate,
+    Schedule,
+    Ticks,
+    Together,
+)
 from ..timing import Decisions, Mode, Queueing, Sending, Timer
 from .cuts import Cuts, Given, choose_cuts
 from .needs import WHOLE, Aligned, Need, Whole, need_of
@@ -50,10 +63,11 @@ class Setting:
 
         return turn_problem(turn, cuts, tables, self)
 
-    def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...]) -> Problem:
+    def problem(self, tasks: tuple[PhaseTask, ...], edges: tuple[Edge, ...], told: Sequence[PhaseIndex] = ()) -> Problem:
         """Memory is counted where the loop is placed, not here."""
         groups = tuple(replace(group, memory=None) for group in self.groups)
-        return Problem(groups, self.links, tasks, edges, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
+        told_all = tuple(Replicate(Line(0, "every device is told whether to go on"), phase) for phase in told)
+        return Problem(groups, self.links, tasks, edges, told_all, tick_ns=self.tick_ns, memory_grain=ALIGNMENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +111,15 @@ class Gang:
         return max(1, self.making + trip * self.body.schedule.makespan + last)
 
     @property
+    def plans(self) -> tuple[Planned, ...]:
+        return (self.body,) if self.leave is None else (self.body, self.leave)
+
+    def peak(self, device: int) -> int:
+        """The most bytes of a turn, or of what follows the last, on a device."""
+        name = DeviceId(self.body.problem.device_names()[device])
+        return max(dict(one.plan.peak).get(name, 0) for one in self.plans)
+
+    @property
     def uses(self) -> tuple[ValueId, ...]:
         """What a device reads of what is around the loop."""
         phases = self.body.turn.bound.graph.phases
@@ -112,13 +135,9 @@ class Gang:
 
     def together(self, out: Sequence[int]) -> Together:
         """`out`: the bytes that each device has of the results, in the order of the mode."""
-        plans = [self.body, *(() if self.leave is None else (self.leave,))]
-        names = self.body.problem.device_names()
-        peaks = {device: max(dict(one.plan.peak)[names[device]] for one in plans) for device, _ in self.mode}  # type: ignore[index]
-        moves = sorted({
-            (moved.link, moved.source, moved.target) for one in plans for moved in one.schedule.transfers if moved.link is not None
-        })  # fmt: skip
-        scratch = tuple(max(0, peaks[device] - own) for (device, _), own in zip(self.mode, out, strict=True))
+        moved = [moved for one in self.plans for moved in one.schedule.transfers]
+        moves = sorted({(one.link, one.source, one.target) for one in moved if one.link is not None})
+        scratch = tuple(max(0, self.peak(device) - own) for (device, _), own in zip(self.mode, out, strict=True))
         mode = tuple((DeviceIndex(device), rows) for device, rows in self.mode)
         return Together(mode, scratch, tuple(moves), self.is_gathered)
 
@@ -185,13 +204,13 @@ class Turning:
     def device_ticks(self, group: DeviceGroup, rows: int) -> int | None:
         """What so many rows of a turn take on a device, without what it waits for; None: it cannot take part."""
         total = 0
-        for table, cut in zip(self.tables, self.cuts.of, strict=True):
+        for phase, table, cut in zip(self.turn.bound.graph.phases, self.tables, self.cuts.of, strict=True):
             ticks = table[group.kind]
             if ticks is None:
                 return None
             if cut is not None:
                 total += ticks.at(max(1, min(cut.rows, -(-rows * cut.rows // self.rows))))
-            elif group.home:
+            elif group.home and phase.id not in self.turn.edges:
                 total += ticks.at(1)
         return total
 
@@ -248,7 +267,7 @@ def _planned(empty: Planned, mode: Mode) -> Planned | None:
     if best is None:
         return None
     program = ProgramProblem(problem, turn.bound, turn.bound.graph.phases, empty.cuts)
-    return replace(empty, schedule=best, plan=sub_plan_of(program, best, frozenset(turn.next)))
+    return replace(empty, schedule=best, plan=sub_plan_of(program, best, turn.left))
 
 
 def _modes(problem: Problem, mode: Mode) -> tuple[Mode, ...]:
@@ -293,6 +312,9 @@ def _placed(turn: Turn, makers: Mapping[ValueId, Phase]) -> dict[PhaseId, Given]
         others = [cut for cut in cuts_of(maker, types) if cut.combines] if axis is None else []
         cut = min(others, key=lambda cut: cut.axis, default=None) if axis is None else Cut(axis, shape[axis])
         found[maker.id] = Given(cut, {} if cut is None or cut.combines else dict.fromkeys(traverse.results(maker), axis or 0))
+    if turn.stop is not None and turn.stop in makers and makers[turn.stop].id not in found:
+        maker = makers[turn.stop]
+        found[maker.id] = Given(next((cut for cut in cuts_of(maker, types) if cut.combines), None))
     return found
 
 

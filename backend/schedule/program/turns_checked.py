@@ -63,7 +63,12 @@ def shared_loops(plan: Plan, bound: BoundGraph) -> dict[PhaseId, Shared]:
     result: dict[PhaseId, Shared] = {}
     for id, parts in found.items():
         phase, states = phases.get(id), [step for _, step in parts if isinstance(step, LoopStep)]
-        if isinstance(phase, Loop) and len(states) == 1 and len(axes.get(id, ())) == len(phase.initial) and _able(phase, axes[id], bound):
+        if (
+            isinstance(phase, Loop)
+            and len(states) == 1
+            and len(axes.get(id, ())) == len(phase.initial)
+            and _able(phase, axes[id], bound)
+        ):
             turn = turn_of(bound, phase, axes[id])
             leave = leaving(bound, phase, turn) if None in turn.axes else None
             result[id] = Shared(states[0], turn, leave, tuple(parts), tuple(_faults(plan, states[0], turn, leave, parts)))
@@ -88,7 +93,9 @@ def _faults(plan: Plan, step: LoopStep, turn: Turn, leave: Turn | None, parts: S
     if any((one.rows is None) != (queues[which].kind is QueueKind.COPY) for which, one in parts):
         found.append(("V1", f"{name} has rows on a channel, or none on a device"))
     rows = sorted(one.rows for _, one in parts if one.rows is not None)
-    sizes = {box_of_state(turn, place, (-1, -1)) and _size(turn, place) for place, axis in enumerate(turn.axes) if axis is not None}
+    sizes = {
+        box_of_state(turn, place, (-1, -1)) and _size(turn, place) for place, axis in enumerate(turn.axes) if axis is not None
+    }
     ends = {rows[-1][1]} if rows else set()
     if not rows or rows[0][0] or any(a[1] != b[0] for a, b in pairwise(rows)) or any(a >= b for a, b in rows):
         found.append(("V3", f"the rows of {name} do not follow each other"))

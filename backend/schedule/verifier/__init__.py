@@ -39,7 +39,16 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
     missing = tuple(present(facts))
     if missing:
         return missing
-    found = [*tiled(facts), *together(facts), *obeyed(facts), *one_at_a_time(facts), *resident(facts), *carried(facts), *timed(facts), *fits(facts)]
+    found = [
+        *tiled(facts),
+        *together(facts),
+        *obeyed(facts),
+        *one_at_a_time(facts),
+        *resident(facts),
+        *carried(facts),
+        *timed(facts),
+        *fits(facts),
+    ]
     if sync is not None:
         found += ordered(facts, sync)
         if not found:

@@ -71,6 +71,7 @@ def carried(facts: Facts) -> Iterator[Violation]:
             yield Violation(Code.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
         if moved.busy > moved.start and (channel := facts.channel(moved)) is not None:
             busy[channel].append(moved)
+    kept: set[tuple[int, tuple[object, ...]]] = set()
     for shard in facts.schedule.shards:
         together = facts.problem.phases[shard.phase].together
         if together is not None and shard.first == 0:
@@ -78,7 +79,8 @@ def carried(facts: Facts) -> Iterator[Violation]:
                 held = Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end)
                 if not 0 <= link < len(links) or not facts.joins(links[link], source, target):
                     yield Violation(Code.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
-                elif (channel := facts.channel(held)) is not None and all(t.phase != shard.phase for t in busy[channel]):
+                elif (channel := facts.channel(held)) is not None and (shard.phase, channel) not in kept:
+                    kept.add((shard.phase, channel))
                     busy[channel].append(held)
     for moves in busy.values():
         moves.sort(key=lambda t: t.start)

@@ -1,0 +1,102 @@
+"""What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited.
+
+Neighbours: `layout` places phases with these; `levels` (memory over time), `pieces` (gaps).
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+
+from .levels import Levels
+from .pieces import Buffer, DoesNotFit, gap
+from .prepared import Decisions, Prepared, Queueing
+from .problem import Together
+from .routes import Channel
+
+
+class Claims:
+    """Devices, channels and memory of one schedule in the making."""
+
+    __slots__ = ("_channels", "_free", "_insert", "_levels", "_prepared", "_queues")
+
+    def __init__(self, prepared: Prepared, decisions: Decisions) -> None:
+        self._prepared = prepared
+        self._insert = decisions.queueing is Queueing.INSERT and not prepared.ordered
+        self._free: dict[int, int] = {}
+        self._queues: dict[int, list[tuple[int, int]]] = {}
+        self._channels: dict[Channel, list[tuple[int, int]]] = {}
+        self._levels: dict[int, Levels] = {}
+        if prepared.capped:
+            self._levels = {d: Levels(cap) for d, cap in enumerate(prepared.caps) if cap is not None}
+
+    def _slot(self, device: int, earliest: int, duration: int) -> int:
+        """The first start at or after `earliest` at which the device is free for `duration`."""
+        if self._insert:
+            return gap(self._queues.setdefault(device, []), earliest, duration)
+        return max(earliest, self._free.get(device, 0))
+
+    def _occupy(self, device: int, start: int, end: int) -> None:
+        if self._insert:
+            insort(self._queues.setdefault(device, []), (start, end))
+        else:
+            self._free[device] = max(end, self._free.get(device, 0))
+
+    @staticmethod
+    def _use(buffer: Buffer, levels: Levels, until: int) -> None:
+        """One use fewer to come of a buffer, which lasts `until` then."""
+        buffer.uses -= 1
+        buffer.last = max(buffer.last, until)
+        if buffer.uses == 0:
+            levels.add(-buffer.size, buffer.last)
+
+    def _kept(self, together: Together) -> list[list[tuple[int, int]]]:
+        """The intervals of the channels that a phase keeps to itself."""
+        found: dict[Channel, None] = {}
+        for _, source, target in together.channels:
+            path = self._prepared.routes.path(int(source), int(target))
+            if path is not None and len(path) == 1 and path[0].channel is not None:
+                found[path[0].channel] = None
+        return [self._channels.setdefault(channel, []) for channel in found]
+
+    def _claim(
+        self,
+        phase: int,
+        channels: Sequence[list[tuple[int, int]]],
+        held: Sequence[tuple[int, int, int]],
+        earliest: int,
+        duration: int,
+    ) -> int:
+        """Take devices and channels together for so many ticks, as soon as all are free; the start.  `held`: by device, bytes
+        that stay and bytes that go at the end."""
+        start, later = earliest, -1
+        while later != start:
+            start = later = max(start, later)
+            for busy in channels:
+                later = max(later, gap(busy, start, duration))
+            for device, size, scratch in held:
+                later = max(later, self._slot(device, start, duration))
+                levels = self._levels.get(device)
+                if levels is not None:
+                    room = room_for(levels, size, scratch, start, duration)
+                    if room is None:
+                        raise DoesNotFit(device, phase)
+                    later = max(later, room)
+        end = start + duration
+        for busy in channels:
+            insort(busy, (start, end))
+        for device, size, scratch in held:
+            self._occupy(device, start, end)
+            levels = self._levels.get(device)
+            if levels is not None:
+                levels.add(scratch, start, end)
+                levels.add(size, start)
+        return start
+
+
+def room_for(levels: Levels, size: int, scratch: int, start: int, duration: int) -> int | None:
+    """Like `Levels.fits`, for an output that stays and scratch that goes with the shard."""
+    later = levels.fits(size, start)
+    if later != start or not scratch:
+        return later
+    return levels.fits(size + scratch, start, start + duration)
