@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics import RhoError
 from ..typechecker.sizes import Size, SizeOrigin, capacity
+from .durations import duration
 from .permissions import Permissions
 
 if TYPE_CHECKING:
@@ -42,13 +43,6 @@ def predicted_ns(bound: BoundGraph) -> int | None:
             return None
         total += estimate.ns
     return total
-
-
-def duration(ns: float) -> str:
-    for unit, size in (("s", 10**9), ("ms", 10**6), ("µs", 10**3)):
-        if ns >= size:
-            return f"{ns / size:.3g} {unit}"
-    return f"{ns:.0f} ns"
 
 
 def time_of_program(core: Core, folder: str) -> str:

@@ -3,7 +3,7 @@
 A thread of its own draws it several times a second, from whatever state the work has by then, so that the work neither waits
 nor reports.  Nothing is written unless messages go to a terminal; the line has no colours.
 
-Neighbours: `running` (the stages of a run), `backend.run.watching` and `backend.schedule.found` (what is looked at), the verbs.
+Neighbours: `watching` (the stages of a run), `backend.run.watching` and `backend.schedule.found` (what is looked at), the verbs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from .console import Console
-from .running import UNWATCHED, Stage, Watch
+from .durations import waiting
+from .watching import UNWATCHED, Stage, Watch
 
 if TYPE_CHECKING:
     from ..backend.graph.phases import PhaseId
@@ -61,7 +62,7 @@ class Line:
         while not self._over.wait(wait):
             wait = EVERY
             try:
-                text = f"{self._text()} · {duration(self.seconds)}"
+                text = f"{self._text()} · {waiting(self.seconds)}"
             except (RuntimeError, KeyError, IndexError, ValueError):
                 continue  # the work changed what was being looked at: next time
             with self._lock:
@@ -91,14 +92,6 @@ def progress(console: Console, text: Callable[[], str]) -> Iterator[None]:
         yield
     finally:
         line.stop()
-
-
-def duration(seconds: float) -> str:
-    """`3.2 s`, `4 min 10 s`."""
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
 # ---------------------------------------------------------------------------------------- planning
@@ -262,4 +255,4 @@ class Phases:
         if here < -0.5:
             return " · longer than predicted"
         left = max(0.0, here) + pace * sum(known[place + 1 :])
-        return f" · ~{duration(left)} left" if left >= 0.05 else ""
+        return f" · ~{waiting(left)} left" if left >= 0.05 else ""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.render import diagnostic_json
@@ -20,33 +19,7 @@ from .requests import Request, check_names
 from .scheduling import Scheduling
 from .session import Checked, Engine, Loaded, Session
 from .timing import time_limit
-
-if TYPE_CHECKING:
-    from ..backend.run.executor import Observer
-
-
-class Stage(Enum):
-    CHECK = "check"
-    LOAD = "load and plan"
-    RUN = "run"
-    VERIFY = "verify"
-    SAVE = "save"
-
-
-class Watch:
-    """Told how a run gets on: of every stage when it begins (`loaded` from RUN on), and by `observer` of phases.  This one
-    takes no notice."""
-
-    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
-        """A stage begins, and the one before it is over."""
-
-    @property
-    def observer(self) -> Observer | None:
-        """Is told how long each step of the run takes."""
-        return None
-
-
-UNWATCHED = Watch()
+from .watching import UNWATCHED, Stage, Watch
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from ..backend.schedule.plan import BranchStep, CellsStep, LoopStep, RunStep
 from ..lang.diagnostics import RhoError
 from .arguments import UsageError
-from .running import Stage, Watch
+from .watching import Stage, Watch
 
 if TYPE_CHECKING:
     from ..backend.graph.phases import Phase

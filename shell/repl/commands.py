@@ -17,7 +17,7 @@ from ...lang.explain import did_you_mean, explain
 from .. import messages
 from ..arguments import UsageError, nearest
 from ..console import Console
-from ..estimates import duration
+from ..durations import duration
 from ..exits import Exit
 from ..sources import Undecodable, read_source
 from . import settings as setting

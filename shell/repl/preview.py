@@ -15,7 +15,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics import RhoError
-from ..estimates import duration
+from ..durations import duration
 
 if TYPE_CHECKING:
     from ...typechecker.incremental import Checker

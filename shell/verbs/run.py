@@ -15,11 +15,12 @@ from ..plotting.requested import drawings_of
 from ..progress import RunProgress
 from ..requests import Request, check_outputs, data_file, permissions_of, request_of
 from ..results import wants_json
-from ..running import UNWATCHED, run_program
+from ..running import run_program
 from ..scheduling import Use, scheduling_of, simulation_lines
 from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
 from ..tracing import Recorder, write_trace
+from ..watching import UNWATCHED
 from .eval import show_report
 
 

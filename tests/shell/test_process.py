@@ -61,7 +61,8 @@ def test_checking_imports_no_array_library(tmp_path: Path) -> None:
     script.write_text("input x : f64[n 3] ← \"x.npy\"\n+⌿x\n", encoding="utf-8")
     program = (
         "import sys; from rho.shell.main import main; code = main(['check', sys.argv[1]]); "
-        "print(','.join(m for m in ('numpy', 'z3', 'prompt_toolkit', 'argparse', 'inspect') if m in sys.modules)); sys.exit(code)"
+        "heavy = ('numpy', 'z3', 'prompt_toolkit', 'argparse', 'inspect', 'rho.backend'); "
+        "print(','.join(m for m in heavy if m in sys.modules)); sys.exit(code)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(script)], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

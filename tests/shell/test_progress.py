@@ -14,11 +14,12 @@ from rho.backend.schedule.found import LISTENER, Found
 from rho.lang.source import Source
 from rho.shell import progress as module
 from rho.shell.console import Console
+from rho.shell.durations import waiting
 from rho.shell.main import main
-from rho.shell.progress import Line, Phases, RunProgress, duration, planning, progress, search_text
+from rho.shell.progress import Line, Phases, RunProgress, planning, progress, search_text
 from rho.shell.requests import Request
-from rho.shell.running import Stage
 from rho.shell.session import Loaded, Session
+from rho.shell.watching import Stage
 
 PROGRAM = "x ← 1○⍳3000\ny ← {⍵+⌽⍵}⍣3 ⊢ x\n+/y[⍋y]\n"
 
@@ -153,4 +154,4 @@ def test_a_search_says_its_bounds() -> None:
 
 
 def test_durations() -> None:
-    assert [duration(s) for s in (0.21, 59.0, 250, 7300)] == ["0.2 s", "59.0 s", "4 min 10 s", "2 h 1 min"]
+    assert [waiting(s) for s in (0.21, 59.0, 250, 7300)] == ["0.2 s", "59.0 s", "4 min 10 s", "2 h 1 min"]
