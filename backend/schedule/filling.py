@@ -44,8 +44,13 @@ def least(low: int, high: int, enough: Callable[[int], bool]) -> int:
 
 
 def bytes_text(size: int) -> str:
-    """In MB (10⁶) where it comes out even to a tenth, else in bytes."""
-    if size >= 100_000 and size % 100_000 == 0:
-        whole, tenth = divmod(size // 100_000, 10)
+    """From 100 kB on in MB (10⁶), to a tenth and rounded up; less in bytes."""
+    if size >= 100_000:
+        whole, tenth = divmod(-(-size // 100_000), 10)
         return f"{whole}.{tenth} MB" if tenth else f"{whole} MB"
     return f"{size} bytes"
+
+
+def limit_text(size: int) -> str:
+    """As `bytes_text`, in the words of `limit memory`."""
+    return f"{size}B" if size < 100_000 else bytes_text(size).replace(" ", "")

@@ -12,8 +12,8 @@ with it: the rows [a, b) of R are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An
 
 Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard
 [a, b) of q's R rows needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by
-`halo` rows of p each side; an atomic q whose edge has `only` needs just these rows of p (where p has rows).  An edge of `bytes` other than p's `out_bytes` says how many bytes the whole takes on a link;
-parts are in proportion, rounded up.
+`halo` rows of p each side; an atomic q whose edge has `only` needs just these rows of p (where p has rows).  An edge of `bytes`
+other than p's `out_bytes` says how many bytes the whole takes on a link; parts are in proportion, rounded up.
 
 Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each device
 that made it: the hull of the rows that all shards on that device need of it.  The link is occupied for `occupied(bytes)`
@@ -22,7 +22,8 @@ Links of one group are exclusive (each direction by itself where `duplex` is ful
 off.  Two devices without a link use two transfers through home (counted in its memory); without any link at all in the
 problem, or in contention-off problems whose edges say `ticks`, an edge takes its `ticks` (or nothing) between different
 devices and occupies nothing (one transfer for each different number of ticks, from when the output is there; `sync` counts
-as well).  An occupation of 0 ticks excludes nothing.  Home sends on what arrived for another device without `sync`.
+as well).  An occupation of 0 ticks (no bytes, or a link without a rate) excludes nothing: such a transfer may start in any
+tick, also while the channel carries another.  Home sends on what arrived for another device without `sync`.
 
 Note [Combine].  A phase with `combine` is finished by a step on home of `ticks_per_shard` × shards ticks (home's own
 shard counted; it starts when the last partial has arrived at home if `barrier`, else each partial is merged as it

@@ -304,3 +304,29 @@ def test_annotated_is_never_better_than_free(seed: int) -> None:
     assert verify_schedule(annotated, answer.schedule) == ()
     assert answer.status is Status.OPTIMAL
     assert answer.schedule.makespan >= plan_problem(free).lower_bound
+
+
+class TestWhatWouldDo:
+    """Hints say what would fit and what could be written instead, and these work."""
+
+    def test_a_limit_that_would_fit(self) -> None:
+        home = DeviceGroup("a", "a", home=True)
+        phases = (PhaseTask("m", {"a": Ticks(((1, 1),))}, out_bytes=10_123_456),)
+        tight = LimitMemory(Line(1, "limit memory a 5MB"), "a", 5_000_000)
+        found = find_conflict(Problem((home,), (), phases, (), (tight,)))
+        assert found is not None and found.code == "SCH103"
+        assert found.facts == ("`m` needs 10.2 MB with its operands", "memory is 5 MB on a", "short 5.2 MB")
+        assert found.hint is not None and found.hint.startswith("`limit memory a 10.2MB` would fit")
+        assert find_conflict(Problem((home,), (), phases, (), (replace(tight, bytes=10_200_000),))) is None
+
+    def test_an_order_that_would_do(self) -> None:
+        home = DeviceGroup("a", "a", home=True)
+        phases = tuple(PhaseTask(name, {"a": Ticks(((1, 1),))}) for name in ("x", "z", "r"))
+        edges = (Edge(PhaseIndex(0), PhaseIndex(2)), Edge(PhaseIndex(1), PhaseIndex(2)))
+        line = Line(4, "order … r … z")
+        asked = Order(line, (None, PhaseIndex(2), None, PhaseIndex(1)))
+        found = find_conflict(Problem((home,), (), phases, edges, (asked,)))
+        assert found is not None and found.code == "SCH102" and found.facts == ("`r` needs `z`",)
+        assert found.hint == "line 4 wants `z` after `r` and nothing after `z`; write `order … z … r …`"
+        again = Order(line, (None, PhaseIndex(1), None, PhaseIndex(2), None))
+        assert find_conflict(Problem((home,), (), phases, edges, (again,))) is None

@@ -15,11 +15,13 @@ from typing import Final
 
 from ..bounds import Bounds
 from ..costs import Costs, order_of
+from ..filling import bytes_text, limit_text
 from ..modes import candidate_modes
 from ..problem import Conflict, Deadline, Directive, LimitMachines, LimitMemory, Problem
 from ..restrictions import devices_named
-from ..splitting import bytes_text, split
+from ..splitting import split
 from ..timing import Timer
+from .order_texts import order_hint
 from .orders import order_conflict
 from .placing import memory_conflict, placing_conflict
 from .search import Search
@@ -39,7 +41,7 @@ def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | No
     if orders is not None:
         directives = tuple(fact.directive for fact in orders if fact.directive is not None)
         words = tuple(fact.words for fact in orders if fact.directive is None)
-        return Conflict("SCH102" if words else "SCH101", directives, words)
+        return Conflict("SCH102" if words else "SCH101", directives, words, order_hint(problem, orders))
     found = memory_conflict(problem)
     if found is not None:
         return found
@@ -155,9 +157,11 @@ class _Deletion:
                 f"it has {bytes_text(have)}",
                 f"short {bytes_text(need - have)}",
             ]
-        return Conflict(
-            "SCH103", tuple(directives), tuple(facts), "stream the largest phases in parts, or let another device have some"
-        )
+        hint = "stream the largest phases in parts, or let another device have some"
+        if need is not None:
+            fits = f"`limit memory {limits[0].device} {limit_text(need)}`" if limits else f"a device with {bytes_text(need)}"
+            hint = f"{fits} would fit; or {hint}"
+        return Conflict("SCH103", tuple(directives), tuple(facts), hint)
 
     def _no_way(self, directives: list[Directive]) -> tuple[str, ...]:
         if not self.problem.links:

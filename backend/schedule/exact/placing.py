@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..costs import Costs
+from ..filling import bytes_text, limit_text, most
 from ..problem import Conflict, DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
 from ..restrictions import allowed_devices, devices_named, restrictions
-from ..splitting import bytes_text, most
 from ..timing import Timer
 
 
@@ -188,6 +188,11 @@ def _short(problem: Problem, timer: Timer, p: int, devices: list[int], need: int
     )
     others = [name for d, name in enumerate(names) if d not in devices and d in _runs(problem, p)]
     hint = "stream it in parts, or add a device" if not others else f"stream it in parts, or let `{others[0]}` have a share"
+    limits = [d for d in kept if isinstance(d, LimitMemory)]
+    if len(devices) == 1 and limits:
+        hint = f"`limit memory {limits[0].device} {limit_text(need)}` would fit; or {hint}"
+    elif len(devices) == 1:
+        hint = f"a device with {bytes_text(need)} would fit; or {hint}"
     need_words = f"`{problem.phases[p].id}` needs {bytes_text(need)} with its operands"
     return Conflict("SCH103", tuple(kept), (need_words, f"memory is {shown}", f"short {bytes_text(missing)}"), hint)
 

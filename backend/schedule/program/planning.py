@@ -112,7 +112,7 @@ def _best(problem: Problem, budget: Budget) -> Answer:
 def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
     """Of stored plans the fences are `checking`'s to judge; those of new ones are judged here too."""
     sync = None if answer.schedule is None else synchronise(program.problem, answer.schedule)
-    return [f"{one.code.value}: {one.message}" for one in verify(program.problem, answer, sync) if one.code.value != "V7"]
+    return [f"{one.code.name}: {one.message}" for one in verify(program.problem, answer, sync) if one.code.name != "V7"]
 
 
 # --------------------------------------------------------------------------------------- directives
