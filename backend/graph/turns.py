@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, number
@@ -53,6 +54,8 @@ from .phases import (
 )
 from .projections import IDENTITY, affine, axis_index
 
+SPACE: Final = 1 << 20
+"""Ids that the turns of a loop may take."""
 Axes = tuple[int | None, ...]
 """By state: the axis it is cut along, or None where it lies whole at home."""
 
@@ -165,8 +168,10 @@ class _Maker:
 
     def __post_init__(self) -> None:
         graph = self.around.graph
-        self.last_value = max(map(int, graph.types), default=0)
-        self.last_phase = max((int(phase.id) for phase in traverse.all_phases(graph)), default=0)
+        loops = [phase.id for phase in traverse.all_phases(graph) if isinstance(phase, Loop)]
+        apart = SPACE * loops.index(self.loop.id)  # no two loops have the same
+        self.last_value = apart + max(map(int, graph.types), default=0)
+        self.last_phase = apart + max((int(phase.id) for phase in traverse.all_phases(graph)), default=0)
 
     def value(self, type: ArrayType) -> ValueId:
         self.last_value += 1

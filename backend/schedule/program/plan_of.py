@@ -20,7 +20,6 @@ from itertools import accumulate
 from math import prod
 
 from ...graph import traverse
-from ...graph.costs import Types
 from ...graph.phases import Input, Output, ValueId
 from ..describe import describe
 from ..fences import StepKind, Synchronisation, synchronise
@@ -50,10 +49,11 @@ from ..plan import (
 )
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
 from ..profiles import fingerprint
+from .boxes import Boxes
 from .buffers import Piece, buffers_of, peaks_of
 from .joining import loop_step, with_joins
 from .problem_of import ProgramProblem
-from .sharding import box_of, operand_boxes, reads_of, result_boxes, space_of
+from .sharding import operand_boxes, reads_of
 
 
 def plan_of(program: ProgramProblem, answer: Answer, hash: str = "") -> Plan:
@@ -74,9 +74,9 @@ class _Writer:
     schedule: Schedule
     sync: Synchronisation
     results: frozenset[ValueId] = frozenset()
+    boxes: Boxes = field(init=False)
     names: tuple[str, ...] = ()
     numbers: Numbers = field(default_factory=Numbers)
-    whole: dict[int, bool] = field(default_factory=dict)
     made: dict[tuple[int, int], Shard] = field(default_factory=dict)
     pieces: list[Piece] = field(default_factory=list)
     on: dict[tuple[int, int], list[Piece]] = field(default_factory=lambda: defaultdict(list))
@@ -127,11 +127,8 @@ class _Writer:
     def sub_plan(self) -> SubPlan:
         problem = self.program.problem
         self.names = problem.device_names()
-        shards: dict[int, list[Shard]] = defaultdict(list)
-        for shard in self.schedule.shards:
-            shards[shard.phase].append(shard)
-            self.made[shard.phase, int(shard.device)] = shard
-        self.whole = {phase: len(own) == 1 and problem.phases[phase].combine is None for phase, own in shards.items()}
+        self.made = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
+        self.boxes = Boxes(self.program, self.made)
         self.make_pieces()
         self.use_pieces()
         self.free_pieces()
@@ -169,7 +166,7 @@ class _Writer:
                         if self.is_elsewhere(shard):
                             continue
                         partial = problem.phases[shard.phase].combine is not None
-                        boxes = self.shard_boxes(shard)
+                        boxes = self.boxes.of_shard(shard)
                         made = Piece(int(shard.device), shard.phase, boxes, 0, shard.start, shard.end, at, partial=partial)
                     case StepKind.COMBINE:
                         combine = self.schedule.combines[step.index]
@@ -177,7 +174,7 @@ class _Writer:
                         made = Piece(int(problem.home), combine.phase, boxes, 0, combine.start, combine.end, at)
                     case StepKind.TRANSFER:
                         moved = self.schedule.transfers[step.index]
-                        boxes = self.transfer_boxes(moved)
+                        boxes = self.boxes.of_transfer(moved)
                         made = Piece(
                             int(moved.target), moved.phase, boxes, 0, moved.start, moved.arrive, at, partial=moved.partial
                         )
@@ -217,77 +214,6 @@ class _Writer:
         type = self.program.bound.graph.types[value]
         extents = map(self.numbers.cap, type.shape) if box is None else (stop - start for start, stop in box)
         return prod(extents) * type.element.kind.bytes
-
-    def shard_boxes(self, shard: Shard) -> tuple[Box | None, ...]:
-        """The box of each result that a shard makes (of partial results: the box of the iteration space they are over)."""
-        phase = self.program.phases[shard.phase]
-        values = traverse.results(phase)
-        if shard.phase in self.program.gangs:
-            return self.rows_boxes(shard.phase, shard.first, shard.stop)
-        box = self.run_box(shard)
-        if box is None:
-            return (None,) * len(values)
-        if self.program.problem.phases[shard.phase].combine is not None:
-            return (box,) * len(values)
-        return tuple(self.or_whole(v, b) for v, b in zip(values, result_boxes(phase, self.types, box), strict=True))
-
-    @property
-    def types(self) -> Types:
-        return self.program.bound.graph.types
-
-    def or_whole(self, value: ValueId, box: Box) -> Box | None:
-        """None where the box is all of the value."""
-        shape = [size.constant for size in self.types[value].shape]
-        return None if box == tuple((0, n) for n in shape) else box
-
-    def rows_boxes(self, place: int, first: int, stop: int) -> tuple[Box | None, ...]:
-        """Rows of each result of a loop that devices run together."""
-        gang = self.program.gangs[place]
-        if gang.is_gathered:
-            return (None,) * len(gang.loop.results)
-        shapes = [[self.numbers.cap(size) for size in self.types[value].shape] for value in gang.loop.results]
-        return tuple(
-            tuple((first, stop) if a == axis else (0, n) for a, n in enumerate(shape))
-            for shape, axis in zip(shapes, gang.spread.axes, strict=True)
-        )
-
-    def run_box(self, shard: Shard) -> Box | None:
-        cut = self.program.cuts.of[shard.phase]
-        narrow = any(edge.target == shard.phase and edge.only is not None for edge in self.program.problem.edges)
-        if (cut is None or self.whole[shard.phase]) and not narrow:
-            return None
-        space = space_of(self.program.phases[shard.phase], self.types)
-        assert space is not None, "what is cut has known sizes"
-        return tuple((0, n) for n in space) if cut is None else box_of(cut, space, shard.first, shard.stop)
-
-    def transfer_boxes(self, moved: Transfer) -> tuple[Box | None, ...]:
-        """The box of each result that a transfer carries: rows of the cut, or the part of an atomic output rounded outwards."""
-        phase, task = self.program.phases[moved.phase], self.program.problem.phases[moved.phase]
-        values = traverse.results(phase)
-        if moved.partial:
-            return self.shard_boxes(self.made[moved.phase, int(moved.source)])
-        cut = self.program.cuts.of[moved.phase]
-        if cut is not None and moved.phase in self.program.gangs:
-            boxes = self.rows_boxes(moved.phase, moved.first, moved.stop)
-            return tuple(None if box is None else self.or_whole(v, box) for v, box in zip(values, boxes, strict=True))
-        if cut is not None and task.combine is None:
-            if isinstance(phase, Input):
-                shape = [self.numbers.cap(size) for size in self.types[phase.result].shape]
-                return (self.or_whole(phase.result, box_of(cut, shape, moved.first, moved.stop)),)
-            space = space_of(phase, self.types)
-            assert space is not None, "what is cut has known sizes"
-            boxes = result_boxes(phase, self.types, box_of(cut, space, moved.first, moved.stop))
-            return tuple(self.or_whole(v, b) for v, b in zip(values, boxes, strict=True))
-        return tuple(self.share(value, moved, task.out_bytes) for value in values)
-
-    def share(self, value: ValueId, moved: Transfer, out: int) -> Box | None:
-        """The rows of a value in the bytes [first, stop) of `out` bytes."""
-        shape = [size.constant for size in self.types[value].shape]
-        if not shape or any(n is None for n in shape) or (moved.first == 0 and moved.stop >= out) or not out:
-            return None
-        known = [n for n in shape if n is not None]
-        low, high = moved.first * known[0] // out, -(-moved.stop * known[0] // out)
-        return self.or_whole(value, ((low, high), *((0, n) for n in known[1:])))
 
     # ------------------------------------------------------------------------------ lifetimes
 
@@ -333,13 +259,17 @@ class _Writer:
     def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
         """What a shard reads, by value."""
         together = shard.phase in self.program.gangs
-        phase, box = self.program.phases[shard.phase], None if together else self.run_box(shard)
+        phase, box = self.program.phases[shard.phase], None if together else self.boxes.of_run(shard)
         found: dict[ValueId, list[Box | None]] = defaultdict(list)
         if box is None:
             for value in self.program.gangs[shard.phase].uses if together else traverse.uses(phase):
                 found[value].append(None)
         else:
-            for value, part in zip(reads_of(phase, self.types), operand_boxes(phase, self.types, box), strict=True):
+            for value, part in zip(
+                reads_of(phase, self.program.bound.graph.types),
+                operand_boxes(phase, self.program.bound.graph.types, box),
+                strict=True,
+            ):
                 found[value].append(part)
         return found
 
@@ -401,7 +331,7 @@ class _Writer:
                 shard = self.schedule.shards[index]
                 if shard.phase in self.program.gangs:
                     return [loop_step(self.program.gangs[shard.phase], shard, int(self.program.problem.home))]
-                phase, box = graph.phases[shard.phase], self.run_box(shard)
+                phase, box = graph.phases[shard.phase], self.boxes.of_run(shard)
                 if box is not None:
                     return [RunStep(phase.id, None, box, shard.start, shard.end)]
                 made = step_of(phase, graph, Device(DeviceId(self.names[shard.device]), "cpu"))
@@ -415,7 +345,7 @@ class _Writer:
 
     def transfer_steps(self, moved: Transfer) -> Sequence[Step]:
         phase = self.program.phases[moved.phase]
-        values, boxes = traverse.results(phase), self.transfer_boxes(moved)
+        values, boxes = traverse.results(phase), self.boxes.of_transfer(moved)
         source, target = DeviceId(self.names[moved.source]), DeviceId(self.names[moved.target])
         link = "" if moved.link is None else self.program.problem.links[moved.link].id
         whole = [self.bytes(value, None) for value in values]
