@@ -32,7 +32,8 @@ from typing import Final
 class Operation(IntEnum):
     """What a call does, one after the other.  MAKE: a value, its dtype, rank, place of its shape among the words.  ROOM: a
     value, a callable, its two arguments.  LAUNCH: the place of a launch.  FREE: a value.  GIVE: the value returned.  GIVE_ALL:
-    how many, and the values of the tuple returned.  ALIGN: a value, whose base moves on to a multiple of 64."""
+    how many, and the values of the tuple returned.  ALIGN: a value, whose base moves on to a multiple of 64.
+    SHOW: a value, its dtype, rank, the place of its shape, strides and distance from a base among the words, that value."""
 
     MAKE = 0
     ROOM = 1
@@ -41,6 +42,7 @@ class Operation(IntEnum):
     GIVE = 4
     GIVE_ALL = 5
     ALIGN = 6
+    SHOW = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +383,7 @@ declare ptr @rho_PyObject_CallFunctionObjArgs(ptr, ...)
 declare ptr @rho_PyEval_SaveThread()
 declare void @rho_PyEval_RestoreThread(ptr)
 declare ptr @rho_PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
+declare i32 @rho_PyArray_SetBaseObject(ptr, ptr)
 @rho_PyFloat_Type = external global i8
 @rho_PyLong_Type = external global i8
 
@@ -520,7 +523,7 @@ operations:
 
 operation:
   %at = phi ptr [ %first, %operations ], [ %make.next, %keep ], [ %two.next, %launched ], [ %two.next, %freed ],
-           [ %two.next, %align ]
+           [ %two.next, %align ], [ %show.next, %shown ]
   %code = load i64, ptr %at
   %which.at = getelementptr i64, ptr %at, i64 1
   %which = load i64, ptr %which.at
@@ -535,7 +538,8 @@ operation:
                                   i64 3, label %free
                                   i64 4, label %give
                                   i64 5, label %give.all
-                                  i64 6, label %align ]
+                                  i64 6, label %align
+                                  i64 7, label %show ]
 make:
   %make.dtype = inttoptr i64 %third to ptr
   call void @rho_Py_IncRef(ptr %make.dtype)
@@ -597,6 +601,39 @@ align:
   %align.beyond = add i64 %align.base, 63
   %align.down = and i64 %align.beyond, -64
   store i64 %align.down, ptr %align.at
+  br label %operation
+show:
+  %show.source.at = getelementptr i64, ptr %at, i64 5
+  %show.source = load i64, ptr %show.source.at
+  %show.next = getelementptr i64, ptr %at, i64 6
+  %show.owned = getelementptr ptr, ptr %owned, i64 %show.source
+  %show.whole = load ptr, ptr %show.owned
+  %show.dtype = inttoptr i64 %third to ptr
+  call void @rho_Py_IncRef(ptr %show.dtype)
+  %show.rank = trunc i64 %fourth to i32
+  %show.place.at = getelementptr i64, ptr %at, i64 4
+  %show.place = load i64, ptr %show.place.at
+  %show.shape = getelementptr i64, ptr %words, i64 %show.place
+  %show.strides = getelementptr i64, ptr %show.shape, i64 %fourth
+  %show.ahead.at = getelementptr i64, ptr %show.strides, i64 %fourth
+  %show.ahead = load i64, ptr %show.ahead.at
+  %show.base.at = getelementptr i64, ptr %bases, i64 %show.source
+  %show.base = load i64, ptr %show.base.at
+  %show.data = add i64 %show.base, %show.ahead
+  %show.pointer = inttoptr i64 %show.data to ptr
+  %show.made = call ptr @rho_PyArray_NewFromDescr(ptr %arrays, ptr %show.dtype, i32 %show.rank, ptr %show.shape,
+                                                  ptr %show.strides, ptr %show.pointer, i32 1024, ptr null)
+  %is.shown = icmp ne ptr %show.made, null
+  br i1 %is.shown, label %show.holds, label %no.memory
+show.holds:
+  store ptr %show.made, ptr %which.owned
+  call void @rho_Py_IncRef(ptr %show.whole)
+  %show.held = call i32 @rho_PyArray_SetBaseObject(ptr %show.made, ptr %show.whole)
+  %is.held = icmp eq i32 %show.held, 0
+  br i1 %is.held, label %shown, label %no.memory
+shown:
+  %show.kept = getelementptr i64, ptr %bases, i64 %which
+  store i64 %show.data, ptr %show.kept
   br label %operation
 give:
   %given.object = load ptr, ptr %which.owned

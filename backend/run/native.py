@@ -37,8 +37,8 @@ _PYTHON: Final = (
 _SYSTEM: Final = (
     "clock_gettime", "sched_yield", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
 )  # fmt: skip
-_NEW_ARRAY: Final = 94
-"""The place of `PyArray_NewFromDescr` in NumPy's table of functions, which never moves."""
+_NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
+"""The places of these in NumPy's table of functions, which never move."""
 _FAST_CALL: Final = 0x80
 
 Launcher = Callable[[int, int, int], int]
@@ -148,7 +148,7 @@ def _symbols() -> dict[str, int] | None:
     table = _numpy_functions()
     if table is None:
         return None
-    return found | {"PyArray_NewFromDescr": ctypes.c_void_p.from_address(table + _NEW_ARRAY * 8).value or 0}
+    return found | {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
 
 
 def _address(function: Any) -> int:

@@ -19,7 +19,8 @@ from ..graph.bind import BoundGraph
 from ..graph.phases import Input, Output, Print
 from ..schedule.plan import DeviceId, Plan
 from .cpu import CpuBackend
-from .cpu.linking import OTHER, Take, Verdict, link, printed_name
+from .cpu.drafting import OTHER, Take, Verdict
+from .cpu.linking import link, printed_name
 from .executor import Block, Machine, Results, Shown, current_span, is_shared, need_text, require_memory
 from .failures import CheckFailed
 from .memory import Memory

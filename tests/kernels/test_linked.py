@@ -16,7 +16,7 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run import native, pool, prepared
 from rho.backend.run.cpu import launching
-from rho.backend.run.cpu.linking import OTHER, Verdict
+from rho.backend.run.cpu.drafting import OTHER, Verdict
 from rho.shell.embedding.functions import Function
 
 pytest.importorskip("llvmlite")
@@ -86,7 +86,8 @@ def test_layouts(text: str) -> None:
     frozen = whole.copy()
     frozen.flags.writeable = False
     shifted = np.frombuffer(b"abc" + whole.tobytes(), np.uint8)[3:].view(np.float64).reshape(whole.shape)
-    for given in (whole, frozen, whole[::2], whole[:, ::3], whole[::-1, ::-1], whole.T, np.broadcast_to(whole[0], (5, 64)), shifted):
+    repeated = np.broadcast_to(whole[0], (5, 64))
+    for given in (whole, frozen, whole[::2], whole[:, ::3], whole[::-1, ::-1], whole.T, repeated, shifted):
         assert same(linked_or_not(text, given), plainly(text, given)), given.strides
 
 
@@ -165,6 +166,37 @@ def test_results_are_fresh(size: int) -> None:
     results[0][:] = -1.0
     assert results[2].tolist() == (x + 1).tolist() and x[1] == 1.0
     assert all(array.flags.writeable and array.flags.c_contiguous for array in results)
+
+
+VIEWS = ["{⍵}", "{⌽⍵}", "{⍉⍵}", "{2↑⍵}", "{1↓⍵}", "{⊃⍵}", "{⍴⍵}", "{≢⍵}", "{3 4 5}", "{(⍵ ⋄ ⍵)}", "{t←⍵+1 ⋄ (t ⋄ ⍉t ⋄ t)}", "{1↓⍵×2}",
+         "{⍉⍵×2}", "{⌽⍉⍵+1}", "{⍵[1;]}", "{⍵[;0]×2}", "{(3 4 ⋄ 3 4 ⋄ ⍵)}"]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", VIEWS)
+def test_what_only_shows_others(text: str) -> None:
+    for given in (np.arange(12.0).reshape(3, 4), np.arange(24.0).reshape(3, 8)[:, ::2], np.arange(12).reshape(4, 3).T):
+        function = linked(text, given)
+        first, second = function(given), function(given)
+        assert same(first, plainly(text, given)) and same(first, second)
+        rows = [given, *(x for r in (first, second) for x in (r if isinstance(r, tuple) else (r,)))]
+        assert not any(np.shares_memory(a, b) for i, a in enumerate(rows) for b in rows[:i])
+        assert all(array.flags.writeable for array in rows)
+
+
+LOOPS = ["{{⍵×0.5}⍣5 ⊢ ⍵}", "{{1+⍵×⍵}⍣3 ⊢ ⍵-1}", "{(a b) ← {(a b) ← ⍵ ⋄ (a+b ⋄ a-b)}⍣4 ⊢ (⍵ ⋄ ⍵×2) ⋄ a×b}"]
+
+
+@pytest.mark.parametrize("size", [1, 7, 3000, 30_000])
+@pytest.mark.parametrize("text", LOOPS)
+def test_loops(text: str, size: int) -> None:
+    for dtype in (np.float64, np.float32):
+        given = np.random.default_rng(size).standard_normal(size).astype(dtype)
+        assert same(linked(text, given)(given), plainly(text, given))
+
+
+def test_a_state_that_is_written_over_is_still_read() -> None:
+    given = np.random.default_rng(1).standard_normal(20_000)
+    assert np.allclose(plainly(LOOPS[2], given), 32 * given * given)
 
 
 @pytest.mark.parametrize("text", ["{⍵}", "{⌽⍵}", "{⍉⍵}"])

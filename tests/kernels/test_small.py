@@ -11,7 +11,7 @@ import rho
 from rho.backend.kernels import policy
 from rho.backend.run import prepared
 from rho.backend.run.cpu import compiled, row_kernels, structured
-from rho.backend.run.cpu.linking import Verdict
+from rho.backend.run.cpu.drafting import Verdict
 
 
 @pytest.mark.parametrize("text", ["{+/⍺×⍵}", "{(+⌿⍺-⍵)÷≢⍵}", "{×/1+⍺×⍵}", "{((((⍺×3)+⍵)×⍺)+1)×⍵-⍺÷1+⍵}"])

@@ -61,15 +61,9 @@ def test_inputs_are_read_each_time(tmp_path: Path) -> None:
 def test_modules_are_read_each_time(tmp_path: Path) -> None:
     session = rho.Session(str(tmp_path))
     (tmp_path / "m.rho").write_text("k ← 3\n", encoding="utf-8")
-    assert session.eval("use \"m\"\nm.k") == 3 if _takes_paths(session) else True
-
-
-def _takes_paths(session: rho.Session) -> bool:
-    try:
-        session.eval("use \"m\"\nm.k")
-    except rho.RhoError:
-        return False
-    return True
+    assert session.eval('use "./m.rho"\nm.k') == 3
+    (tmp_path / "m.rho").write_text("k ← 4\n", encoding="utf-8")
+    assert session.eval('use "./m.rho"\nm.k') == 4
 
 
 def test_texts_are_forgotten() -> None:

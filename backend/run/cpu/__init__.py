@@ -28,6 +28,7 @@ class CpuBackend:
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
         self._borrowed: list[Any] = []
+        self._given: list[Any] = []
 
     def structured(self, phase: Structured, types: Types) -> Kernel:
         return compile_structured(phase, types.kind, types.number, self.threads)
@@ -63,19 +64,23 @@ class CpuBackend:
         return made
 
     def fetch(self, value: Any, kind: Kind) -> Any:
-        """A copy where the value is, or is a view of, an array that came from outside, or has one item in several places."""
+        """A copy where the value is, or shows memory of, an array that came from outside, went there, or is nobody's to write."""
         array = np.asarray(value)
+        if not array.flags.writeable or any(np.may_share_memory(array, given) for given in self._given):
+            array = array.copy()
         base: Any = array.base
         if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
             if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
                 array = array.copy()
         elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
             array = array.copy()
+        self._given.append(array)
         return shown(array, kind) if kind is Kind.CHAR else array
 
     def forget(self) -> None:
         """The arrays that were brought are nothing to this back end any more."""
         self._borrowed.clear()
+        self._given.clear()
 
     def item(self, value: Any) -> Any:
         return value.item()

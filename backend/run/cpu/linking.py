@@ -4,8 +4,8 @@ Only plans whose phases all have kernels, for arrays of one layout: element-wise
 Arguments of another layout, and anything that fails, come back as `OTHER`; the caller then runs the plan as ever, so that errors
 are the same.  Results are fresh arrays.
 
-Note [As planned].  Values are made and freed in the order of the plan; what the plan would write over a dying value is made
-beside it, which is why a plan with a large one of these is not linked.
+Note [As planned].  Values are made, freed and written over as the plan says; where a large value that would be written over
+cannot be, the plan is not linked.
 
 Neighbours: `launching` (words of launches), `run.native` (functions of words), `run.prepared` (asks for this).
 """
@@ -14,63 +14,57 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
+from ....lang.source import Span
 from ....typechecker.elements import Kind
-from ...graph.phases import Constant, Input, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
+from ....typechecker.sizes import number
+from ...graph.phases import (
+    Axis,
+    AxisKind,
+    Constant,
+    Input,
+    Loop,
+    Output,
+    Phase,
+    PhaseId,
+    Print,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    ValueId,
+)
+from ...graph.projections import IDENTITY
 from ...kernels import policy
 from ...kernels.ir import Kernel, Stores
 from ...kernels.native_text import Operation
 from ...kernels.rows import RowKernel
-from ...schedule.plan import FreeStep, RowsStep, RunStep, Step
+from ...schedule.plan import FreeStep, LoopStep, RowsStep, RunStep, Step
 from ..device import Types
-from ..native import Native, native
-from ..pool import ALIGNMENT, LEAST, room
-from .compiled import Bound, CompiledRun, layout_of
+from ..native import native
+from ..pool import ALIGNMENT, LEAST
+from .compiled import Bound, CompiledRun, compile_kernel, layout_of
+from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
 from .kinds import DTYPES, NumArray, constants
-from .launching import HELPERS_PLACE, Base, Block, combining_words, launch_words, moved, words_of
+from .launching import Base, Block, combining_words, launch_words, moved, words_of
+from .loops import LoopRun, compile_loop_kernel
 from .row_kernels import BoundRows, RowBinding
 from .rows import RowsRun, compile_rows
 from .structured import compile_structured, compiled_of
 from .views import View
 
-OTHER: Final = object()
-"""What a linked call returns for arguments that it is not for."""
-MOST_NANOSECONDS: Final = 5e6
-"""Work of plans that are linked at most: of more, the calls are nothing."""
 SAVED_NANOSECONDS: Final = 8_000
 """What a linked call saves over a run of the plan."""
-MOST_VALUES: Final = 64
-
-
 Ready = TypeVar("Ready")
-
-
-class Take(Enum):
-    """What is given for an argument; numbers become 0-d arrays."""
-
-    ARRAY = -1
-    FLOAT = 0
-    INT = 1
+Show: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
 
 def printed_name(place: int) -> str:
     """By which a printed value is asked for; no output is named so."""
     return f"print {place}"
-
-
-class Verdict(Enum):
-    """Why there is no linked call."""
-
-    LATER = "a kernel is not there yet"
-    NEVER = "the plan is of another sort"
-
-
-class _Refused(Exception):
-    """With the verdict."""
 
 
 def link(
@@ -89,33 +83,23 @@ def link(
         if policy.mode() is policy.Mode.AUTO and not linker.is_ready:
             return Verdict.LATER
         made = native()
-        return Verdict.NEVER if made is None else linker.finish(made, outputs)
-    except _Refused as refusal:
+        return Verdict.NEVER if made is None else linker.finish(made, linker.values(outputs))
+    except Refused as refusal:
         verdict: Verdict = refusal.args[0]
         return verdict
 
 
-class _Linker:
+class _Linker(Draft):
     """`examples`: arrays as the values will be, whose contents nobody looks at; `roots`: which base a value lies in."""
 
     def __init__(self, types: Types, threads: int, arguments: Sequence[tuple[str, NumArray, Take]], runs: int) -> None:
+        super().__init__(arguments)
         self.types, self.threads, self.runs = types, threads, runs
-        self.arguments = {name: place for place, (name, _, _) in enumerate(arguments)}
-        self.checks: list[int] = []
-        self.bases: list[NumArray | None] = []
-        for _, array, take in arguments:
-            self.checks += [id(array.dtype) if take is Take.ARRAY else take.value, array.ndim]
-            for length, stride in zip(array.shape, array.strides, strict=True):
-                self.checks += [length, stride]
-            self.bases.append(array)
-        self.data: list[int] = []
-        self.operations: list[int] = []
-        self.keep: list[object] = [array.dtype for _, array, _ in arguments]
         self.examples: dict[ValueId, NumArray] = {}
         self.roots: dict[ValueId, int | None] = {}
         self.outputs: dict[str, int] = {}
-        self.prints = 0
-        self.duration, self.helpers, self.is_ready = 0.0, 0, True
+        self.origins: list[int] = []
+        self.prints, self.is_ready = 0, True
 
     # ------------------------------------------------------------------------------------------- steps
 
@@ -126,11 +110,15 @@ class _Linker:
             case RowsStep():
                 members = [phases[id] for id in step.phases]
                 self.rows([member for member in members if isinstance(member, Structured)], step.results, step.overwrite)
+            case LoopStep():
+                loop = phases[step.phase]
+                assert isinstance(loop, Loop)
+                self.loop(loop)
             case FreeStep():
                 for value in step.values:
                     self.forget(value)
             case _:
-                raise _Refused(Verdict.NEVER)
+                raise Refused(Verdict.NEVER)
 
     def phase(self, phase: Phase, overwrite: ValueId | None) -> None:
         match phase:
@@ -139,7 +127,7 @@ class _Linker:
                 array = self.bases[place]
                 assert array is not None
                 if self.types.kind(phase.result) is Kind.CHAR or array.dtype is not DTYPES[self.types.kind(phase.result)]:
-                    raise _Refused(Verdict.NEVER)
+                    raise Refused(Verdict.NEVER)
                 self.examples[phase.result], self.roots[phase.result] = array, place
             case Constant():
                 array = constants(self.types.kind(phase.result), phase.data, self.types.shape(phase.result))
@@ -151,62 +139,104 @@ class _Linker:
                 self.outputs[printed_name(self.prints)] = self.given(phase.arg)
                 self.prints += 1
             case Structured():
-                if overwrite is not None and self.examples[overwrite].nbytes >= LEAST:
-                    raise _Refused(Verdict.NEVER)
-                self.structured(phase)
+                self.structured(phase, overwrite)
             case _:
-                raise _Refused(Verdict.NEVER)
+                raise Refused(Verdict.NEVER)
 
-    def structured(self, phase: Structured) -> None:
+    def structured(self, phase: Structured, overwrite: ValueId | None) -> None:
         run = compile_structured(phase, self.types.kind, self.types.number, self.threads)
         compiled = compiled_of(run)
         if isinstance(compiled, CompiledRun):
-            self.kernel(phase, compiled)
+            self.kernel(phase, compiled, overwrite)
         elif all(r.reduction is None and isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-            for result, value in zip(phase.results, run(self.examples, None), strict=True):
+            for place, result in enumerate(phase.results):
                 node = phase.body[result.node]
                 assert isinstance(node, ReadNode)
-                self.view(result.value, value, phase.reads[node.index].value)
+                self.view(phase, run, place, phase.reads[node.index].value)
         else:
-            raise _Refused(Verdict.NEVER)
+            raise Refused(Verdict.NEVER)
 
-    def view(self, value: ValueId, array: NumArray, source: ValueId) -> None:
-        """A value that shows part of another."""
-        if array.size == 0 or not np.may_share_memory(array, self.examples[source]):
-            raise _Refused(Verdict.NEVER)
+    def view(self, phase: Structured, run: Show, place: int, source: ValueId) -> None:
+        """A result that shows part of a value.  Refused: it is a copy."""
+        example, value = self.examples[source], phase.results[place].value
+        array = np.asarray(run(self.examples, None)[place])
+        if array.size == 1 and not np.may_share_memory(array, example):  # NumPy copies an item that is taken out
+            far = distances(example)
+            places = np.argwhere(far == run({**self.examples, source: far}, None)[place])
+            if len(places) != 1:
+                raise Refused(Verdict.NEVER)
+            array = example[tuple([slice(place, place + 1) for place in places[0].tolist()])].reshape(array.shape)
+        if array.size == 0 or not np.may_share_memory(array, example):
+            raise Refused(Verdict.NEVER)
         self.examples[value], self.roots[value] = array, self.roots[source]
 
-    def kernel(self, phase: Structured, run: CompiledRun) -> None:
+    def loop(self, phase: Loop) -> None:
+        """A loop that is one kernel, in one stretch of turns."""
+        types = self.types.types
+        shapes = lambda value: types[value].shape  # noqa: E731
+        runner = compile_loop_kernel(phase, self.types.kind, shapes, self.types.number, self.threads)
+        run, turns = getattr(runner, "__self__", None), self.types.number(phase.trip)
+        if type(run) is not LoopRun or turns < 1 or phase.keep or phase.until is not None:
+            raise Refused(Verdict.NEVER)
+        outside = run.views[len(phase.initial) :]
+        arrays = [self.examples[value] for value in phase.initial]
+        arrays += [np.asarray(view(self.examples[value])) for value, view in outside]
+        sources: list[tuple[ValueId, View | None]] = [*((value, None) for value in phase.initial), *outside]
+        operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, sources, strict=True)]
+        self.run(run, arrays, operands, phase.results, turns)
+
+    def kernel(self, phase: Structured, run: CompiledRun, overwrite: ValueId | None = None) -> None:
         arrays = [np.asarray(view(self.examples[value])) for value, view in run.views]
         operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, run.views, strict=True)]
+        self.run(run, arrays, operands, [result.value for result in phase.results], overwrite=overwrite)
+
+    def run(
+        self, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[ValueId], turns: int = 0,
+        overwrite: ValueId | None = None,
+    ) -> None:  # fmt: skip
+        """Launch the kernel for these operands, which makes those values."""
         bound = self.bound(run, arrays)
         if bound is None:
-            for result in phase.results:
-                self.settle(result.value, self.make(run.result_shape(), DTYPES[self.types.kind(result.value)]))
+            for value, result in zip(made, run.body.results, strict=True):
+                self.settle(value, self.make(run.result_shape(), DTYPES[result.kind]))
             return
-        self.work(bound.duration)
-        if run.body.steps or bound.packs or (bound.partials > 1 and not bound.combine):
-            raise _Refused(Verdict.NEVER)
-        results = [self.make(bound.shape, dtype) for dtype in bound.dtypes]
+        self.work(bound.duration * max(1, turns))
+        if bound.packs or (bound.partials > 1 and not bound.combine):
+            raise Refused(Verdict.NEVER)
+        target = None if overwrite is None else self.target(overwrite, bound)
+        results = [self.make(bound.shape, dtype) for dtype in (bound.dtypes if target is None else bound.dtypes[1:])]
+        if target is not None:
+            results.insert(0, target)
         rows = results if bound.partials == 1 else [self.make((bound.partials, *bound.shape), dtype) for dtype in bound.dtypes]
-        self.launch(launch_words(bound, operands, [(row, 0) for row in rows]))
+        self.launch(launch_words(bound, operands, [(row, 0) for row in rows], turns))
         for place, (row, result) in enumerate(zip(rows, results, strict=True)):
             if row != result:
                 self.launch(combining_words(bound, place, (row, 0), (result, 0)))
                 self.drop(row)
-        for entry, result in zip(phase.results, results, strict=True):
-            self.settle(entry.value, result)
+        for value, result in zip(made, results, strict=True):
+            self.settle(value, result)
             if list(bound.order) != sorted(bound.order):
                 order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
-                self.examples[entry.value] = self.examples[entry.value].transpose(order)
+                self.examples[value] = self.examples[value].transpose(order)
+
+    def target(self, overwrite: ValueId, bound: Bound) -> int | None:
+        """What the first result is written over.  Refused: a large value is beside it instead."""
+        root, example = self.roots[overwrite], self.examples[overwrite]
+        alone = [*self.roots.values()].count(root) == 1 and root not in self.origins and example is self.bases[root or 0]
+        fits = bound.partials == 1 and bound.shape == example.shape and bound.dtypes[0] == example.dtype
+        if root is not None and root >= len(self.arguments) and alone and fits:
+            return root
+        if example.nbytes >= LEAST:
+            raise Refused(Verdict.NEVER)
+        return None
 
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], overwrite: ValueId | None) -> None:
         """A chain along rows."""
         if overwrite is not None and self.examples[overwrite].nbytes >= LEAST:
-            raise _Refused(Verdict.NEVER)
+            raise Refused(Verdict.NEVER)
         run = compiled_of(compile_rows(members, wanted, self.types.kind, self.types.number, self.threads))
         if not isinstance(run, RowsRun) or run.compiled is None:
-            raise _Refused(Verdict.NEVER)
+            raise Refused(Verdict.NEVER)
         arrays = [np.asarray(view(self.examples[value])) for value, view in run.reads]
         operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, run.reads, strict=True)]
         bound = self.bound_rows(run.compiled, arrays)
@@ -249,7 +279,7 @@ class _Linker:
 
     def checked(self, found: object, type: type[Ready]) -> Ready | None:
         if found is None:
-            raise _Refused(Verdict.NEVER)
+            raise Refused(Verdict.NEVER)
         if isinstance(found, type):
             return found
         self.is_ready = False
@@ -259,44 +289,26 @@ class _Linker:
         """Is a kernel there, or is it time to make it?"""
         return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 
-    def work(self, duration: float) -> None:
-        self.duration += duration
-        if self.duration > MOST_NANOSECONDS:
-            raise _Refused(Verdict.NEVER)
-
     # ------------------------------------------------------------------------------------------ pieces
 
-    def base(self, array: NumArray, source: ValueId, view: View) -> Base:
+    def base(self, array: NumArray, source: ValueId, view: View | None) -> Base:
         """Where a view of a value begins.  Refused: it is a copy."""
         example, root = self.examples[source], self.roots[source]
-        start = _address(example)
+        start = address_of_array(example)
         if array.size and np.may_share_memory(array, example):
-            start = _address(array)
-        elif array.size == 1:  # NumPy copies an item that is taken out
-            ahead = int(np.asarray(view(_distances(example))).reshape(())) - 1
+            start = address_of_array(array)
+        elif array.size == 1 and view is not None:  # NumPy copies an item that is taken out
+            ahead = int(np.asarray(view(distances(example))).reshape(())) - 1
             if ahead % example.itemsize or (ahead < 0 and example.itemsize == 1):
-                raise _Refused(Verdict.NEVER)
+                raise Refused(Verdict.NEVER)
             start += ahead
         else:
-            raise _Refused(Verdict.NEVER)
+            raise Refused(Verdict.NEVER)
         if root is None:
             return None, start
         whole = self.bases[root]
         assert whole is not None
-        return root, start - _address(whole)
-
-    def make(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
-        """A new value."""
-        number, example = len(self.bases), np.empty(shape, dtype)
-        if number >= MOST_VALUES:
-            raise _Refused(Verdict.NEVER)
-        self.bases.append(example)
-        self.keep += [dtype, shape, room]
-        if example.nbytes >= LEAST:
-            self.operations += [Operation.ROOM, number, id(room), id(shape), id(dtype)]
-        else:
-            self.operations += [Operation.MAKE, number, id(dtype), len(shape), self.put(shape)]
-        return number
+        return root, start - address_of_array(whole)
 
     def settle(self, value: ValueId, number: int) -> None:
         """A value of the plan is that new value."""
@@ -304,30 +316,37 @@ class _Linker:
         assert example is not None
         self.examples[value], self.roots[value] = example, number
 
-    def drop(self, number: int) -> None:
-        self.operations += [Operation.FREE, number]
-        self.bases[number] = None
-
-    def launch(self, words: list[int] | None) -> None:
-        if words is None:
-            raise _Refused(Verdict.NEVER)
-        self.helpers = max(self.helpers, words[HELPERS_PLACE])
-        self.operations += [Operation.LAUNCH, self.put(words)]
-
-    def put(self, words: Sequence[int]) -> int:
-        """The place of words of the data."""
-        place = _HEAD + len(self.checks) + len(self.data)
-        self.data += words
-        return place
-
     def given(self, value: ValueId) -> int:
-        """Which value an output is.  Refused: it is not fresh, or is given already, or is a part."""
-        root = self.roots[value]
-        if root is None or root < len(self.arguments) or root in self.outputs.values():
-            raise _Refused(Verdict.NEVER)
-        if self.types.kind(value) is Kind.CHAR or self.examples[value] is not self.bases[root]:
-            raise _Refused(Verdict.NEVER)
-        return root
+        """Which value an output is: what was made for it, or a copy where others have it too."""
+        root, kind = self.roots[value], self.types.kind(value)
+        if kind is Kind.CHAR:
+            raise Refused(Verdict.NEVER)
+        if root is None or root < len(self.arguments) or root in self.origins:
+            value = self.copied(value, kind)
+            root = self.roots[value]
+            assert root is not None
+        self.origins.append(root)
+        example = self.examples[value]
+        return root if example is self.bases[root] else self.show(example, root)
+
+    def copied(self, value: ValueId, kind: Kind) -> ValueId:
+        """A copy, in the order of its memory."""
+        example, copy = self.examples[value], ValueId(-1 - len(self.bases))
+        axes = tuple(Axis(number(length), AxisKind.PARALLEL) for length in example.shape)
+        reads, results = (Read(value, IDENTITY),), (Result(copy, 0, None),)
+        phase = Structured(PhaseId(-1), Span("", 0, 0), axes, reads, (ReadNode(0, kind),), results)
+        views: list[tuple[ValueId, View]] = [(value, np.asarray)]
+        run = compiled_of(compile_kernel(phase, views, example.shape, lambda _: kind, self.types.number, self.threads, _nothing))
+        if not isinstance(run, CompiledRun) or not example.size:
+            raise Refused(Verdict.NEVER)
+        self.kernel(phase, run)
+        return copy
+
+    def values(self, names: Sequence[str]) -> list[int]:
+        """Which values the outputs are."""
+        if set(names) != set(self.outputs):
+            raise Refused(Verdict.NEVER)
+        return [self.outputs[name] for name in names]
 
     def forget(self, value: ValueId) -> None:
         """A value is not needed again; what it lies in goes with the last of its values."""
@@ -335,35 +354,9 @@ class _Linker:
         self.examples.pop(value, None)
         if root is None or root < len(self.arguments):
             return
-        if root not in self.roots.values() and root not in self.outputs.values():
+        if root not in self.roots.values() and root not in self.origins:
             self.drop(root)
 
-    def finish(self, made: Native, names: Sequence[str]) -> Callable[..., Any]:
-        if set(names) != set(self.outputs):
-            raise _Refused(Verdict.NEVER)
-        given = [self.outputs[name] for name in names]
-        for root, array in enumerate(self.bases):
-            if array is not None and root >= len(self.arguments) and root not in given:
-                self.operations += [Operation.FREE, root]
-        self.operations += [Operation.GIVE, given[0]] if len(given) == 1 else [Operation.GIVE_ALL, len(given), *given]
-        begin = _HEAD + len(self.checks) + len(self.data)
-        head = [len(self.arguments), len(self.bases), id(OTHER), id(np.ndarray), begin]
-        words = np.array([*head, *self.checks, *self.data, *self.operations, 0, 0, 0], np.int64)
-        made.ask_for_helpers(self.helpers)
-        return made.function(words, self.keep)
 
-
-_HEAD: Final = 5
-
-
-def _address(array: NumArray) -> int:
-    address: int = array.__array_interface__["data"][0]
-    return address
-
-
-def _distances(array: NumArray) -> NumArray:
-    """Each item's distance in bytes from the first one, and one more (so that no fill looks like one)."""
-    found = np.ones(array.shape, np.int64)
-    for axis, (length, stride) in enumerate(zip(array.shape, array.strides, strict=True)):
-        found += (np.arange(length) * stride).reshape(-1, *(1,) * (array.ndim - axis - 1))
-    return found
+def _nothing(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
+    return ()

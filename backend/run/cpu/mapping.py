@@ -5,7 +5,7 @@ Neighbours: `space` (boxes and layout), `structured` (compiles).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..team import run_boxes
 from . import space
 from .body import Body
 from .kinds import NumArray
-from .space import Compiled, boxes
+from .space import Box, Compiled, boxes
 from .views import View
 
 
@@ -37,6 +37,8 @@ class MappingRun(Compiled):
         layout = self.layout(slots)
         outputs: list[NumArray | None] = []
         written: dict[int, NumArray] = {}
+        late: int | None = None
+        """A result that is written over an operand once the others of a box, which may read that, are there."""
         for place, (node, dtype) in enumerate(zip(self.nodes, self.dtypes, strict=True)):
             if node not in self.inner or node in written:
                 outputs.append(None)
@@ -46,11 +48,24 @@ class MappingRun(Compiled):
                 target = target.transpose(layout.order)
             if target is None or target.shape != layout.points or not target.flags.c_contiguous:
                 target = np.empty(layout.points, dtype)
+            elif node != self.body.inner[-1].slot:
+                late = node
             written[node] = target
-            outputs.append(target)
+            outputs.append(None if node == late else target)
         threads, points = self.team()
         points = self.box_points(threads, points)
-        run_boxes(boxes(layout.points, points), lambda: self.worker(layout, outputs, points), threads)
+
+        def make_worker() -> Callable[[Box], object]:
+            run = self.worker(layout, outputs, points)
+            if late is None:
+                return run
+
+            def work(box: Box) -> None:
+                written[late][box] = run(box)[late]
+
+            return work
+
+        run_boxes(boxes(layout.points, points), make_worker, threads)
         return self.collect(slots, {node: layout.restore(value) for node, value in written.items()})
 
     def box_points(self, threads: int, points: int) -> int:
