@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -97,26 +97,29 @@ class Notebook:
         self._count += 1
         cell = Cell()
         source = name or f"<cell {self._count}>"
-        pieces = list(_pieces(typed(code)))
-        for place, piece in enumerate(pieces):
-            try:
-                if _command(piece):
-                    self._command(piece, cell)
-                else:
-                    part = source if len(pieces) == 1 else f"{source[:-1]}, part {place + 1}>"
-                    self._enter(piece, part, cell, is_last=place == len(pieces) - 1)
-            except KeyboardInterrupt:
-                self.workspace.abandon()
-                cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
-            except RecursionError:
-                cell.failure = _failure("E610", "the cell is too deeply nested for Rho to check or run; name its parts")
-            except MemoryError:
-                cell.failure = _failure("E703", "there is not enough memory to go on; nothing was kept")
-            except Exception as error:  # the cell's own barrier: a bug in Rho leaves a reproducer, and the kernel running
-                cell.failure = _bug(error, code)
-            if cell.failure is not None:
-                break
+        try:
+            self._run(list(_pieces(typed(code))), source, cell)
+        except KeyboardInterrupt:
+            self.workspace.abandon()
+            cell.failure = _failure("KeyboardInterrupt", "interrupted; the session is as it was before")
+        except RecursionError:
+            cell.failure = _failure("E610", "the cell is too deeply nested for Rho to check or run; name its parts")
+        except MemoryError:
+            cell.failure = _failure("E703", "there is not enough memory to go on; nothing was kept")
+        except Exception as error:  # the cell's own barrier: a bug in Rho leaves a reproducer, and the kernel running
+            cell.failure = _bug(error, code)
         return cell
+
+    def _run(self, pieces: Sequence[str], source: str, cell: Cell) -> None:
+        """Statements and commands in their order, up to the first that fails."""
+        for place, piece in enumerate(pieces):
+            if _command(piece):
+                self._command(piece, cell)
+            else:
+                part = source if len(pieces) == 1 else f"{source[:-1]}, part {place + 1}>"
+                self._enter(piece, part, cell, is_last=place == len(pieces) - 1)
+            if cell.failure is not None:
+                return
 
     def _enter(self, text: str, name: str, cell: Cell, *, is_last: bool) -> None:
         workspace = self.workspace
