@@ -31,6 +31,8 @@ _ALONG: Final = frozenset(ALONG.values())
 _MOST_FACTORS: Final = 64
 _REGISTERS: Final = 10
 """More values alive than this, two registers each, would not fit."""
+_MANY_REGISTERS: Final = 13
+"""The same of processors whose registers are twice as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ def _lanes(body: Body, vector_bytes: int) -> int:
     used = used_nodes(body.nodes, (*(r.node for r in body.results), *(node for step in body.steps for node in step)))
     widest = max(body.kinds[place].bytes for place in used)
     lanes = 2 * vector_bytes // widest
-    return max(2, lanes // 2 if _most_alive(body) > _REGISTERS else lanes)
+    return max(2, lanes // 2 if _most_alive(body) > (_REGISTERS if vector_bytes < 64 else _MANY_REGISTERS) else lanes)
 
 
 def used_nodes(nodes: Sequence[Node], roots: Sequence[int]) -> frozenset[int]:

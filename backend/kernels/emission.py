@@ -16,6 +16,8 @@ from .scalar_text import STORED, Vectors, literal_bits
 from .writer import Loop, Writer
 
 VECTOR_ALIGN = 64
+_LOOKS = 8
+"""Turns between two looks at whether anything changes, a power of two."""
 
 
 @dataclass(slots=True)
@@ -170,6 +172,7 @@ class Emission:
         for place in inner:
             if place in self.changing and not isinstance(self.kernel.body[place], Load):
                 turn[place] = self._node(place, turn, cursors, coordinates)
+        self._leave_if_fixed(loop, states, [turn[following] for _, following in self.kernel.steps])
         self.w.end(loop, [turn[following] for _, following in self.kernel.steps])
         return found | dict(zip(states, loop.carried, strict=True))
 
@@ -181,6 +184,25 @@ class Emission:
             if own == depth and place in self.needed:
                 found[place] = self._node(place, found, cursors, coordinates)
         return found
+
+    def _leave_if_fixed(self, loop: Loop, states: list[int], following: list[str]) -> None:
+        """Now and then: a turn that changes no bit of any lane is like all that would come after it."""
+        w, v, lanes = self.w, self.v, self.kernel.lanes
+        look, on = w.new_label(), w.new_label()
+        w.branch(w.test("eq", w.word("and", loop.index, _LOOKS - 1), _LOOKS - 1), look, on)
+        w.label(look)
+        differ = ""
+        for state, before, after in zip(states, loop.carried, following, strict=True):
+            kind = kind_of(self.kernel, state)
+            if kind.is_float:
+                word = f"<{lanes} x i{8 * kind.bytes}>"
+                left, right = (w.let(f"bitcast {v.type(kind)} {value} to {word}") for value in (before, after))
+                other = w.let(f"icmp ne {word} {left}, {right}")
+            else:
+                other = v.compare("ne", kind, before, after)
+            differ = w.let(f"or <{lanes} x i1> {differ}, {other}") if differ else other
+        w.branch(w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", differ)), on, loop.exit)
+        w.label(on)
 
     def _changing(self) -> frozenset[int]:
         """Nodes that depend on the state of a repeated body."""

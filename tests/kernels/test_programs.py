@@ -131,3 +131,20 @@ def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
     assert calls == [1]
     assert len(set(made)) == 1
+
+
+FIXED = """r ← {(a n) ← ⍵ ⋄ live ← a<100 ⋄ (live¿(a×1.5 ⋄ a) ⋄ n+live)}⍣60 ⊢ (1+f×f ⋄ i64 0>f-f)
+r ← {⍵⌈0.5×⍵}⍣33 ⊢ f
+r ← {⍵∧b}⍣17 ⊢ b
+r ← {0.5×⍵}⍣2000 ⊢ f
+r ← {1.5×⍵}⍣2000 ⊢ f
+r ← {⍵-⍵}⍣25 ⊢ f""".splitlines()
+
+
+@pytest.mark.parametrize("text", FIXED)
+def test_loops_that_come_to_rest(text: str) -> None:
+    """They stop before the last turn, where no bit changes any more."""
+    core = checked(DECLARED + kept(text))
+    assert core is not None
+    for n in (1, 7, 40):
+        assert not run_both(core, data(n, 2, 3)), (text, n)
