@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from ..lang.diagnostics import RhoError
 from .console import Console
 from .durations import waiting
 from .watching import UNWATCHED, Stage, Watch
@@ -27,7 +28,19 @@ if TYPE_CHECKING:
 AFTER: Final = 1.0
 """Seconds before the line appears."""
 EVERY: Final = 0.15
+MOST_PREDICTED: Final = 200
+"""Phases up to which the line says how long the rest takes: working that out must not hold up the run."""
 _ERASE: Final = "\r\x1b[K"
+_NOTHING_TO_SAY: Final = (
+    RhoError,
+    RuntimeError,
+    LookupError,
+    ValueError,
+    ArithmeticError,
+    AttributeError,
+    TypeError,
+    AssertionError,
+)
 
 
 class Line:
@@ -63,8 +76,8 @@ class Line:
             wait = EVERY
             try:
                 text = f"{self._text()} · {waiting(self.seconds)}"
-            except (RuntimeError, KeyError, IndexError, ValueError):
-                continue  # the work changed what was being looked at: next time
+            except _NOTHING_TO_SAY:
+                continue  # the work changed what was being looked at, or there are no tables: next time
             with self._lock:
                 if self._over.is_set():
                     return
@@ -217,11 +230,13 @@ class Phases:
         from .profiles import this_machine
 
         graph = loaded.bound.graph
-        profile = this_machine()
         computing = [phase for phase in graph.phases if not isinstance(phase, Constant | Input | Output | Print)]
         self._labels = [label(phase, graph) for phase in computing]
-        costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
-        self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
+        self._seconds: list[float | None] = [None] * len(computing)
+        if len(computing) <= MOST_PREDICTED:
+            profile = this_machine()
+            costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
+            self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
         self._places: dict[PhaseId, int] = {}
         for place, phase in enumerate(computing):
             self._places[phase.id] = place

@@ -146,6 +146,9 @@ class Notebook:
     def _command(self, line: str, cell: Cell) -> None:
         out, err = io.StringIO(), io.StringIO()
         desk = Desk(self.workspace, Console(out, err, io.StringIO(), self._environment), self.settings)
+        if line.split()[0] in (")quit", ")exit", ")off"):
+            cell.failure = _failure("command", "a notebook is closed where it was opened")
+            return
         if line.startswith(")plot"):
             code = interruptible(lambda: self._plot(line.removeprefix(")plot").strip(), desk, cell))
         else:
@@ -217,7 +220,7 @@ def _pieces(code: str) -> Iterator[str]:
 
 def _command(line: str) -> bool:
     found = _COMMAND.match(line)
-    return found is not None and (found.group() in _NAMES or "\n" not in line.strip()) and found.group() not in (")quit",)
+    return found is not None and (found.group() in _NAMES or "\n" not in line.strip())
 
 
 def _failure(name: str, message: str) -> Failure:

@@ -43,8 +43,9 @@ class Drawings:
     wanted: tuple[Drawing, ...] = ()
     added: tuple[str, ...] = ()
 
-    def program(self, source: Source, session: Session) -> tuple[Source, Drawings]:
-        """The program with what is drawn among its outputs.  UsageError: a name that is none, or of no array."""
+    def program(self, source: Source, session: Session, *, stored: bool = False) -> tuple[Source, Drawings]:
+        """The program with what is drawn among its outputs.  UsageError: a name that is none, or of no array; where the plan is
+        `stored` already, one that it does not keep."""
         if not self.wanted:
             return source, self
         checked = session.check(source)
@@ -59,6 +60,8 @@ class Drawings:
             if one.name not in arrays:
                 shaped = [name for name in arrays if "[" in checked.types[name] or checked.types[name].startswith("perm")]
                 raise _unknown(one, shaped, checked.types.get(one.name))
+            if stored:
+                raise UsageError(f"{one.option}: a stored plan keeps outputs only", f"add `output {one.name}` and plan again")
             added.append(one.name)
         if not added:
             return source, self

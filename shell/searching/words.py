@@ -20,7 +20,7 @@ _PLAIN: Final = frozenset(
     {"a", "an", "the", "of", "to", "in", "by", "for", "how", "do", "i", "is", "it", "with", "and", "on", "from", "at",
      "np", "jnp", "lax", "jax", "numpy", "each"}
 )  # fmt: skip
-NAME, ELSEWHERE, SAME_NAME, SAME_ELSEWHERE, PROSE, SAME_PROSE, START, OWN_NAME = 12, 10, 7, 5, 3, 2, 3, 5
+NAME, ELSEWHERE, SAME_NAME, SAME_ELSEWHERE, PROSE, SAME_PROSE, START, OWN_NAME, TITLE = 12, 10, 7, 5, 3, 2, 3, 5, 4
 COVERED = 30
 ENOUGH: Final = 0.25
 """Of the best score: what has less is not shown."""
@@ -66,7 +66,7 @@ def _score(wanted: Sequence[str], phrase: str, entry: Entry) -> tuple[int, int]:
     names, elsewhere, prose = _stems(f"{entry.name} {entry.names}"), _stems(entry.elsewhere), _stems(entry.summary)
     if len(wanted) > 1 and entry.name.replace("x", "").replace("y", "") == phrase.replace(" ", ""):
         return len(wanted), NAME * 10
-    covered = total = 0
+    covered, total = 0, TITLE * (entry.title.lower() in wanted)
     for word in wanted:
         stem = _stem(word)
         same = _SAME.get(stem, frozenset())

@@ -43,7 +43,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     drawings = drawings_of(arguments)
     traced = arguments.value("--trace")
     recorder = None if traced is None else _recorder(traced, source, permissions)
-    program, drawings = drawings.program(source, session)
+    program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
 
     def ready(loaded: Loaded) -> None:

@@ -82,6 +82,13 @@ def test_what_cannot_be_drawn_is_refused_before_it_runs(project: Path, rho: Rho,
     assert sorted(path.name for path in project.iterdir()) == ["p.rho"]
 
 
+def test_a_stored_plan_keeps_outputs_only(project: Path, rho: Rho) -> None:
+    assert rho("plan", "p.rho", "-o", "p.json").code == 0
+    assert "grid : " in rho("run", "p.rho", "--plan", "p.json", "--plot", "grid").out
+    ran = rho("run", "p.rho", "--plan", "p.json", "--plot", "x")
+    assert ran.code == 2 and "output x" in ran.err
+
+
 def test_nan_infinities_and_empty_arrays(project: Path, rho: Rho) -> None:
     assert "3 of 3" not in rho("run", "p.rho", "--plot", "none").out
     assert "it is empty" in rho("run", "p.rho", "--plot", "none").out
