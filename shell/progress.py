@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics import RhoError
@@ -234,9 +234,10 @@ class Phases:
         self._labels = [label(phase, graph) for phase in computing]
         self._seconds: list[float | None] = [None] * len(computing)
         if len(computing) <= MOST_PREDICTED:
-            profile = this_machine()
-            costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
-            self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
+            with suppress(RhoError):  # tables that cannot be read
+                profile = this_machine()
+                costs = [step_ns(phase, loaded.bound, profile.home, profile.calibration, 1) for phase in computing]
+                self._seconds = [None if cost is None else cost.ns / 1e9 for cost in costs]
         self._places: dict[PhaseId, int] = {}
         for place, phase in enumerate(computing):
             self._places[phase.id] = place
