@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
@@ -45,7 +46,9 @@ from .phases import (
 from .projections import IDENTITY, affine, axis_index, compose, may_fill
 
 SHORTEST: Final = 32
-"""Rows shorter than this are better done side by side."""
+"""Shorter rows are done side by side: where there are many, of at least `LEAST` items, and more than one reduction of them."""
+LEAST: Final = 5
+MANY: Final = 1 << 13
 LONGEST: Final = 1 << 14
 """Items of a row that stay in the second cache with what is made of them."""
 MOST_NODES: Final = 120
@@ -142,7 +145,7 @@ class _Finder:
             if self.fits(chain, phase, sizes):
                 self.add(chain, place, phase, on_rows=sizes == chain.frame and not has_reduction(phase))
                 return chain
-        if sizes and SHORTEST <= sizes[-1] <= LONGEST and self.runs_along(phase):
+        if sizes and _is_worth(sizes) and self.runs_along(phase):
             chain = _Open(sizes[:-1], sizes[-1])
             self.open.append(chain)
             self.add(chain, place, phase, on_rows=False)
@@ -207,6 +210,8 @@ class _Finder:
         for chain in self.open:
             if len(chain.members) < 2 or not chain.reduces:
                 continue
+            if chain.length < SHORTEST and sum(has_reduction(member) for _, member in chain.members) < 2:
+                continue
             last = chain.members[-1][0]
             at = last if chain.limit is None else min(last, chain.limit)
             made.append(Chain(tuple(phase for _, phase in chain.members), at))
@@ -216,6 +221,13 @@ class _Finder:
 def _numbers(axes: Sequence[Axis]) -> Numbers | None:
     found = [axis.size.constant for axis in axes]
     return None if None in found else tuple(int(n) for n in found if n is not None)
+
+
+def _is_worth(sizes: Numbers) -> bool:
+    """Are rows of these sizes long enough, or many?"""
+    if sizes[-1] < SHORTEST:
+        return sizes[-1] >= LEAST and prod(sizes) >= MANY
+    return sizes[-1] <= LONGEST
 
 
 def _along_rows(axes: Sequence[Axis]) -> Projection:
@@ -273,8 +285,9 @@ def levels(phase: Structured) -> list[int]:
 
 
 def may_write_over(chain: Joined) -> bool:
-    """May the first result be written over an operand of its shape?  Only if it is made in the last sweep over the row."""
-    if chain.is_row[0]:
+    """May the first result be written over an operand of its shape?  Only if it is made in the last sweep over the row, and
+    rows are not done side by side (some twice)."""
+    if chain.is_row[0] or (chain.phase.axes[-1].size.constant or 0) < SHORTEST:
         return False
     body, level = chain.phase.body, levels(chain.phase)
     reduced = [level[node.args[0]] for node in body if isinstance(node, ApplyNode) and node.function.startswith("along_")]

@@ -21,7 +21,7 @@ _REACH = {Kind.F64: (500, 300), Kind.F32: (60, 40)}
 
 @dataclass(frozen=True, slots=True)
 class Divisor:
-    """`reciprocal`: of `value`, in every lane; `is_near`: may it be used at all (an i1)?"""
+    """`reciprocal`: of `value`, lane by lane; `is_near`: may it be used at all (an i1)?"""
 
     kind: Kind
     value: str
@@ -30,13 +30,13 @@ class Divisor:
 
 
 def prepare(v: Vectors, kind: Kind, value: str) -> Divisor:
-    """A divisor that is the same in every lane."""
+    """The divisors of the lanes, which stay for many elements."""
     reach = 2.0 ** _REACH[kind][1]
     size = v.intrinsic("fabs", kind, value)
     above = v.compare("ogt", kind, size, v.constant(kind, 1 / reach))
     below = v.compare("olt", kind, size, v.constant(kind, reach))
     both = v.binary("and", Kind.BOOL, above, below)
-    near = v.w.let(f"extractelement {v.type(Kind.BOOL)} {both}, i64 0")
+    near = v.w.call("i1", f"llvm.vector.reduce.and.v{v.lanes}i1", (v.type(Kind.BOOL), both))
     return Divisor(kind, value, v.binary("fdiv", kind, v.constant(kind, 1.0), value), near)
 
 

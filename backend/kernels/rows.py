@@ -18,27 +18,22 @@ Neighbours: `graph.chains` (bodies), `emission`, `sums` (trees of blocks), `back
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
-from ..graph.chains import ALONG
-from .build import Body
-from .emission import VECTOR_ALIGN, Emission
+from .emission import VECTOR_ALIGN
 from .ir import BLOCK, LANES, Apply, Kernel, Load, Step, Stores, kind_of
 from .llvm_text import function_text
 from .maps import copy
 from .mathematics import TRANSCENDENTAL
 from .quotients import Divisor, divide, prepare
+from .row_plan import FUNCTIONS, RowEmission, Sweep, plan_sweeps
 from .scalar_text import STORED, Vectors, identity
 from .sums import carry, finish
 
-FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
 ODD: Final = VECTOR_ALIGN
 """Bytes between scratch rows, so that they do not begin at the same place in cache."""
-_AGAIN: Final = 4
-"""Operations on an element that are done again rather than kept."""
-_WEIGHTS: Final = {"div": 4, "sqrt": 4, "reciprocal": 4, "residue": 8, "half_power": 6}
 _LINE: Final = 64
 _AHEAD: Final = 2048
 """Items that the first sweep asks for beyond those it is at."""
@@ -55,7 +50,7 @@ class RowKernel:
     fuses: bool
 
     def text(self) -> str:
-        emission = _RowEmission(self.kernel)
+        emission = RowEmission(self.kernel)
         emission.enter()
         _Rows(emission, self).write()
         emission.w.do("ret i64 0")
@@ -76,116 +71,13 @@ def scratch_pitch(length: int) -> int:
     return -(-length // LANES) * LANES * 8 + ODD
 
 
-# ------------------------------------------------------------------------------------------- planning
-
-
-@dataclass(slots=True)
-class Sweep:
-    """`nodes` to evaluate in order; `reduces`: nodes that are reductions; `keeps`: nodes to put in scratch; `stores`: results."""
-
-    nodes: set[int] = field(default_factory=set)
-    reduces: list[int] = field(default_factory=list)
-    keeps: list[int] = field(default_factory=list)
-    stores: list[int] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Sweeps:
-    """`kept`: the scratch row of each node that is kept."""
-
-    sweeps: tuple[Sweep, ...]
-    kept: dict[int, int]
-    elements: frozenset[int]
-    levels: tuple[int, ...]
-
-
-def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...]) -> Sweeps:
-    """What is computed in which sweep."""
-    body = kernel.body
-    elements: set[int] = set()
-    levels: list[int] = []
-    costs: list[int] = []
-    for place, node in enumerate(body):
-        args = node.args if isinstance(node, Apply) else ()
-        level = max((levels[arg] for arg in args), default=0)
-        cost = 0
-        if isinstance(node, Load) and kernel.operands[node.operand].moves[-1]:
-            elements.add(place)
-        elif isinstance(node, Apply) and node.function in FUNCTIONS:
-            level += 1
-        elif any(arg in elements for arg in args):
-            assert isinstance(node, Apply)
-            elements.add(place)
-            own = 40 if node.function in TRANSCENDENTAL else _WEIGHTS.get(node.function, 1)
-            cost = min(1000, own + sum(costs[arg] for arg in args))
-        levels.append(level)
-        costs.append(cost)
-    reductions = [p for p, node in enumerate(body) if isinstance(node, Apply) and node.function in FUNCTIONS]
-    stores = [i for i, on_row in enumerate(is_row) if not on_row]
-    last = max([levels[p] - 1 for p in reductions] + [levels[kernel.results[i].node] for i in stores], default=0)
-    sweeps = [Sweep() for _ in range(last + 1)]
-    kept: dict[int, int] = {}
-    for place in reductions:
-        sweeps[levels[place] - 1].reduces.append(place)
-    for i in stores:
-        sweeps[levels[kernel.results[i].node]].stores.append(i)
-    for now in range(last, -1, -1):
-        sweep = sweeps[now]
-        wanted = [_argument(kernel, place) for place in sweep.reduces] + sweep.keeps
-        wanted += [kernel.results[i].node for i in sweep.stores]
-        while wanted:
-            place = wanted.pop()
-            if place not in elements or place in sweep.nodes:
-                continue
-            node = body[place]
-            if levels[place] < now and costs[place] > _AGAIN:
-                if place not in kept:
-                    kept[place] = len(kept)
-                    sweeps[levels[place]].keeps.append(place)
-            elif isinstance(node, Apply):
-                wanted += node.args
-            sweep.nodes.add(place)
-    return Sweeps(tuple(sweeps), kept, frozenset(elements), tuple(levels))
-
-
-def _argument(kernel: Kernel, place: int) -> int:
-    node = kernel.body[place]
-    assert isinstance(node, Apply)
-    return node.args[0]
-
-
 def _is_odd(kernel: Kernel, operand: int) -> bool:
     """Is an operand's row to be copied to scratch, because its items do not lie next to each other in order?"""
     row = kernel.operands[operand]
     return row.moves[-1] and row.step in (Step.STRIDED, Step.REVERSED)
 
 
-def is_ordered(body: Body) -> bool:
-    """Are floats summed?"""
-    return any(
-        isinstance(node, Apply) and FUNCTIONS.get(node.function) in ("add", "mul") and node.kind.is_float for node in body.nodes
-    )
-
-
 # -------------------------------------------------------------------------------------------- writing
-
-
-class _RowEmission(Emission):
-    """Nodes that depend on a reduction of the row belong to no outer loop."""
-
-    def _depths(self) -> list[int]:
-        depths = super()._depths()
-        for place, node in enumerate(self.kernel.body):
-            if isinstance(node, Apply) and (node.function in FUNCTIONS or any(depths[arg] >= self.inner for arg in node.args)):
-                depths[place] = self.inner
-        return depths
-
-    def word(self, place: int, type: str) -> str:
-        return self._word(place, type)
-
-    def node(self, place: int, known: dict[int, str]) -> str:
-        """A node that is no load in the row."""
-        return self._node(place, known, {}, {})
 
 
 @dataclass(slots=True)
@@ -201,7 +93,7 @@ class _Total:
 
 
 class _Rows:
-    def __init__(self, e: _RowEmission, rows: RowKernel) -> None:
+    def __init__(self, e: RowEmission, rows: RowKernel) -> None:
         self.e, self.rows, self.kernel = e, rows, rows.kernel
         self.plan = plan_sweeps(self.kernel, rows.is_row)
         self.w, self.v = e.w, e.v

@@ -13,7 +13,7 @@ from rho.backend.run import pool
 from rho.backend.run.cpu import row_kernels, rows
 from rho.tests.kernels.guarded import guarded, inside
 from rho.tests.kernels.phases import same_bits
-from rho.tests.kernels.test_rows import FLOATS, WHOLE, WHOLES, given, program, run
+from rho.tests.kernels.test_rows import FLOATS, MANY, SHORT, WHOLE, WHOLES, given, program, run
 from rho.typechecker.elements import Kind
 
 SHAPES = ((3, 33), (5, 64), (2, 255), (4, 256), (9, 257), (2, 4099))
@@ -33,6 +33,8 @@ def main() -> None:
             for turn, shape in enumerate(SHAPES):
                 if (place + turn) % 2 == 0:
                     check(text, Kind.F32 if place % 3 == 1 else Kind.F64, shape, 1 + turn % 3)
+        for place, text in enumerate(SHORT):
+            check(text, Kind.F32 if place % 2 else Kind.F64, MANY[place % len(MANY)], 1 + place % 3)
         patch.setattr(rows, "room", pool.room)
         patch.setattr(pool, "LEAST", 0)
         patch.setattr(row_kernels, "STREAMED", 1)

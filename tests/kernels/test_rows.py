@@ -118,6 +118,35 @@ def test_floats(text: str, kind: Kind) -> None:
         compare(program(text, kind), given(shape, kind), 1 + 2 * (place % 2))
 
 
+SHORT = (
+    FLOATS[:3]
+    + WHOLE[:2]
+    + """r ← {m ← (+/⍵)÷≢⍵ ⋄ (⌈/⍵-m)-⌊/⍵-m}⍤1 ⊢ A
+r ← {(×/⍵-⌊/⍵)+⍵}⍤1 ⊢ A
+r ← {x ← ⌽⍵ ⋄ y ← x-⌈/x ⋄ y+⍵×+/|y}⍤1 ⊢ A
+r ← v ({y ← ⍵-+/⍵×⍺ ⋄ y×⌈/y}⍤1) A
+r ← w ({y ← ⍵-(⍺×⌈/⍵) ⋄ y÷1++/y}⍤0 1) A
+r ← {∨/⍵>2×(+/|⍵)÷≢⍵}⍤1 ⊢ A
+r ← {+/⍵>(+/⍵)÷≢⍵}⍤1 ⊢ A""".splitlines()
+)
+MANY = ((1700, 5), (1031, 8), (900, 10), (513, 16), (487, 17), (300, 31))
+
+
+@pytest.mark.parametrize("text", SHORT)
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+def test_short_rows(text: str, kind: Kind) -> None:
+    for place, shape in enumerate(MANY):
+        compare(program(text, kind), given(shape, kind), 1 + place % 3)
+
+
+@pytest.mark.parametrize("text", SHORT[:4])
+def test_short_rows_in_other_layouts(text: str) -> None:
+    inputs = given((900, 10), Kind.F64)
+    large = data(Kind.F64, 1800 * 20, 8).reshape(1800, 20)
+    for array in (np.asfortranarray(inputs["A"]), inputs["A"][::-1, ::-1], large[::2, ::2]):
+        compare(program(text, Kind.F64), dict(inputs, A=array))
+
+
 @pytest.mark.parametrize("text", WHOLES)
 def test_whole_numbers_and_truths(text: str) -> None:
     for shape in SHAPES[::2]:

@@ -54,8 +54,21 @@ _REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
 def write_out_reductions(graph: Graph) -> Graph:
-    """Reductions of short axes as bodies.  See the module."""
-    return _mapped(graph, lambda phase: _written_out(phase) if isinstance(phase, Structured) else phase)
+    """Reductions of short axes as bodies, but for those that chains along rows do.  See the module."""
+    chained = _chained(graph)
+
+    def change(phase: Phase) -> Phase:
+        return _written_out(phase) if isinstance(phase, Structured) and phase.id not in chained else phase
+
+    return _mapped(graph, change)
+
+
+def _chained(graph: Graph) -> set[PhaseId]:
+    """The phases of chains along rows (`graph.chains`), which keep the whole row in registers."""
+    from ..chains import find_chains
+
+    blocks = [graph.phases, *(sub.phases for phase in all_phases(graph) for sub in subgraphs(phase))]
+    return {member.id for block in blocks for chain in find_chains(block, graph, _is_plain) for member in chain.phases}
 
 
 def write_out_sides(graph: Graph) -> Graph:

@@ -24,7 +24,9 @@ from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import LANES, Form, Stores
 from ...kernels.llvm_leaf import has_feature
 from ...kernels.nest import Nest
+from ...kernels.row_plan import MOST_SIDE
 from ...kernels.rows import RowKernel, scratch_pitch, scratch_rows
+from ...kernels.side_rows import SideKernel
 from ...kernels.store import address_of
 from ..pool import ALIGNMENT
 from ..team import run_boxes
@@ -54,7 +56,8 @@ class RowBinding:
         self.threads = threads
         self.small = self.points < policy.SMALL
         self.runs = 0
-        self.kept: dict[tuple[Any, ...], BoundRows | RowKernel | None] = {}
+        self.kept: dict[tuple[Any, ...], BoundRows | RowKernel | SideKernel | None] = {}
+        self.is_side = space[-1] < MOST_SIDE
 
     @classmethod
     def of(cls, chain: Joined, space: tuple[int, ...], operands: Sequence[Kind], number: Callable[[Size], int], threads: int,
@@ -66,12 +69,12 @@ class RowBinding:
         """None: no kernel yet, or none for such operands."""
         key = (stores, *[(a.strides, a.shape, a.dtype.num) for a in arrays])
         found = self.kept[key] if key in self.kept else self.kernel(arrays, stores)
-        if isinstance(found, RowKernel) and self.wanted(found):
+        if isinstance(found, RowKernel | SideKernel) and self.wanted(found):
             found = self.bind(found, arrays)
         self.kept[key] = found
         return found if isinstance(found, BoundRows) else None
 
-    def wanted(self, kernel: RowKernel) -> bool:
+    def wanted(self, kernel: RowKernel | SideKernel) -> bool:
         if self.mode is policy.Mode.ALWAYS:
             return True
         self.runs += 1
@@ -92,25 +95,32 @@ class RowBinding:
                 groups.append([axis])
         groups.append([len(self.space) - 1])
         return Nest(
-            Form.MAP, tuple(range(len(self.space))), tuple(map(tuple, groups)),
+            Form.ACROSS if self.is_side else Form.MAP, tuple(range(len(self.space))), tuple(map(tuple, groups)),
             tuple(prod(self.space[axis] for axis in group) for group in groups),
             tuple(tuple(own[group[-1]] for group in groups) for own in strides),
         )  # fmt: skip
 
-    def kernel(self, arrays: Sequence[NumArray], stores: Stores) -> RowKernel | None:
+    def kernel(self, arrays: Sequence[NumArray], stores: Stores) -> RowKernel | SideKernel | None:
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or (array.ndim != len(self.space) and array.size != 1):
                 return None
-        made = build_kernel(self.body, self.nest(arrays), self.operands, vector_bytes(), stores)
-        return RowKernel(made, self.chain.is_row, self.space[-1] < LANES, has_feature("fma"))
+        nest, fuses = self.nest(arrays), has_feature("fma")
+        if self.is_side and len(nest.sizes) < 2:
+            return None
+        made = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
+        if self.is_side:
+            return SideKernel(made, self.chain.is_row, fuses)
+        return RowKernel(made, self.chain.is_row, self.space[-1] < LANES, fuses)
 
     def may_stream(self) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
+        if self.is_side:
+            return False
         kinds = [r.kind for r, on_row in zip(self.body.results, self.chain.is_row, strict=True) if not on_row]
         large = self.points * sum(kind.bytes for kind in kinds) >= STREAMED
         return large and all(self.space[-1] * kind.bytes % ALIGNMENT == 0 for kind in kinds)
 
-    def bind(self, kernel: RowKernel, arrays: Sequence[NumArray]) -> BoundRows | None:
+    def bind(self, kernel: RowKernel | SideKernel, arrays: Sequence[NumArray]) -> BoundRows | None:
         address = address_of(kernel)
         if address is None:
             return None
@@ -119,21 +129,24 @@ class RowBinding:
         head = 2 * axes + described.scalars
         operand_places = tuple(head + i * (1 + axes) for i in range(len(arrays)))
         first = head + len(arrays) * (1 + axes)
-        result_places = tuple(first + i * (1 + axes) for i in range(len(self.body.results)))
-        pieces = tuple(self.piece(kernel, nest, start, stop, loop) for loop, start, stop in self.cuts(nest))
+        result_places = tuple(first + i * (1 + described.result_axes) for i in range(len(self.body.results)))
+        pieces = tuple(self.piece(kernel, nest, start, stop, loop) for loop, start, stop in self.cuts(nest, described.lanes))
         call = SHORT_CALL(address) if self.small else CALL(address)
-        return BoundRows(call, pieces, operand_places, result_places, scratch_rows(kernel) * scratch_pitch(self.space[-1]))
+        scratch = scratch_rows(kernel) * scratch_pitch(self.space[-1]) if isinstance(kernel, RowKernel) else 0
+        return BoundRows(call, pieces, operand_places, result_places, scratch)
 
-    def cuts(self, nest: Nest) -> list[tuple[int, int, int]]:
-        """(loop, start, stop) of each piece: the first loop that is long enough is cut."""
+    def cuts(self, nest: Nest, lanes: int) -> list[tuple[int, int, int]]:
+        """(loop, start, stop) of each piece: the first loop that is long enough is cut, into pieces of whole vectors of rows."""
         if self.threads > 1 and policy.work(self.body, self.points) >= PARALLEL:
             for loop, size in enumerate(nest.sizes[:-1]):
-                if size >= 2 * self.threads:
-                    step = -(-size // (4 * self.threads))
-                    return [(loop, start, min(start + step, size)) for start in range(0, size, step)]
+                grain = lanes if self.is_side and loop == len(nest.sizes) - 2 else 1
+                if size >= 2 * self.threads * grain:
+                    step = -(-size // (4 * self.threads * grain)) * grain
+                    starts = [start for start in range(0, size, step) if not start or size - start >= grain]
+                    return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)]
         return [(0, 0, nest.sizes[0])]
 
-    def piece(self, kernel: RowKernel, nest: Nest, start: int, stop: int, loop: int
+    def piece(self, kernel: RowKernel | SideKernel, nest: Nest, start: int, stop: int, loop: int
               ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:  # fmt: skip
         sizes = list(nest.sizes)
         sizes[loop] = stop - start
@@ -150,7 +163,7 @@ class RowBinding:
                 steps.insert(0, step)
                 step *= size
             starts.append(start * steps[loop])
-            words += [0, *steps]
+            words += [0, *(steps[:-1] if self.is_side else steps)]
         words += [0, 0]
         assert len(words) == kernel.words()
         return tuple(words), tuple(start * strides[loop] for strides in nest.strides), tuple(starts)
