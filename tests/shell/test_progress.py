@@ -155,3 +155,15 @@ def test_a_search_says_its_bounds() -> None:
 
 def test_durations() -> None:
     assert [waiting(s) for s in (0.21, 59.0, 250, 7300)] == ["0.2 s", "59.0 s", "4 min 10 s", "2 h 1 min"]
+
+
+def test_what_is_left_follows_the_pace_of_what_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    phases = Phases(loaded(), 0.0)
+    phases._seconds = [1.0, 2.0, 3.0]
+    phases._since = 2.0  # the first took twice as long as predicted
+    monkeypatch.setattr(module.time, "monotonic", lambda: 3.0)
+    assert phases._left(1) == " · ~9.0 s left"
+    monkeypatch.setattr(module.time, "monotonic", lambda: 20.0)
+    assert phases._left(1) == " · longer than predicted"
+    phases._seconds = [1.0, None, 3.0]
+    assert phases._left(1) == ""
