@@ -17,7 +17,8 @@ import numpy as np
 
 from rho.backend.kernels import policy
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, scanning, selecting, structured
+from rho.backend.run.cpu import compiled, scanning, selecting, sorting, structured
+from rho.backend.run.cpu.library.keys import order_columns
 from rho.backend.run.cpu.scalars import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
@@ -124,6 +125,13 @@ def columns(kind: Kind, threads: int) -> None:
                   threads, function)  # fmt: skip
 
 
+def orders(kind: Kind, threads: int) -> None:
+    for count in (2, 9, 1153, 4099):
+        items = inside(data(kind, count, 9))
+        made = sorting.graded(items, kind, False, threads)
+        assert np.array_equal(made, np.argsort(order_columns(items)[0], kind="stable")), (kind, count)  # type: ignore[arg-type]
+
+
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
     structured._kept.clear()
@@ -156,7 +164,8 @@ def together(count: int) -> None:
 def main() -> None:
     os.environ[policy.SWITCH] = "always"
     compiled.PARALLEL = scanning.PARALLEL = selecting.PARALLEL = 0  # type: ignore[misc]
-    compiled.room = scanning.room = selecting.room = guarded  # type: ignore[attr-defined]
+    sorting._PARTED = 0  # type: ignore[misc]
+    compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
     for threads in (1, 2, 3):
         for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
             maps(kind, threads)
@@ -168,6 +177,7 @@ def main() -> None:
                 scans(kind, "add", threads)
             scans(kind, "or" if kind is Kind.BOOL else "max", threads)
             selections(kind, threads)
+            orders(kind, threads)
     del os.environ[policy.SWITCH]
     compiled.STREAMED, compiled.room = 1 << 12, pool.room  # type: ignore[misc]
     pool.LEAST = 0  # type: ignore[misc]

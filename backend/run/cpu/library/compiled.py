@@ -44,4 +44,12 @@ def _where(call: Call, arrays: Arrays) -> NumArray | None:
     return made
 
 
-COMPILED: Final[dict[str, Compiled]] = {"scan": _scan, "compress": _compress, "where": _where}
+def _grade(call: Call, arrays: Arrays) -> NumArray | None:
+    if call.rank or arrays[0].ndim != 1 or call.flag("first") or call.flag("unread"):
+        return None
+    from ..sorting import graded
+
+    return graded(arrays[0], call.operand_kind(0), call.flag("descending"), call.threads)
+
+
+COMPILED: Final[dict[str, Compiled]] = {"scan": _scan, "compress": _compress, "where": _where, "grade": _grade}

@@ -45,6 +45,8 @@ def grade(call: Call, arrays: Arrays) -> Arrays:
     arg = call.batched(arrays)[0]
     if arg.ndim == 2 and arg.dtype.kind != "c":
         keys = order_columns(arg, descending=descending)[0]
+        if keys.shape[1] >= _LONG:
+            return call.unbatched(np.stack([stable_order(row) for row in keys]) if len(keys) else np.empty(keys.shape, np.int64))
         return call.unbatched(np.argsort(keys, axis=-1, kind="stable").astype(np.int64, copy=False))
     count, height = arg.shape[0], arg.shape[1] if arg.ndim > 1 else 1
     numbers = np.repeat(np.arange(count), height)
@@ -59,6 +61,8 @@ def grade_by(call: Call, order: NumArray, arg: NumArray) -> NumArray:
     return _graded(places, descending=call.flag("descending"))
 
 
+_LONG: Final = 1 << 10
+"""Rows from this length on are ordered one by one."""
 _SHORT: Final = 64
 """Rows up to this long are compared side by side, item by item."""
 

@@ -103,7 +103,7 @@ def packed(columns: Sequence[NumArray]) -> list[NumArray]:
 # ------------------------------------------------------------------------------------------ order
 
 
-def stable_order(keys: NumArray, threads: int = 1) -> NumArray:
+def stable_order(keys: NumArray) -> NumArray:
     """Positions in ascending order of integer keys, equal ones in their order (i64)."""
     count = len(keys)
     if count < _SMALL or count >= _MOST:
@@ -121,30 +121,53 @@ def stable_order(keys: NumArray, threads: int = 1) -> NumArray:
         words >>= np.uint64(idle + cut)
     words <<= np.uint64(places)
     words |= np.arange(count, dtype=np.uint64)
-    words = sorted_words(words, threads)
+    words.sort()
+    return repaired(keys, words, low, idle, cut, places)
+
+
+def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, places: int) -> NumArray:
+    """The positions of sorted words (which are overwritten), runs that differ in the `cut` bits put in order."""
     lost = _alike(words, places) if cut else None
     words &= np.uint64((1 << places) - 1)
     order = words.view(np.int64)
-    if lost is not None:
+    if lost is None or not lost.any():
+        return order
+    if np.count_nonzero(lost) * _RARE > len(keys):
+        order[...] = _repaired(keys, low, idle, cut, places, order, np.cumsum(~lost[:-1]))
+    else:
         where = np.flatnonzero(lost[1:] | lost[:-1])
-        if len(where) * _RARE > count:
-            del words, order, where
-            return _order_by_ranks(keys, places)
-        if len(where):
-            _repair(keys, low, idle, cut, order, where, np.cumsum(~lost[where]))
+        order[where] = _repaired(keys, low, idle, cut, places, order[where], np.cumsum(~lost[where]))
     return order
 
 
-def _order_by_ranks(keys: NumArray, places: int) -> NumArray:
-    """Where many are equal: an unstable order, and words of rank and position."""
-    order: NumArray = np.argsort(keys)
-    ranks = np.zeros(len(keys), np.int64)
-    np.cumsum(_steps(keys, order), out=ranks[1:])
-    ranks <<= places
-    ranks |= order
-    ranks.sort()
-    ranks &= (1 << places) - 1
-    return ranks
+def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known: NumArray, runs: NumArray) -> NumArray:
+    """Positions in runs, each run ordered by the bits that were cut; `runs` (the number of each) is overwritten."""
+    rest = _from_zero(keys[known], low).view(np.uint64)
+    rest >>= np.uint64(idle)
+    rest &= np.uint64((1 << cut) - 1)
+    if not _falls(rest, runs):
+        return known
+    words = runs.view(np.uint64)
+    wide = int(runs[-1]).bit_length() + cut
+    words <<= np.uint64(cut)
+    words |= rest
+    del rest
+    if wide + places > 64:
+        return known[stable_order(words.view(np.int64))]
+    words <<= np.uint64(places)
+    words |= known.view(np.uint64)
+    words.sort()
+    words &= np.uint64((1 << places) - 1)
+    return words.view(np.int64)
+
+
+def _falls(items: NumArray, runs: NumArray) -> bool:
+    """Is an item less than the one before in its run?"""
+    for start in range(0, len(items) - 1, _CHUNK):
+        part, numbers = items[start : start + _CHUNK + 1], runs[start : start + _CHUNK + 1]
+        if ((part[1:] < part[:-1]) & (numbers[1:] == numbers[:-1])).any():
+            return True
+    return False
 
 
 def _is_ordered(keys: NumArray) -> bool:
@@ -174,22 +197,6 @@ def _alike(words: NumArray, places: int) -> NumArray:
         part = words[start : start + _CHUNK + 1]
         np.less(part[1:] ^ part[:-1], np.uint64(1 << places), out=same[start + 1 : start + len(part)])
     return same
-
-
-def _repair(keys: NumArray, low: int, idle: int, cut: int, order: NumArray, where: NumArray, runs: NumArray) -> None:
-    """Order each run by the bits that were cut."""
-    known = order[where]
-    rest = _from_zero(keys[known], low).view(np.uint64)
-    rest >>= np.uint64(idle)
-    rest &= np.uint64((1 << cut) - 1)
-    if ((rest[1:] < rest[:-1]) & (runs[1:] == runs[:-1])).any():
-        order[where] = known[stable_order((runs.view(np.uint64) << np.uint64(cut) | rest).view(np.int64))]
-
-
-def sorted_words(words: NumArray, threads: int) -> NumArray:
-    """In ascending order; `words` is overwritten."""
-    words.sort()
-    return words
 
 
 def _steps(keys: NumArray, order: NumArray) -> NumArray:
