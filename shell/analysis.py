@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ..backend.graph import traverse
 from ..backend.graph.phases import Constant, Input, Output, Phase, PhaseId, Print
 from ..backend.schedule.describe import label
-from ..backend.schedule.profiles.cost import step_ns
+from ..backend.schedule.plan import LoopStep, Plan
+from ..backend.schedule.profiles.cost import step_ns, with_interval
 
 if TYPE_CHECKING:
     from ..backend.schedule.profiles import Profile
@@ -81,14 +82,23 @@ class Observed:
 def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
     """In the order of the program; phases that only name, read or show data are left out."""
     found = []
+    together = _together(loaded.plan)
     for phase in traverse.all_phases(loaded.bound.graph):
         if phase.id not in observed.times or isinstance(phase, Constant | Input | Output | Print):
             continue
         times = observed.times[phase.id]
         estimate = step_ns(phase, loaded.bound, profile.home, profile.calibration, times)
+        if phase.id in together:
+            estimate = with_interval(together[phase.id], profile.calibration)
         known = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
         found.append(Row(label(phase, loaded.bound.graph), times, int(median(observed.spent[phase.id])), *known))
     return found
+
+
+def _together(plan: Plan) -> dict[PhaseId, int]:
+    """What loops that several devices run together are planned to take, in ns."""
+    steps = (step for queue in plan.main.queues for step in queue.steps)
+    return {s.phase: (s.end - s.start) * plan.tick_ns for s in steps if isinstance(s, LoopStep) and s.rows is not None}
 
 
 def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:

@@ -19,9 +19,9 @@ from rho.backend.schedule.fences import synchronise
 from rho.backend.schedule.plan import FenceStep, JoinStep, LoopStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Status, Ticks
-from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
+from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
 from rho.backend.schedule.program.checking import check_plan
-from rho.backend.schedule.program.planning import Planned, plan_program
+from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.verifier import verify, verify_schedule
 from rho.lang.diagnostics import RunFailed
@@ -303,3 +303,34 @@ def test_a_failure_in_a_turn_is_that_of_one_device() -> None:
         with pytest.raises(RunFailed) as found:
             execute_plan(plan, bound, data, {d.id: CpuBackend() for d in plan.devices}, pace=pace)
         assert found.value.diagnostics[0].code == alone.value.diagnostics[0].code
+
+
+# ------------------------------------------------------------------------------------------ stored plans
+
+
+def test_a_stored_plan_is_judged_with_the_ticks_of_its_turns() -> None:
+    text = "input x : f64[n]\ny ← {⍵+0.1×(¯1⌽⍵)+(1⌽⍵)-2×⍵}⍣100⊢x\n⎕←+/y"
+    core = checked(text)
+    assert core is not None
+    bound = backend.bind_shapes(core, {"x": (2_000_000,)})
+    profile = load_profile("workstation")
+    plan = plan_program(core, bound, profile, budget=FAST).plan
+    assert [len(one.axes) for one in plan.spread] == [1]
+    assert faults_of_stored(plan, bound, core, profile) == []
+    assert faults_of_stored(plan, bound, core, None) == []
+    assert reproved(plan, bound, core, profile)
+
+    def quicker(queue: Queue) -> Queue:
+        steps = tuple(replace(s, end=s.end - 1) if isinstance(s, RunStep) and s.end > s.start else s for s in queue.steps)
+        return replace(queue, steps=steps)
+
+    assert faults_of_stored(in_a_turn(plan, quicker), bound, core, profile)
+    assert faults_of_stored(replace(plan, spread=()), bound, core, profile)
+
+
+def test_no_bound_says_that_a_plan_is_optimal_which_is_not() -> None:
+    """The bound holds for the loop on one device and for all ways to run it together that are considered."""
+    for text in (SHIFTED, TURNED, FARTHEST):
+        found, _, _ = planned(text)
+        assert 0 < found.answer.lower_bound <= found.answer.values[0]
+        assert found.answer.lower_bound >= TURNS * 20

@@ -159,7 +159,8 @@ class _Reader:
                     else BarKind.COMBINE if isinstance(step, CombineStep) else BarKind.CONTROL
                 )  # fmt: skip
                 after = tuple(k for r in (phase.reads if phase else ()) for where, k in self.makers[r.value] if where == device)
-                self.ran[step.phase].append((device, step.end - step.start))
+                if not isinstance(step, JoinStep) or step.rows is not None:
+                    self.ran[step.phase].append((device, step.end - step.start))
                 name = f"{label}{' combine' if kind is BarKind.COMBINE else ''}"
                 text = f"{name}{_box(box)} on {device}, {time_text(step.end - step.start, self.plan.tick_ns)}"
                 return Bar(key, name, kind, step.start, step.end, step.end, text, after)

@@ -30,8 +30,8 @@ PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "d
 METHODS: Final = ("none", "bound", "certificate", "z3")
 
 
-def description_faults(plan: Plan, program: ProgramProblem, answer: Answer) -> list[str]:
-    """What the plan says otherwise than its program, profile and steps do."""
+def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
+    """What the plan says otherwise than its program, profile and steps do; baselines are of `compared`."""
     made, said = plan_object(plan_of(program, answer, plan.program)), plan_object(plan)
     found = [fault for part in PARTS for fault in _differences(said[part], made[part], part)]
     for part in ("buffers", "peak"):
@@ -42,14 +42,17 @@ def description_faults(plan: Plan, program: ProgramProblem, answer: Answer) -> l
             found.append(_fault("prediction.proof.method", plan.prediction.proof.method, "none of the methods of proof"))
         if plan.prediction.proof.lower_bound != plan.prediction.lower_bound:
             found.append(_fault("prediction.proof.lower_bound", plan.prediction.proof.lower_bound, plan.prediction.lower_bound))
-        found += _baseline_faults(plan.prediction.baselines, program)
+        found += _baseline_faults(plan.prediction.baselines, compared)
     return found
 
 
 def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     """The same where no profile is known: of the phases of the program."""
     numbers = Numbers()
-    known = {phase.id: phase for phase in traverse.all_phases(bound.graph)}
+    spread = {one.phase for one in plan.spread}  # whose turns are other phases under the same ids
+    bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]
+    turned = {phase.id for body in bodies for phase in traverse.all_phases(body)}
+    known = {phase.id: phase for phase in traverse.all_phases(bound.graph) if phase.id not in turned}
     found: list[str] = []
     for place, phase in enumerate(plan.phases):
         if phase.id in known and phase != describe(known[phase.id], bound.graph, numbers.cap, phase.device):

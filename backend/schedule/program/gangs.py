@@ -51,9 +51,12 @@ Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 
 
 def plan_together(
-    program: ProgramProblem, answer: Answer, setting: Setting, former: Former, budget: Budget, planner: Planner
-) -> tuple[ProgramProblem, Answer]:
-    """The better of the program as it was planned, and with loops that several devices run together."""
+    program: ProgramProblem, answer: Answer, setting: Setting, former: Former, budget: Budget, planner: Planner,
+    forms: Callable[[], Sequence[ProgramProblem]],
+) -> tuple[ProgramProblem, Answer]:  # fmt: skip
+    """The better of the program as it was planned, and with loops that several devices run together.
+
+    `forms`: every form of the program's branches, if they are few; the bound has to hold for all of them."""
     problem = program.problem
     options = _options(program, setting)
     if not options:
@@ -74,16 +77,16 @@ def plan_together(
             best = again
     if best.schedule is None:
         return program, answer
-    bound = min(_bound(program, options), best.schedule.makespan)
+    bound = min(bound_together(forms(), setting) or 0, best.schedule.makespan)
     status = Status.OPTIMAL if bound == best.schedule.makespan else Status.GAP
     proof = Proof("bound", bound)
     return of, replace(best, status=status, lower_bound=bound, proof=proof, baselines=answer.baselines or best.baselines)
 
 
-def bound_together(program: ProgramProblem, setting: Setting) -> int | None:
+def bound_together(forms: Sequence[ProgramProblem], setting: Setting) -> int | None:
     """The bound of every way to plan the program; None where it has no loops that could be run together."""
-    options = _options(program, setting)
-    return _bound(program, options) if options else None
+    options = [_options(form, setting) for form in forms]
+    return min(map(_bound, forms, options)) if any(options) else None
 
 
 def _options(program: ProgramProblem, setting: Setting) -> dict[int, list[Turning]]:

@@ -80,8 +80,12 @@ def plan_program(
     if planner is None:
         bare, apart = program, answer.speculated
         setting = setting_of(bare, profile, given)
+
+        def forms() -> list[ProgramProblem]:
+            return [former(speculated(bound, chosen)) for chosen in every_form(bound)] if branches_of(bound.graph) else [bare]
+
         program, answer = plan_together(
-            bare, answer, setting, lambda gangs: former(bare.bound, gangs=gangs), budget, _best
+            bare, answer, setting, lambda gangs: former(bare.bound, gangs=gangs), budget, _best, forms
         )
         answer = replace(answer, speculated=apart)
     if answer.schedule is None or answer.status is Status.ABORTED:
@@ -148,9 +152,7 @@ def with_directives(
     return _aiming(made, objectives, asked), tuple(diagnostics)
 
 
-def _unguessable(
-    directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str
-) -> Iterator[Diagnostic]:
+def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: ProgramProblem, file: str) -> Iterator[Diagnostic]:
     """What is to be speculated and is no choice between arms that may both run."""
     able = frozenset(branches_of(bound.graph))
     for directive in directives:
@@ -215,9 +217,10 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
     try:
         bare = problem_of(form, profile)
         gangs = gangs_of(plan, bare, setting_of(bare, profile))
+        compared, _ = with_directives(bare, core, _objectives(plan), bound)
         program, _ = with_directives(problem_of(form, profile, gangs=gangs), core, _objectives(plan), bound)
         answer = answer_of(plan, program)
-        return [*faults_of(gangs), *_violations(program, answer)] or description_faults(plan, program, answer)
+        return [*faults_of(gangs), *_violations(program, answer)] or description_faults(plan, program, answer, compared)
     except NotOfThisProblem as problem:
         return [f"V1: {problem}"]
 
@@ -232,7 +235,8 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
         return with_directives(made, core, _objectives(plan), bound)[0]
 
     program = formed(plan.speculated)
-    said = bound_together(program, setting_of(program, profile))
+    every = [formed(chosen) for chosen in every_form(bound)] if branches_of(bound.graph) else [program]
+    said = bound_together(every, setting_of(program, profile))
     if said is not None:
         return plan.prediction is not None and plan.prediction.lower_bound <= max(said, 0)
     answer = answer_of(plan, program)

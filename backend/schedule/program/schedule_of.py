@@ -81,7 +81,7 @@ def _rows(
         return step.rows
     cut, task = program.cuts.of[place], program.problem.phases[place]
     box = step.box if isinstance(step, RunStep) else None
-    if box is None:
+    if box is None or any(edge.target == place and edge.only is not None for edge in program.problem.edges):
         return 0, max(1, task.rows)
     if cut is None or cut.axis >= len(box):
         raise NotOfThisProblem(f"phase {task.id} is not cut there")
