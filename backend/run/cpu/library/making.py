@@ -1,6 +1,6 @@
 """Random numbers and text.
 
-Neighbours: `run.philox_numpy` (the generator), `run.text` (how values read).
+Neighbours: `run.philox_numpy`, `cpu.uniforms` (the generator), `run.text` (how values read).
 """
 
 from __future__ import annotations
@@ -17,11 +17,20 @@ from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 from .masking import define
 
 
+_FEW: Final = 1 << 12
+
+
 def random(call: Call, key: NumArray) -> NumArray:
     """Uniform f64 from an integer key or a pair."""
     words = [*key.reshape(-1).tolist(), 0]
     result = np.empty(call.shape())
-    fill_uniform(result.reshape(-1), int(words[0]), int(words[1]))
+    numbers = result.reshape(-1)
+    if len(numbers) < _FEW:
+        fill_uniform(numbers, int(words[0]), int(words[1]))
+    else:
+        from ..uniforms import fill
+
+        fill(numbers, int(words[0]), int(words[1]), call.threads)
     return result
 
 
