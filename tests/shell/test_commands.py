@@ -301,7 +301,9 @@ def test_plan_as_text_and_json(rho: Rho, project: Path) -> None:
     found = rho("plan", "src/mean.rho", "--json").json()
     assert found["schema"] == "plan/1"
     assert rho("plan", "src/mean.rho", "--json", "-o", "p.json").out == ""
-    assert json.loads((project / "p.json").read_text(encoding="utf-8")) == found
+    stored = json.loads((project / "p.json").read_text(encoding="utf-8"))  # with times, so that it can be compared and drawn
+    assert [stored[key] for key in ("schema", "phases", "sizes")] == [found[key] for key in ("schema", "phases", "sizes")]
+    assert stored["prediction"]["makespan"] > 0
 
 
 def test_documentation(rho: Rho) -> None:
