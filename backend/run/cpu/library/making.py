@@ -16,7 +16,6 @@ from ..kinds import NumArray
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 from .masking import define
 
-
 _FEW: Final = 1 << 12
 
 
