@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
+from .llvm_leaf import QUICK
 from .llvm_text import function_text
 from .scalar_text import Vectors
 from .writer import Writer
@@ -33,7 +34,7 @@ class Combine:
         v = Vectors(w, 1)
         bytes = self.kind.bytes
         w.label("start")
-        words = []
+        words: list[str] = []
         for place in range(RESULT_PLACE + 1):
             address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
             words.append(w.let(f"load {'i64' if place < ROWS_PLACE else 'ptr'}, ptr {address}, align 8"))
@@ -52,13 +53,13 @@ class Combine:
         w.end(cell)
         w.end(pair)
         odd = w.word("mul", pitch, w.word("and", left, 1))
-        last, place = w.at(rows, w.word("mul", w.word("sub", left, 1), pitch)), w.at(rows, w.word("mul", half, pitch))
+        final, spot = w.at(rows, w.word("mul", w.word("sub", left, 1), pitch)), w.at(rows, w.word("mul", half, pitch))
         cell = w.begin(0, odd, bytes)
-        v.store(self.kind, v.load(self.kind, w.at(last, cell.index)), w.at(place, cell.index))
+        v.store(self.kind, v.load(self.kind, w.at(final, cell.index)), w.at(spot, cell.index))
         w.end(cell)
         w.end(level, [w.word("lshr", w.word("add", left, 1), 1)])
         cell = w.begin(0, pitch, bytes)
         v.store(self.kind, v.load(self.kind, w.at(rows, cell.index)), w.at(result, cell.index))
         w.end(cell)
         w.do("ret i64 0")
-        return function_text(w, ["entry:", "  br label %start", *w.lines])
+        return QUICK + function_text(w, ["entry:", "  br label %start", *w.lines])

@@ -28,6 +28,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
+from .llvm_leaf import QUICK
+
 
 class Operation(IntEnum):
     """What a call does, one after the other.  MAKE: a value, its dtype, rank, place of its shape among the words.  ROOM: a
@@ -66,7 +68,7 @@ class Layout:
         text = _TEAM + _LAUNCH + _CALL + _ADDRESSES
         for name, value in (names | _FIELDS | {"pause": pause and f"call void {pause}"}).items():
             text = text.replace(f"${name}$", value)
-        return text + (f"declare void {pause.split('(')[0]}({'i32' if 'i32' in pause else ''})\n" if pause else "")
+        return QUICK + text + (f"declare void {pause.split('(')[0]}({'i32' if 'i32' in pause else ''})\n" if pause else "")
 
 
 _PAUSES: Final = {

@@ -293,9 +293,11 @@ def _compile_run(machine: Machine, phase: Phase, step: RunStep, backend: Backend
             return _constant(machine, phase, backend)
         case Input():
 
+            taken, name, result = machine.kind(phase.result), phase.name, phase.result
+
             def read(memory: Memory) -> None:
                 machine.current = phase
-                memory[phase.result] = backend.bring(machine.inputs[phase.name], machine.kind(phase.result))
+                memory[result] = backend.bring(machine.inputs[name], taken)
 
             return read
         case Print():
@@ -308,10 +310,11 @@ def _compile_run(machine: Machine, phase: Phase, step: RunStep, backend: Backend
             return show
         case Output():
 
+            given = machine.kind(phase.arg)
+
             def keep(memory: Memory) -> None:
                 machine.current = phase
-                kind = machine.kind(phase.arg)
-                machine.outputs[phase.name] = Shown(kind, backend.fetch(memory[phase.arg], kind))
+                machine.outputs[phase.name] = Shown(given, backend.fetch(memory[phase.arg], given))
 
             return keep
         case _:

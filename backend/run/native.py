@@ -200,4 +200,4 @@ def _is_as_expected(layout: Layout, array: Any) -> bool:
         return True
     assert shape is not None and strides is not None
     row = ctypes.c_int64 * array.ndim
-    return tuple(row.from_address(shape)) == array.shape and tuple(row.from_address(strides)) == array.strides
+    return bool(tuple(row.from_address(shape)) == array.shape and tuple(row.from_address(strides)) == array.strides)

@@ -43,6 +43,8 @@ def constants(kind: Kind, data: tuple[Payload, ...], shape: tuple[int, ...]) -> 
 
 def stored(value: NumArray, kind: Kind) -> NumArray:
     """An outside array as it is stored here: text becomes code points, foreign byte orders and layouts are copied."""
+    if type(value) is np.ndarray and value.dtype is DTYPES[kind]:
+        return value
     if kind is Kind.CHAR and value.dtype.kind == "U":
         value = np.ascontiguousarray(value, np.dtype("U1")).view(np.uint32).reshape(value.shape)
     return np.asarray(value, DTYPES[kind])

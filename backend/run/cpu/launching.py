@@ -115,7 +115,7 @@ def launch_of(bound: Bound, turns: int = 0) -> Launch | None:
         return found
     made = native()
     operands, results = len(bound.operand_places), len(bound.result_places)
-    words = made and launch_words(bound, [(i, 0) for i in range(operands)], [(operands + i, 0) for i in range(results)], turns)
+    words = launch_words(bound, [(i, 0) for i in range(operands)], [(operands + i, 0) for i in range(results)], turns)
     if made is None or words is None:
         return None
     made.ask_for_helpers(bound.helpers)

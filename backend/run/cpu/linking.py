@@ -197,8 +197,8 @@ class _Linker(Draft):
         """Launch the kernel for these operands, which makes those values."""
         bound = self.bound(run, arrays)
         if bound is None:
-            for value, result in zip(made, run.body.results, strict=True):
-                self.settle(value, self.make(run.result_shape(), DTYPES[result.kind]))
+            for value, kind in zip(made, [result.kind for result in run.body.results], strict=True):
+                self.settle(value, self.make(run.result_shape(), DTYPES[kind]))
             return
         self.work(bound.duration * max(1, turns))
         if bound.packs or (bound.partials > 1 and not bound.combine):
