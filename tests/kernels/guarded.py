@@ -17,7 +17,7 @@ import numpy as np
 
 from rho.backend.kernels import policy
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, scanning, selecting, sorting, structured
+from rho.backend.run.cpu import compiled, hashing, scanning, selecting, sorting, structured
 from rho.backend.run.cpu.library.keys import order_columns
 from rho.backend.run.cpu.scalars import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
@@ -132,6 +132,13 @@ def orders(kind: Kind, threads: int) -> None:
         assert np.array_equal(made, np.argsort(order_columns(items)[0], kind="stable")), (kind, count)  # type: ignore[arg-type]
 
 
+def searches(threads: int) -> None:
+    for count in (1, 9, 4099):
+        words = inside(np.random.default_rng(count).integers(0, 1 << 40, count))
+        assert hashing.first_of_equal(words) is not None
+        assert np.array_equal(words[hashing.positions(words, words, threads)], words)
+
+
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
     structured._kept.clear()
@@ -167,6 +174,7 @@ def main() -> None:
     sorting._PARTED = 0  # type: ignore[misc]
     compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
     for threads in (1, 2, 3):
+        searches(threads)
         for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
             maps(kind, threads)
             reductions(kind, "or" if kind is Kind.BOOL else "max", threads)

@@ -267,7 +267,7 @@ def _is_faithful(hashed: NumArray, words: Sequence[NumArray]) -> bool:
     return all(bool(np.array_equal(word[before], word[after])) for word in words)
 
 
-def first_positions(table: NumArray, words: NumArray) -> NumArray:
+def first_positions(table: NumArray, words: NumArray, threads: int = 1) -> NumArray:
     """For each of `words` (any shape) its first position in the vector `table`, the length of `table` if absent."""
     count = len(table)
     if not count or not words.size:
@@ -275,6 +275,11 @@ def first_positions(table: NumArray, words: NumArray) -> NumArray:
     low, high = int(table.min()), int(table.max())
     if high - low <= 2 * (count + words.size) + 1024:
         return _looked_up(table, words, low, high)
+    from ..hashing import positions
+
+    made = positions(table.astype(np.int64, copy=False), words.reshape(-1).astype(np.int64, copy=False), threads)
+    if made is not None:
+        return made.reshape(words.shape)
     order = stable_order(table)
     ordered = table[order]
     flat = words.reshape(-1)

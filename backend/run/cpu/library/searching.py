@@ -38,7 +38,7 @@ def _pair_words(table: NumArray, arg: NumArray) -> tuple[NumArray, NumArray, Num
     return joined[:split], joined[split:], None if lost is None else lost[split:]
 
 
-def _positions(table: NumArray, arg: NumArray) -> NumArray:
+def _positions(table: NumArray, arg: NumArray, threads: int) -> NumArray:
     """For each row of each cell of `arg` the first equal row of the cell's table, the number of rows if none.
 
     Shapes: [1 or N, rows, width] and [N, queries, width] to [N, queries].  The cell's number leads the keys, so that one search
@@ -54,7 +54,7 @@ def _positions(table: NumArray, arg: NumArray) -> NumArray:
         del numbers
         words, wanted = keys[: len(words)], keys[len(words) :]
     total = len(words)
-    found = first_positions(words, wanted)
+    found = first_positions(words, wanted, threads)
     if lost is not None:
         found[lost] = total
     found = found.reshape(count, queries)
@@ -83,7 +83,7 @@ def index_of(call: Call, arrays: Arrays) -> Arrays:
     if arg.shape[1 + rank :] != cell or (math.prod(cell) and not comparable(call)):
         return call.unbatched(np.full((len(arg), *own), height, np.int64))
     rows = arg.reshape(len(arg), math.prod(own), math.prod(cell))
-    found = _positions(table.reshape(len(table), height, math.prod(cell)), rows)
+    found = _positions(table.reshape(len(table), height, math.prod(cell)), rows, call.threads)
     return call.unbatched(found.reshape(len(arg), *own))
 
 
@@ -94,7 +94,8 @@ def member_of(call: Call, arrays: Arrays) -> Arrays:
     if not comparable(call):
         return call.unbatched(np.zeros(arg.shape, np.bool_))
     size = math.prod(table.shape[1:])
-    found = _positions(table.reshape(len(table), size, 1), arg.reshape(len(arg), math.prod(arg.shape[1:]), 1))
+    queries = arg.reshape(len(arg), math.prod(arg.shape[1:]), 1)
+    found = _positions(table.reshape(len(table), size, 1), queries, call.threads)
     return call.unbatched((found < size).reshape(arg.shape))
 
 
@@ -121,6 +122,11 @@ def _firsts(words: NumArray) -> NumArray:
     low, high = int(words.min()), int(words.max())
     if high - low <= 4 * count + 1024:
         return np.asarray(first_positions(words, words) == np.arange(count))
+    from ..hashing import first_of_equal
+
+    made = first_of_equal(words.astype(np.int64, copy=False))
+    if made is not None:
+        return made
     order = stable_order(words)
     ordered = words[order]
     result[order[1:]] = ordered[1:] != ordered[:-1]

@@ -1,0 +1,81 @@
+"""Equality of words through hashing kernels: the first of equal ones, and positions in a table.
+
+Neighbours: `kernels.hashing` (the text), `library.keys`, `library.searching` (ask; the same by sorting).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ...kernels import policy
+from ...kernels.hashing import Form, Hashing
+from ...kernels.llvm_leaf import is_installed
+from ...kernels.store import address_of
+from ..team import run_boxes
+from .compiled import CALL, PARALLEL
+from .kinds import NumArray
+
+LEAST: Final = 1 << 12
+_MOST: Final = 1 << 30
+_SAVED: Final = 20.0
+_WORK: Final = 5.0
+_PIECES: Final = 4
+
+
+def first_of_equal(words: NumArray) -> NumArray | None:
+    """Is each word the first of those equal to it?  None where sorting has to say."""
+    address = _asked(Form.FIRSTS, words, len(words))
+    if address is None:
+        return None
+    table = _table(len(words))
+    result = np.empty(len(words), np.bool_)
+    return result if _call(address, words, table, words, result) else None
+
+
+def positions(table_words: NumArray, words: NumArray, threads: int) -> NumArray | None:
+    """For each of `words` the first place in `table_words`, its length where there is none; None where sorting has to say."""
+    every = len(table_words) + len(words)
+    insert, find = (_asked(form, table_words, every) for form in (Form.INSERT, Form.FIND))
+    if insert is None or find is None or words.dtype != np.int64 or not words.flags.c_contiguous:
+        return None
+    table = _table(len(table_words))
+    if not _call(insert, table_words, table, table_words, table):
+        return None
+    result = np.empty(len(words), np.int64)
+    team = threads if len(words) * _WORK >= PARALLEL else 1
+    each = max(1, -(-len(words) // (_PIECES * team if team > 1 else 1)))
+    refused: list[int] = []
+
+    def work(start: int) -> None:
+        if not _call(find, words[start : start + each], table, table_words, result[start : start + each]):
+            refused.append(start)
+
+    run_boxes(range(0, len(words), each), lambda: work, team)
+    return None if refused else result
+
+
+def _asked(form: Form, words: NumArray, items: int) -> int | None:
+    current = policy.mode()
+    if current is policy.Mode.OFF or (items < LEAST and current is not policy.Mode.ALWAYS) or not is_installed():
+        return None
+    if words.dtype != np.int64 or not words.flags.c_contiguous or not 0 < len(words) < _MOST:
+        return None
+    code = Hashing(form)
+    return address_of(code) if policy.is_worth(code, items * _SAVED) else None
+
+
+def _table(count: int) -> NumArray:
+    """Free, at least twice as long as what is put there."""
+    return np.full(1 << (2 * count - 1).bit_length(), -1, np.int32)
+
+
+def _call(address: int, words: NumArray, table: NumArray, known: NumArray, result: NumArray) -> bool:
+    """Could all words be placed or found?"""
+    arrays: Sequence[Any] = (words, table, known, result)
+    places = [array.__array_interface__["data"][0] for array in arrays]
+    block = (ctypes.c_int64 * 7)(len(words), places[0], places[1], len(table) - 1, places[2], len(known), places[3])
+    return not CALL(address)(ctypes.addressof(block))
