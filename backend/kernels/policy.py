@@ -105,7 +105,7 @@ def is_worth(code: Kernel | Code, nanoseconds: float) -> bool:
 
 def work(body: Body, points: int) -> float:
     """Nanoseconds that a kernel takes on one thread, roughly."""
-    return points * (0.25 + 0.1 * body.operations + 4.0 * body.transcendental)
+    return points * (0.25 + 0.1 * body.operations + 1.2 * body.transcendental)
 
 
 def is_worthwhile(kernel: Kernel, body: Body, points: int, runs: int = 1) -> bool:

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
 from rho.backend.kernels import policy
-from rho.backend.run.calibration import Effort, bodies, calibrate
+from rho.backend.run.calibration import Effort, bodies, calibrate, checking, computing, moving
 from rho.backend.run.calibration.clock import Series, run_rounds
-from rho.backend.run.calibration.measure import _tasks
 from rho.backend.run.calibration.programs import PROGRAMS, prepare
-from rho.backend.run.calibration.solve import Measured, residuals, tables
-from rho.backend.run.calibration.tier import tier_name, warm_kernels
+from rho.backend.run.calibration.tier import tier_name, warm_kernels, without_kernels
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.schedule.profiles import DeviceProfile, Table, canonical, read_profile
-from rho.backend.schedule.profiles.host import HostFacts
+from rho.backend.schedule.profiles import canonical, read_profile
+from rho.backend.schedule.profiles.host import VERSION, HostFacts, cache_file, host_profile, machine_profile
 from rho.backend.schedule.profiles.keys import is_key
 from rho.typechecker.elements import Kind
 
@@ -52,57 +52,55 @@ def test_no_second_round_begins_when_time_is_up() -> None:
     assert len(one.medians) == 1
 
 
-def made_up(read: int, write: int, add: int, function: int) -> dict[tuple[Kind, tuple[str, ...]], Measured]:
-    """Times at 100 and 1000 points of a machine on which parts add up."""
-    found: dict[tuple[Kind, tuple[str, ...]], Measured] = {}
-    for points in (100, 1000):
-        parts = {
-            ("chain", "1", "1"): read + write + add, ("chain", "2", "1"): 2 * read + write + add,
-            ("chain", "2", "5"): 2 * read + write + 5 * add, ("once", "exp", "0"): read + write + function,
-            ("twice", "exp", "0"): 2 * read + write + 2 * function + add,
-            ("fused", "add", "full"): 2 * read + function + 7, ("twice", "mul", "0"): 2 * read + write + 3 * add,
-            ("reduce", "add", "full"): read + 7, ("padded",): 2 * read + write + add + 5,
-        }  # fmt: skip
-        for name, ns in parts.items():
-            found.setdefault((Kind.F64, name), {})[points] = ns * points
-    return found
+def test_residuals_are_shares_of_the_estimate() -> None:
+    assert checking.shares([]) == (Fraction(1, 2), Fraction(1, 2))
+    assert checking.shares([Fraction(1)] * 10) == (Fraction(2, 100), Fraction(2, 100))
+    assert checking.shares([Fraction(8, 10)] * 5 + [Fraction(3, 2)] * 5) == (Fraction(2, 10), Fraction(1, 2))
+    assert checking.shares([Fraction(9)] * 3) == (Fraction(2, 100), Fraction(9, 10))
 
 
-def test_parts_are_found_again() -> None:
-    found = tables(made_up(3, 11, 2, 40))
-    assert found["read.f64"] == Table((800, 8000), (300, 3000))
-    assert found["write.f64"].ns == (1100, 11_000)
-    assert found["body.add.f64"] == Table((2400, 24_000), (200, 2000))
-    assert found["body.exp.f64"] == Table((1600, 16_000), (4000, 40_000))
-    assert found["exp.f64"].ns == (5400, 54_000)
-    assert found["body.mul.f64"].ns == (200, 2000)
-    assert found["body.reduce.add.full.f64"].ns == ((40 + 7 - 2) * 100, (40 + 7 - 2) * 1000)
-    assert found["pad.f64"].ns == (500, 5000)
-    assert all(is_key(name) for name in found)
-
-
-def test_tables_predict_what_they_were_solved_from() -> None:
-    device = DeviceProfile("cpu0", "cpu", home=True, ops=tables(made_up(3, 11, 2, 40)))
-    probes = [(bodies.chain(Kind.F64, 1000, ["add", "add", "add"]), 1000 * (2 * 3 + 11 + 3 * 2))]
-    assert residuals(device, probes) == (Fraction(2, 100), Fraction(2, 100))
-    assert residuals(device, [(probes[0][0], 2 * probes[0][1])]) == (Fraction(2, 100), Fraction(9, 10))
-    assert residuals(device, []) == (Fraction(1, 2), Fraction(1, 2))
-
-
-@pytest.mark.parametrize("kind", [Kind.F64, Kind.I64, Kind.BOOL, Kind.C128])
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.I64, Kind.BOOL])
 def test_every_measured_body_runs(kind: Kind) -> None:
     backend = CpuBackend(1)
-    with backend.quiet():
-        for task in _tasks(kind):
-            task.make(64).kernel(backend)()
+    pairs = computing.applications(kind)
+    assert {f"point.{name}.{kind.value}" for name in ("and",) if kind is Kind.BOOL} <= {pair.key for pair in pairs}
+    with backend.quiet(), without_kernels():
+        for pair in [*pairs, *computing.calls(kind)]:
+            assert is_key(pair.key) and pair.each > 0 and pair.count > 0, pair.key
+            pair.more.kernel(backend)()
 
 
-def test_a_calibration_makes_a_profile_that_can_be_written() -> None:
-    effort = Effort(1, budget_ns=0, kinds=(Kind.F64, Kind.BOOL), sizes=(64, 1024), small_sizes=(64, 1024), with_programs=False)
+def test_runs_are_as_many_numbers_as_their_probe_reads() -> None:
+    for kind in (Kind.F64, Kind.BOOL):
+        for name, length, runs, probe in computing.reductions(kind):
+            extents = sorted(axis.size.evaluate({}) for axis in probe.phase.axes)
+            assert extents == sorted((length, runs)) and is_key(f"{name}")
+
+
+def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "off")
+    for module, name in ((moving, "FRESH"), (moving, "SIDES"), (moving, "BEHIND"), (moving, "ROUND"), (checking, "POINTS")):
+        monkeypatch.setattr(module, name, tuple(getattr(module, name)[:4]))
+    monkeypatch.setattr(computing, "CALLED", (Kind.F64,))
+    effort = Effort(1, budget_ns=0, moved=1 << 18, with_programs=False)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
     assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tier_name()
-    assert {"add.f64", "body.add.f64", "read.f64", "write.f64", "reduce.add.row.f64", "kernel.i64"} <= profile.home.ops.keys()
+    assert {"add.f64", "ufunc.add.f64", "read.f64", "write.f64", "step.f64", "first.f64", "team.f64"} <= profile.home.ops.keys()
     assert read_profile("again", canonical(profile)) == profile
+
+
+def test_tables_of_an_earlier_sort_are_not_taken_for_new_ones(tmp_path: Path) -> None:
+    facts = HostFacts(2, 1 << 30, "Some Processor")
+    new = host_profile(facts, "numpy", {**facts.facts(), "numpy": "2"})
+    old = replace(
+        new,
+        calibration=replace(
+            new.calibration, calibrated=date(2026, 1, 1), facts={**new.calibration.facts, "version": VERSION - 1}
+        ),
+    )
+    assert cache_file(old, tmp_path) != cache_file(new, tmp_path)
+    cache_file(new, tmp_path).write_text(canonical(old), encoding="utf-8")  # put in the place of a new one, it is no use either
+    assert machine_profile(facts, "numpy", "2", tmp_path).calibration.calibrated is None
 
 
 def test_programs_ask_for_the_tables_the_model_asks_for() -> None:

@@ -43,6 +43,17 @@ def low(times: Sequence[int]) -> int:
     return sorted(times)[(len(times) - 1) // 3]
 
 
+def rising(values: Sequence[float]) -> list[float]:
+    """The nearest values that never fall: neighbours that do are replaced by their mean."""
+    groups: list[tuple[float, int]] = []
+    for value in values:
+        groups.append((value, 1))
+        while len(groups) > 1 and groups[-2][0] > groups[-1][0]:
+            (late, few), (early, many) = groups.pop(), groups.pop()
+            groups.append(((late * few + early * many) / (few + many), few + many))
+    return [value for value, count in groups for _ in range(count)]
+
+
 @dataclass(slots=True)
 class Series:
     """One call and the median of each round."""
@@ -53,6 +64,11 @@ class Series:
     @property
     def ns(self) -> int:
         return low(self.medians)
+
+    @property
+    def best(self) -> int:
+        """The least: of work so short that only disturbances differ."""
+        return min(self.medians)
 
 
 def run_rounds(

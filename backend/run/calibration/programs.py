@@ -51,7 +51,7 @@ class Program:
     sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 16, 1 << 19, 1 << 21)
 
 
-_MATRIX: Final = (1 << 6, 1 << 10, 1 << 14, 1 << 17, 1 << 20)
+_MATRIX: Final = (1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 _JOINED: Final = (1 << 5, 1 << 12, 1 << 16, 1 << 19, (1 << 21) - (1 << 13), 1 << 22)
 _SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 
@@ -59,12 +59,14 @@ PROGRAMS: Final = (
     Program("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, FLOATS, _MATRIX),
     Program("A+.×B", {"A": "K[n 16]", "B": "K[16 16]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
     Program("A+.×B", {"A": "K[16 16]", "B": "K[16 n]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
-    Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 16, 1 << 19, 1 << 22)),
+    Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
+    Program("A+.×B", {"A": "K[s s]", "B": "K[s 3]"}, sizes=(1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
     Program("x+.×A", {"A": "K[s s]", "x": "K[s]"}, sizes=(1 << 12, 1 << 19)),
     Program("+\\x", {"x": "K[n]"}, (*FLOATS, Kind.I64)),
     Program("⌈\\x", {"x": "K[n]"}),
     Program("+⍀A", {"A": "K[s s]"}, BOTH),
     Program("x[i]", {"x": "K[n]", "i": "idx<n>[n]"}, (Kind.F64,)),
+    Program("x[⍋x]", {"x": "K[n]"}, (*BOTH, Kind.F32)),
     Program("A[i;]", {"A": "K[s 16]", "i": "idx<s>[s]"}, sizes=(1 << 6, 1 << 12, 1 << 20, 1 << 30)),
     Program("x,y", {"x": "K[n]", "y": "K[n]"}, (*BOTH, Kind.F32), _JOINED),
     Program("3⌽x", {"x": "K[n]"}, (Kind.F64, Kind.BOOL)),
@@ -84,10 +86,11 @@ PROGRAMS: Final = (
     Program("-/x", {"x": "K[n]"}),
     Program("÷/x", {"x": "K[n]"}),
     Program("256+⌸(k ⋄ x)", {"k": "idx<256>[n]", "x": "K[n]"}, BOTH),
+    Program("256+⌸(k ⋄ A)", {"k": "idx<256>[s]", "A": "K[s 8]"}, BOTH, (1 << 6, 1 << 14, 1 << 20, 1 << 26)),
     Program("⍕x", {"x": "K[n]"}, BOTH, (1 << 8, 1 << 13)),
-    Program("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:4]),
-    Program("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:4]),
-    Program("⎕cholesky A", {"A": "spd[s s]"}, sizes=_MATRIX[:4]),
+    Program("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:5]),
+    Program("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:5]),
+    Program("⎕cholesky A", {"A": "spd[s s]"}, sizes=_MATRIX[:5]),
     Program("{(u s v)←⎕svd ⍵ ⋄ s}A", {"A": "K[s s]"}, sizes=_SMALL),
     Program("{(w v)←⎕eigh ⍵ ⋄ w}A", {"A": "spd[s s]"}, sizes=_SMALL),
     Program("⎕fft c", {"c": "c128[n]"}, (Kind.C128,), (1 << 10, 1 << 14, 1 << 18)),
@@ -177,5 +180,3 @@ def _value(text: str, sides: Mapping[str, int], seed: int) -> Any:
 def _spread(count: int, seed: int) -> Any:
     """Integers in a range as wide as there are of them."""
     return np.random.default_rng(seed).integers(0, max(8, count), count)
-
-

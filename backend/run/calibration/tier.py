@@ -33,11 +33,21 @@ def numpy_version() -> str:
 @contextmanager
 def warm_kernels() -> Iterator[None]:
     """Kernels as if they had been used for long, unless they are switched off."""
-    before = os.environ.get(policy.SWITCH)
-    if policy.mode() is not policy.Mode.AUTO:
+    with _switched(policy.Mode.WARM if policy.mode() is policy.Mode.AUTO else policy.mode()):
         yield
-        return
-    os.environ[policy.SWITCH] = policy.Mode.WARM.value
+
+
+@contextmanager
+def without_kernels() -> Iterator[None]:
+    """NumPy calls only."""
+    with _switched(policy.Mode.OFF):
+        yield
+
+
+@contextmanager
+def _switched(mode: policy.Mode) -> Iterator[None]:
+    before = os.environ.get(policy.SWITCH)
+    os.environ[policy.SWITCH] = mode.value
     try:
         yield
     finally:

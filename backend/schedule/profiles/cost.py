@@ -42,10 +42,13 @@ from ...graph.phases import (
 )
 from ...kernels.cuda_support import missing
 from ..problem import DeviceGroup, Ticks
-from .library import library_grains
+from .forms import Number, Types
+from .library import cold, library_grains
 from .profile import Backend, Calibration, DeviceProfile, Profile
-from .rates import NoTable, Rates
-from .structured import Number, Types, loop_grains, structured_grains
+from .rates import Around, NoTable, Rates
+from .repeated import repeated_grains
+from .reuse import surroundings
+from .structured import structured_grains
 from .tables import GRAIN, Grains
 
 HALVINGS: Final = 12
@@ -84,7 +87,8 @@ def phase_ticks(
     device = profile.device(group if isinstance(group, str) else group.id)
     if device is None:
         return None
-    rates, number = Rates(device), numbers_of(bound)
+    number = numbers_of(bound)
+    rates = Rates(device, around=surroundings(bound, number))
     overhead = device.launch_ns * GRAIN
     if execution is Execution.FIRST:
         overhead += making_grains(phase, rates)
@@ -135,9 +139,10 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case Structured():
             return structured_grains(phase, types, rates, number, where)
         case LibraryPhase():
-            return library_grains(phase, types, rates, number, where)
+            away = cold(rates, rates.around.get(phase.id, Around()))
+            return Grains(library_grains(phase, types, rates, number, where) + away)
         case Loop():
-            if (merged := loop_grains(phase, types, rates, number, where)) is not None:
+            if (merged := repeated_grains(phase, types, rates, number, where)) is not None:
                 return merged
             once, each = _block(phase.body, types, rates, number, cut)
             if phase.until is not None:
@@ -176,9 +181,10 @@ def step_ns(
     phase: Phase, bound: BoundGraph, device: DeviceProfile, calibration: Calibration, launches: int = 1
 ) -> Estimate | None:
     """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there."""
-    rates = Rates(device)
+    number = numbers_of(bound)
+    rates = Rates(device, around=surroundings(bound, number))
     try:
-        grains = phase_grains(phase, bound.graph.types, rates, numbers_of(bound))
+        grains = phase_grains(phase, bound.graph.types, rates, number)
     except NoTable:
         return None
     return with_interval(_up(making_grains(phase, rates) + launches * (device.launch_ns * GRAIN + grains), 1), calibration)
@@ -186,6 +192,9 @@ def step_ns(
 
 def making_grains(phase: Phase, rates: Rates) -> Grains:
     """What the first execution of a step takes more than the next.  See Note [Steps]."""
+    if rates.measured:
+        first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
+        return Grains(0) if first is None else first.at(max(1, rates.around.get(phase.id, Around()).total))
     table = rates.table(("kernel",), Kind.I64)
     if table is None:
         return Grains(rates.device.host_dispatch_ns * GRAIN)

@@ -4,14 +4,17 @@ A name is an operation, variants of it, and the element type it computes in, joi
 `convert.i64.f64` (from i64 to f64), `gemm.tall.f32`, `scan.add.i64`.
 
 Note [Tables].  `size` of a table is bytes touched (operands once, results once), but for `gemm` and the linear algebra: there
-it is the operations that `graph.registry` counts.  Beside tables of whole phases a measured profile has parts of fused ones:
-  * `read` and `write`: moving that many bytes of one operand, or of a result, past the processor;
-  * `body.add.f64`: one more application inside a fused body, on data that are in cache (bytes touched, as above);
-  * `body.reduce.add.full.f64`: reducing what a body computes, by the bytes of what is reduced;
-  * `kernel.i64`: making the kernel of a structured phase, by the nodes and reads of its body (`host_dispatch_ns` without);
-  * `body.residue.constant.i64`: the same with a constant divisor, which compiled kernels multiply by;
-  * `turn.f64`: one application in a turn of an element-wise loop that runs as one kernel;
-  * `strided`: reading an operand across the order of the others; `pad`: a read that may leave its operand, by its bytes.
+it is the operations that `graph.registry` counts.  A measured profile has parts of structured phases instead of whole ones:
+  * `step`: running one at all, by the bytes that the program touches; `first`: what its first execution takes more; `call`: one
+    operand, or NumPy call, more;
+  * `read`, `write`: moving bytes past one thread, by all bytes that go round; `fresh`: what memory takes that was not there;
+    `strided`: reading an operand across the order of the others; `pad`: a read that may leave its operand, or needs a copy;
+  * `point.add.f64`: one more application in a kernel; `point.residue.constant.i64`: with a constant divisor; `ufunc.add.f64`: one
+    more NumPy call, both by bytes touched;
+  * `row.add.f64`, `column.add.f64`: reducing 1024 runs of so many numbers, along and across; `line`: entering an innermost loop
+    of that length 1024 times; `line.column`: the same where it reduces across;
+  * `turn`: an application in a loop that waits for the one before; `turn.step`: a turn of a loop over rotations;
+  * `team`: what all threads take for so many nanoseconds of one; `team.moved`: the same of moving bytes.
 
 Layouts of a reduction: `full` (no cells left), `row` (what is reduced lies side by side, rows of 1024), `short` (rows of 8),
 `col` (cells lie side by side, 1024 of them), `narrow` (8 of them).
@@ -37,12 +40,16 @@ MATRICES: Final = ("gemm", "gemv", "dot")
 SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
                           "format", "sequential", "fill")  # fmt: skip
+PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn")
+EARLIER: Final = ("body", "kernel")
+"""Parts that earlier calibrations had: files with such names are read, and nothing asks for them."""
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _HEADS: Final = frozenset({
-    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", "body", "kernel", "turn",
+    *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS, *EARLIER,
     *(f"circular_{k}" for k in range(13)), *(f"circular_m{k}" for k in range(1, 13)),
 })  # fmt: skip
-_VARIANTS: Final = frozenset({*FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "constant"}) - {"body"}
+_VARIANTS: Final = frozenset({*FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved",
+                               "thin", "square", "half_power"}) - {"point", "ufunc", "body"}  # fmt: skip
 
 _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
     Kind.BOOL: (Kind.U8, Kind.I32, Kind.I64, Kind.F64),

@@ -16,8 +16,8 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import capacity
 from ...graph.phases import LibraryPhase
 from ...graph.registry import LIBRARY, cells_of, frame_of, framed_of
-from .rates import Rates
-from .structured import Number, Types
+from .forms import Number, Types
+from .rates import Around, Rates
 from .tables import GRAIN, Grains
 
 Shape = tuple[int, ...]
@@ -28,6 +28,8 @@ THIN: Final = 4
 """A product with fewer rows or columns moves data, it does not compute."""
 ROW_BYTES: Final = 64
 """Cells of at least this many bytes are gathered by the row."""
+NEAR: Final = 1 << 18
+"""Bytes of items, indices and results that stay in the second cache."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
 _CUBIC: Final = frozenset({"solve", "inverse", "cholesky", "qr", "svd", "eigh", "det"})
 _STEMS: Final = {
@@ -65,6 +67,8 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     if 0 in (points, *(prod(shape) for shape in made)) and not phase.defines:
         return Grains(0)
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
+    if phase.attributes.get("unread"):
+        return Grains(0)  # nobody reads its result: it is not made
     if phase.op == "contract":
         return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates))
     if phase.op in _CUBIC:
@@ -73,6 +77,8 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
         return Grains(points * rates.grains(_STEMS[phase.op], kind, max(1, size)))
     once = points if phase.op in _CELL_BY_CELL else 1
     size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
+    if phase.op == "reshape_cycle":
+        size = min(size, prod(results[0]) * kind.bytes)  # what is left off is not read
     size += sum(prod(s) * types[r].element.kind.bytes for s, r in zip(results, phase.results, strict=True))
     return _by_bytes(phase, types, rates, cells, kind, -(-size // once), once)
 
@@ -91,18 +97,26 @@ def _by_bytes(
         case "gather":
             axis = phase.attributes["axis"]
             assert isinstance(axis, int)
+            if phase.attributes.get("sorts") is not None:
+                sorts = ("gather.sorts", "sort", "grade")
+                return Grains(times * rates.grains(sorts, kind, 2 * prod(cells[0]) * kind.bytes) + again)
             width = types[phase.args[0]].element.kind.bytes
             if prod(cells[0][axis + 1 :]) * width >= ROW_BYTES:
                 stems = ("gather.rows", "gather")
             picked = prod(cells[1])
             read = picked * width * prod(cells[0][:axis]) * prod(cells[0][axis + 1 :])
             size = 2 * read + picked * 8  # what is not picked is not touched
+            source = 3 * prod(cells[0]) * width  # as a table knows it: as many picked as there are
+            if rates.measured and max(size, source) > NEAR:
+                return Grains(times * rates.require(stems, kind).rate(size, max(source, NEAR)) + again)
         case "update":
             size = 2 * prod(cells[0]) * kind.bytes + 2 * prod(cells[-1]) * kind.bytes
         case "key_reduce":
             kind = types[phase.args[1]].element.kind
             function = str(phase.attributes["function"])
             stems = (f"key_reduce.{function}", "key_reduce.add", *stems)
+            if prod(cells[1][len(cells[0]) :]) > 1:
+                stems = (f"key_reduce.{function}.rows", "key_reduce.add.rows", *stems)
         case "find":
             size = prod(cells[0]) * prod(cells[1]) * kind.bytes
         case "compress" | "mask_update" | "grade_by" | "expand":
@@ -116,6 +130,12 @@ def _by_bytes(
     return Grains(times * rates.grains(stems, kind, size) + again)
 
 
+def cold(rates: Rates, around: Around) -> Grains:
+    """What a step takes more in a program that touches much."""
+    table = rates.table(("step",), Kind.F64) if rates.measured else None
+    return Grains(0) if table is None or not around.total else Grains(max(0, table.at(around.total) - table.at(1)))
+
+
 def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
     """`left +.× right` of one cell."""
     shared = left[-1] if left else right[0] if right else 1
@@ -125,15 +145,13 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
     if rows == 1 and columns == 1:
         return rates.grains(("dot", "gemv", "gemm.square", "gemm"), kind, touched)
     if min(rows, columns) < THIN and rates.table(("gemv",), kind) is not None:
-        return rates.grains(("gemv",), kind, touched)
+        return rates.grains(("gemv",) if min(rows, columns) == 1 else ("gemm.thin", "gemv"), kind, touched)
     most, rest = max(rows, columns), max(shared, min(rows, columns))
     shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"
     return rates.grains((f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
 
 
-def _cut(
-    phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]
-) -> tuple[list[Shape], list[Shape]]:
+def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]) -> tuple[list[Shape], list[Shape]]:
     """Shapes of a shard: the axes that the signature cuts together have `rows`."""
     entry, rows = phase.signature[cut[0]], cut[1]
     own = [

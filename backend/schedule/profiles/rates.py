@@ -5,12 +5,22 @@ Neighbours: `keys` (names and substitutes), `structured`, `library` (what is ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from ....typechecker.elements import Kind
+from ...graph.phases import PhaseId, ValueId
 from .keys import kinds_near
 from .profile import DeviceProfile
 from .tables import Grains, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What else a program does: `total` bytes go round before a phase runs again, `since[v]` were touched since value v was."""
+
+    total: int = 0
+    since: Mapping[ValueId, int] = field(default_factory=dict)
 
 
 class NoTable(Exception):
@@ -24,14 +34,16 @@ class NoTable(Exception):
 class Rates:
     """One device's tables.  `reuses`: results are written where an operand was, so that no fresh memory is touched."""
 
-    def __init__(self, device: DeviceProfile, *, reuses: bool = False) -> None:
+    def __init__(self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None) -> None:
         self.device = device
         self.reuses = reuses
-        self.fused = any(name.startswith("body.") for name in device.ops)
+        self.around = around or {}
+        self.measured = "step.f64" in device.ops
+        self.kernels = "row.add.f64" in device.ops
         self._found: dict[tuple[tuple[str, ...], Kind], Table | None] = {}
 
     def reusing(self) -> Rates:
-        return self if self.reuses else Rates(self.device, reuses=True)
+        return self if self.reuses else Rates(self.device, reuses=True, around=self.around)
 
     def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
         """The first that exists: exact kind and name before near kinds, those before wider names."""

@@ -1,40 +1,41 @@
-"""Time of a structured phase: bytes of unique operands and results, plus the body's applications, plus its reductions.
+"""Time of a structured phase: on a measured device what `points` says of the form it will have; on a declared one by tables of
+whole phases.  Copies that a read needs before anything runs count on both.
 
-Note [One application].  A phase that is one application of full operands, or one reduction of an operand, is what the tables
-of whole phases are measured with: its time is looked up.  Any other is put together from streams and `body.` tables.  A
-device that has only tables of whole phases (declared figures) takes its slowest application on all bytes touched, and of
-every other one what it takes more than an addition.
+Note [One application].  A phase that is one application of full operands, or one reduction of an operand, is what declared tables
+are about: its time is looked up.  Any other takes its slowest application on all bytes touched, and of every other one what it
+takes more than an addition.  An application that does not vary on all axes is computed once for those it varies on.
 
-Note [Hoisting].  An application that does not vary on all axes is computed once for those it varies on.
-
-Note [By points].  A table is asked for the bytes it would have touched at as many points, so that what changes with the
-number of points (threads, boxes) changes where it did when measured; operands that are smaller cost in proportion.
-
-Neighbours: `rates`, `keys` (tables), `library` (the other phases), `cost` (everything else).
+Neighbours: `forms`, `points` (measured devices), `rates`, `keys` (tables), `library` (other phases), `cost` (everything else).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size
-from ....typechecker.types import ArrayType
-from ...graph.costs import class_of
-from ...graph.phases import Affine, ApplyNode, AxisKind, AxisNode, ConstantNode, Loop, Node, Read, ReadNode, Structured, ValueId
-from .keys import CONSTANTS, reduce_stems, scalar_stems
-from .rates import Rates, scaled
+from ...graph.phases import (
+    Affine,
+    ApplyNode,
+    AxisKind,
+    AxisNode,
+    ConstantNode,
+    Node,
+    Read,
+    ReadNode,
+    Reshaped,
+    Structured,
+    ValueId,
+)
+from .forms import Number, Types, work_of
+from .keys import reduce_stems, scalar_stems
+from .points import ALONE, work_grains
+from .rates import Rates
 from .tables import Grains
 
-Number = Callable[[Size], int]
-Types = Mapping[ValueId, ArrayType]
-
 LONG_ROW: Final = 1024
-CACHED: Final = 1 << 19
-"""Bytes that lie in a processor's cache."""
 SHORT_ROW: Final = 8
 _POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
 
@@ -63,11 +64,14 @@ def structured_grains(phase: Structured, types: Types, rates: Rates, number: Num
         return Grains(0)
     if space.reduce is None and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _padding(phase, types, rates, number, space)  # a view
+    if rates.measured:
+        work = work_of(phase, types, space.extents, number, kernels=rates.kernels)
+        around = ALONE if cut is not None else rates.around.get(phase.id, ALONE)
+        return Grains(work_grains(work, rates, around) + _padding(phase, types, rates, number, space))
     found = _one_application(phase, types, rates, space, number)
     if found is not None:
         return found
-    total = _fused(phase, types, rates, number, space) if rates.fused else _declared(phase, types, rates, number, space)
-    return Grains(total + _padding(phase, types, rates, number, space))
+    return Grains(_declared(phase, types, rates, number, space) + _padding(phase, types, rates, number, space))
 
 
 # ------------------------------------------------------------------------------------------- the space
@@ -103,6 +107,15 @@ def _varies(read: Read, extents: Sequence[int]) -> frozenset[int]:
 
 def _fills(read: Read) -> bool:
     return any(isinstance(stage, Affine) and stage.fills for stage in read.projection.stages)
+
+
+def _copied(read: Read, number: Number) -> int:
+    """Elements that are copied because a view of them cannot be reshaped."""
+    found = 0
+    for place, stage in enumerate(read.projection.stages):
+        if isinstance(stage, Reshaped) and any(isinstance(later, Affine) for later in read.projection.stages[place + 1 :]):
+            found += prod(map(number, stage.target))
+    return found
 
 
 def _strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
@@ -160,9 +173,9 @@ def _one_application(phase: Structured, types: Types, rates: Rates, space: _Spac
     result = phase.results[0]
     if space.reduce is not None:
         if len(phase.reads) == 1 and isinstance(source := phase.body[result.node], ReadNode):
-            return _reduction(result.reduction, source.kind, rates, space, inner, body=False)
+            return _reduction(result.reduction, source.kind, rates, space, inner)
         if len(applied) == 1 and (counted := _counted(phase, applied[0], result.node)) is not None:
-            return _reduction(result.reduction, counted, rates, space, inner, body=False)
+            return _reduction(result.reduction, counted, rates, space, inner)
         return None
     if len(applied) != 1 or not phase.reads or not all(isinstance(phase.body[a], ReadNode) for a in applied[0].args):
         return None
@@ -170,8 +183,6 @@ def _one_application(phase: Structured, types: Types, rates: Rates, space: _Spac
     stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
     table = rates.require(stems, _table_kind(phase.body, node))
     size = space.points * _per_point(phase.body, node)
-    if rates.fused and (rates.reuses or size > table.size[-1]):
-        return None  # streams were measured further
     return table.at(size)
 
 
@@ -202,7 +213,7 @@ def _per_point(body: Sequence[Node], node: ApplyNode) -> int:
     return total
 
 
-def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, inner: int | None, *, body: bool) -> Grains:
+def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, inner: int | None) -> Grains:
     """Of all points, each `kind.bytes` wide.  Short rows, and few cells side by side, cost by the cell (or row) as well."""
     assert function is not None and space.reduce is not None
     size = space.points * kind.bytes
@@ -210,37 +221,20 @@ def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, in
     length = space.extents[space.reduce]
     side = inner is None or inner == space.reduce
     if cells == 1:
-        return _reduced(function, kind, rates, "full", size, body=body)
+        return _reduced(function, kind, rates, "full", size)
     long, short = ("row", "short") if side else ("col", "narrow")
     run = length if side else (space.extents[inner] if inner is not None else 1)
-    most, least = _reduced(function, kind, rates, long, size, body=body), _reduced(function, kind, rates, short, size, body=body)
+    most, least = _reduced(function, kind, rates, long, size), _reduced(function, kind, rates, short, size)
     if run >= LONG_ROW or least <= most:
         return most
     return Grains(most + -(-(least - most) * SHORT_ROW * (LONG_ROW - run) // (max(run, 1) * (LONG_ROW - SHORT_ROW))))
 
 
-def _reduced(function: str, kind: Kind, rates: Rates, layout: str, size: int, *, body: bool) -> Grains:
-    if body:
-        table = rates.table([f"body.{stem}" for stem in reduce_stems(function, layout)], kind)
-        if table is not None:
-            return table.at(size)
+def _reduced(function: str, kind: Kind, rates: Rates, layout: str, size: int) -> Grains:
     return rates.grains((*reduce_stems(function, layout), "copy", "add"), kind, size)
 
 
 # ------------------------------------------------------------------------------------ fused phases
-
-
-def _fused(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
-    total = _streams(phase, types, rates, number, space)
-    for place, node in enumerate(phase.body):
-        if isinstance(node, ApplyNode) and not _widens(phase, place):
-            total += _application(phase, node, rates, space.along(space.nodes[place]), "body.")
-    inner, _ = _inner(phase, types, space, number)
-    for result in phase.results:
-        if result.reduction is not None:
-            kind = types[result.value].element.kind
-            total += _reduction(result.reduction, kind, rates, space, inner, body=True)
-    return total
 
 
 def _widens(phase: Structured, place: int) -> bool:
@@ -253,90 +247,22 @@ def _widens(phase: Structured, place: int) -> bool:
     return counted and any(r.node == place and r.reduction == "add" for r in phase.results)
 
 
-def _application(phase: Structured, node: ApplyNode, rates: Rates, points: int, prefix: str) -> int:
-    function = node.function
-    if function == "pow" and isinstance(power := phase.body[node.args[1]], ConstantNode) and isinstance(power.value, float):
-        function = _POWERS.get(power.value, function)
-    stems = scalar_stems(function, _compute(phase.body, node), node.parameter)
-    kind, size = _table_kind(phase.body, node), points * _per_point(phase.body, node)
-    if function in CONSTANTS and isinstance(phase.body[node.args[CONSTANTS[function]]], ConstantNode):
-        stems = (f"{function}.constant", *stems)
-    if prefix:
-        table = rates.table([prefix + stem for stem in stems], kind)
-        if table is not None:
-            return table.at(size)
-    return rates.grains(stems, kind, size)
-
-
-def _streams(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
-    """Every operand read once, every result written once.  See Note [By points]."""
-    inner, strides = _inner(phase, types, space, number)
-    total = 0
-    seen: dict[ValueId, int] = {}
-    for read, on, step in zip(phase.reads, space.reads, strides, strict=True):
-        kind = types[read.value].element.kind
-        size = _bytes(read, on, types, space, number)
-        fresh = max(0, size - seen.get(read.value, 0))  # shifted reads of one operand share what they read
-        seen[read.value] = max(size, seen.get(read.value, 0))
-        if fresh:
-            whole = space.points * kind.bytes
-            total += scaled(rates.grains(("read", "copy", "add"), kind, whole), fresh, whole)
-        again = space.points * kind.bytes - size
-        if again > 0 and space.along(on) == space.points:  # windows: every element many times, from the cache
-            total += scaled(rates.grains(("read", "copy", "add"), kind, CACHED), again, CACHED)
-        if inner is not None and step[inner] > 1 and inner in on:
-            across = rates.table(("strided",), kind)
-            if across is not None:
-                total += across.at(size)
-    if space.reduce is None:
-        for result in phase.results:
-            kind = types[result.value].element.kind
-            fresh = rates.grains(("write", "copy", "add"), kind, space.points * kind.bytes)
-            reused = rates.table(("read",), kind) if rates.reuses else None
-            total += fresh if reused is None else min(fresh, reused.at(space.points * kind.bytes))
-    return total
-
-
 def _padding(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> Grains:
     """Reads that may leave their operand."""
     total = 0
     for read, on in zip(phase.reads, space.reads, strict=True):
+        copied = _copied(read, number)
+        if copied:
+            kind = types[read.value].element.kind
+            total += rates.grains(("pad", "copy", "write", "add"), kind, copied * kind.bytes)
         if _fills(read):
             kind = types[read.value].element.kind
             total += rates.grains(("pad", "copy", "write", "add"), kind, space.along(on) * kind.bytes)
     return Grains(total)
 
 
-def loop_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None = None) -> Grains | None:
-    """A loop whose body is element-wise and runs as one kernel: its state is read and written once.  None: another loop."""
-    turn = rates.table(("turn",), Kind.F64)
-    steps = [phase for phase in loop.body.phases if isinstance(phase, Structured)]
-    if turn is None or loop.until is not None or loop.keep or len(steps) != len(loop.body.phases) or not steps:
-        return None
-    if any(r.projection.stages for phase in steps for r in phase.reads):
-        return None
-    if any(r.reduction for phase in steps for r in phase.results):
-        return None
-    if any(isinstance(node, ApplyNode | ReadNode) and node.kind.is_complex for phase in steps for node in phase.body):
-        return None  # kernels do not compute with complex numbers
-    total, each = 0, 0
-    for phase in steps:
-        space = _space(phase, number, cut)
-        for place, node in enumerate(phase.body):
-            if isinstance(node, ApplyNode):
-                size = space.along(space.nodes[place]) * _per_point(phase.body, node)
-                costly = class_of(node.function) in ("transcendental", "divide")
-                each += _application(phase, node, rates, space.along(space.nodes[place]), "body.") if costly else turn.at(size)
-    for value in loop.results:
-        kind = types[value].element.kind
-        shape = [cut[1] if cut is not None and axis == cut[0] else number(n) for axis, n in enumerate(types[value].shape)]
-        size = prod(shape) * kind.bytes
-        total += rates.grains(("read", "copy", "add"), kind, size) + rates.grains(("write", "copy", "add"), kind, size)
-    return Grains(total + number(loop.trip) * each)
-
-
 def _declared(phase: Structured, types: Types, rates: Rates, number: Number, space: _Space) -> int:
-    """Without tables of the parts: see Note [One application]."""
+    """See Note [One application]."""
     touched: dict[ValueId, int] = {}
     for read, on in zip(phase.reads, space.reads, strict=True):
         touched[read.value] = max(touched.get(read.value, 0), _bytes(read, on, types, space, number))
@@ -357,5 +283,5 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Number, spa
     inner, _ = _inner(phase, types, space, number)
     for result, kind in zip(phase.results, kinds, strict=True):
         if result.reduction is not None:
-            times.append(_reduction(result.reduction, kind, rates, space, inner, body=False))
+            times.append(_reduction(result.reduction, kind, rates, space, inner))
     return max(*times, extra + times[0])

@@ -51,6 +51,11 @@ class Table:
             return Grains(times[place] * GRAIN)
         return Grains(_between(sizes[place - 1], times[place - 1], sizes[place], times[place], size))
 
+    def rate(self, size: int, where: int | None = None) -> Grains:
+        """`size` at the rate that holds at `where` (left out: at `size`): in proportion below the first point, too."""
+        place = min(max(size if where is None else where, self.size[0]), self.size[-1])
+        return Grains(self.at(place) * size // place)
+
 
 def _between(low: int, first: int, high: int, last: int, size: int) -> int:
     """Grains at `size`, strictly between two points."""

@@ -1,0 +1,269 @@
+"""What a structured phase will run as: which tier, which streams of bytes, which applications at how many points.
+
+Asked of those who decide (`kernels.policy`, `kernels.build`, `kernels.nest`), so that the rules stay in one place.  A phase is a
+*kernel* where kernels know its whole body and its size is worth one in the long run; else it is *calls* of NumPy, one an
+application, box by box.
+
+Note [What counts].  An application counts at the points on which it varies; in a kernel what varies along the innermost loop
+counts at all points, and what does not is outside that loop.  Small whole numbers count in the narrow kinds they are computed in.
+
+Neighbours: `points` (how long a form takes), `structured` (what else phases cost).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import prod
+from typing import Final, TypeAlias
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ....typechecker.types import ArrayType
+from ...graph.phases import Affine, ApplyNode, AxisKind, ConstantNode, Node, Read, ReadNode, Structured, ValueId
+from ...kernels import policy
+from ...kernels.build import Body, build_body
+from ...kernels.ir import Apply, Coordinate, Form, Literal, Load
+from ...kernels.narrowing import narrow
+from ...kernels.nest import Nest, plan_nest
+
+Number: TypeAlias = Callable[[Size], int]
+Types: TypeAlias = Mapping[ValueId, ArrayType]
+Axes: TypeAlias = frozenset[int]
+ALONG: Final = "along_"
+"""In front of a reduction that is a function of a node: a chain along rows has such."""
+
+
+class Tier(Enum):
+    KERNEL = "one compiled kernel"
+    CALLS = "a NumPy call an application"
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An operand of which `size` bytes are read.  `across`: neighbours in the innermost loop do not lie side by side."""
+
+    value: ValueId
+    kind: Kind
+    size: int
+    across: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A function at `points` points, each touching `each` bytes; `constant`: its divisor (or exponent) is one."""
+
+    function: str
+    compute: Kind
+    kind: Kind
+    points: int
+    each: int
+    parameter: int = 0
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """`points` numbers reduced.  They come in runs: rows (`along`), or what lies side by side across the reduce axis."""
+
+    function: str
+    kind: Kind
+    along: bool
+    points: int
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A phase as it will run; `written`: bytes of its results; `depth`: applications that wait for one another; `lines`: how
+    often its innermost loops (one, or two where they reduce across) are entered, `line`: the length of the last that is not
+    reduced."""
+
+    tier: Tier
+    points: int
+    reads: tuple[Stream, ...]
+    written: tuple[tuple[Kind, int], ...]
+    applied: tuple[Applied, ...]
+    reduced: tuple[Reduced, ...]
+    depth: int
+    lines: int = 1
+    line: int = 0
+
+    @property
+    def own(self) -> int:
+        """Bytes that the phase itself touches."""
+        return sum(stream.size for stream in self.reads) + sum(size for _, size in self.written)
+
+
+def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: Number, *, kernels: bool) -> Work:
+    """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
+    body = build_body(phase) if kernels and _is_candidate(phase, types, extents) else None
+    reads = tuple(_varies(read, extents) for read in phase.reads)
+    shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
+    steps = [_strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
+    kinds = [types[read.value].element.kind for read in phase.reads]
+    reduces = bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
+    bytes_ = [tuple(s * kind.bytes for s in own) for own, kind in zip(steps, kinds, strict=True)]
+    nest = plan_nest(extents, reduces, bytes_, frozenset())
+    inner = _inner(nest)
+    streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)
+    if body is None:
+        applied, depth = _calls(phase, reads, extents)
+        results = [(types[r.value].element.kind, r.reduction) for r in phase.results]
+        points = [prod(extents)] * len(results)
+    else:
+        body = narrow(body)
+        counted = {r.node for r in body.results if r.reduction == "add" and _is_count(body, r.node)}
+        applied, depth = _kernel(body, reads, extents, inner, counted)
+        results = [(Kind.BOOL if r.node in counted else r.kind, r.reduction) for r in body.results]
+        points = [prod(extents)] * len(results)
+    cells = prod(extents[:-1]) if reduces else prod(extents)
+    reduced = tuple(_reduced(kind, name, count, nest, body is None) for (kind, name), count in zip(results, points, strict=True)
+                    if name is not None)  # fmt: skip
+    across = nest.form is Form.ACROSS
+    lines = 1 if nest.form is Form.ALONG else prod(nest.sizes[: -2 if across else -1])
+    line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
+    written = tuple((types[r.value].element.kind, cells * types[r.value].element.kind.bytes) for r in phase.results)
+    return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, depth,
+                lines, line)  # fmt: skip
+
+
+def _is_candidate(phase: Structured, types: Types, extents: Sequence[int]) -> bool:
+    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
+    sums = any(r.reduction in ("add", "mul") and types[r.value].element.kind.is_float for r in phase.results)
+    return policy.is_candidate(prod(extents), applied, sums=sums)
+
+
+# ------------------------------------------------------------------------------------------ operands
+
+
+def _varies(read: Read, extents: Sequence[int]) -> Axes:
+    wide = frozenset(axis for axis, size in enumerate(extents) if size != 1)
+    stages = read.projection.stages
+    if stages and isinstance(first := stages[0], Affine):
+        return wide & {term.axis for index in first.indices for term in index.terms}
+    return wide
+
+
+def _strides(read: Read, extents: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
+    """Elements of the operand between neighbours on each axis of the space, as if it lay in row-major order."""
+    stages = read.projection.stages
+    if not stages:
+        return _row_major(shape)
+    if len(stages) > 1 or not isinstance(only := stages[0], Affine):
+        return _row_major(extents)
+    found = [0] * len(extents)
+    for index, step in zip(only.indices, _row_major(shape), strict=True):
+        for term in index.terms:
+            found[term.axis] += term.coefficient * step
+    return tuple(found)
+
+
+def _row_major(shape: Sequence[int]) -> tuple[int, ...]:
+    steps = [1] * len(shape)
+    for place in range(len(shape) - 2, -1, -1):
+        steps[place] = steps[place + 1] * shape[place + 1]
+    return tuple(steps)
+
+
+def _inner(nest: Nest) -> Axes:
+    """The axes of the vector loop."""
+    place = -2 if nest.form is Form.ACROSS and len(nest.groups) > 1 else -1
+    return frozenset(nest.groups[place]) if nest.groups else frozenset()
+
+
+def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[int, ...]], steps: Sequence[tuple[int, ...]],
+             kinds: Sequence[Kind], extents: Sequence[int], inner: Axes) -> tuple[Stream, ...]:  # fmt: skip
+    """Bytes of each operand once, however often and shifted it is read."""
+    found: dict[ValueId, Stream] = {}
+    for read, on, shape, own, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
+        size = min(prod(shape), prod(extents[axis] for axis in on)) * kind.bytes
+        moving = [abs(own[axis]) for axis in inner & on]
+        across = bool(moving) and min(moving) > 1
+        before = found.get(read.value)
+        if before is None or (size, across) > (before.size, before.across):
+            found[read.value] = Stream(read.value, kind, size, across or (before is not None and before.across))
+    return tuple(found.values())
+
+
+# ---------------------------------------------------------------------------------------- applications
+
+
+def _is_count(body: Body, place: int) -> bool:
+    """Truth values are counted as they are: no conversion is made for a sum of them."""
+    node = body.nodes[place]
+    return isinstance(node, Apply) and node.function == "convert" and body.kinds[node.args[0]] is Kind.BOOL
+
+
+def _kernel(
+    body: Body, reads: Sequence[Axes], extents: Sequence[int], inner: Axes, counted: Collection[int]
+) -> tuple[tuple[Applied, ...], int]:
+    """See Note [What counts]."""
+    varying: list[Axes] = []
+    depths: list[int] = []
+    found: list[Applied] = []
+    whole = prod(extents)
+    for place, node in enumerate(body.nodes):
+        match node:
+            case Load(operand):
+                varying.append(reads[operand])
+            case Coordinate(axis):
+                varying.append(frozenset({axis} if extents[axis] != 1 else ()))
+            case Apply():
+                on = frozenset[int]().union(*(varying[a] for a in node.args))
+                varying.append(on)
+                points = whole if on & inner else prod(extents[axis] for axis in on)
+                each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
+                constant = any(isinstance(body.nodes[a], Literal) for a in node.args)
+                if place not in counted:
+                    found.append(Applied(node.function, node.compute, node.kind, points, each, node.parameter, constant))
+                depths.append(1 + max((depths[a] for a in node.args), default=0))
+                continue
+            case _:
+                varying.append(frozenset())
+        depths.append(0)
+        assert len(depths) == place + 1
+    return tuple(found), max(depths, default=0)
+
+
+def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> tuple[tuple[Applied, ...], int]:
+    varying: list[Axes] = []
+    found: list[Applied] = []
+    for node in phase.body:
+        match node:
+            case ReadNode():
+                varying.append(reads[node.index])
+            case ApplyNode():
+                on = frozenset[int]().union(*(varying[a] for a in node.args))
+                varying.append(on)
+                compute = kind_of(phase.body[node.args[1 if node.function == "select" else 0]])
+                each = node.kind.bytes + sum(kind_of(phase.body[a]).bytes for a in node.args)
+                constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)
+                points = prod(extents[axis] for axis in on)
+                found.append(Applied(_plain(phase, node), compute, node.kind, points, each, node.parameter, constant))
+            case _:
+                axis = getattr(node, "axis", None)
+                varying.append(frozenset({axis}) if axis is not None and extents[axis] != 1 else frozenset())
+    return tuple(found), len(found)
+
+
+_POWERS: Final = {2.0: "mul", 0.5: "sqrt"}
+
+
+def _plain(phase: Structured, node: ApplyNode) -> str:
+    """A power that is quicker than powers are."""
+    if node.function == "pow" and isinstance(power := phase.body[node.args[1]], ConstantNode) and isinstance(power.value, float):
+        return _POWERS.get(power.value, node.function)
+    return node.function
+
+
+def kind_of(node: Node) -> Kind:
+    return node.kind if isinstance(node, ReadNode | ConstantNode | ApplyNode) else Kind.I64
+
+
+def _reduced(kind: Kind, function: str, points: int, nest: Nest, calls: bool) -> Reduced:
+    length = nest.sizes[-1]
+    if nest.form is Form.ACROSS and not calls:
+        return Reduced(function, kind, False, points, nest.sizes[-2])
+    return Reduced(function, kind, True, points, length)

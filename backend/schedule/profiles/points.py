@@ -1,0 +1,139 @@
+"""How long a phase takes in the form it will have: what moves past the processor, what is computed, and the call.
+
+Time = the step + the longer of moving and computing + a part of the shorter, since a processor does both at once, but not
+perfectly.
+
+Note [Moving].  A byte costs by how many others were touched since it was last (`reuse`): what was touched lately is still near.
+`read` and `write` are measured by the bytes of all that goes round.
+
+Note [Computing].  `point.…` is one more application in a kernel on one thread, `ufunc.…` one NumPy call's; `row.…` and `column.…`
+reduce runs of so many numbers (1024 runs).  `team` turns what one thread would compute into what the executor takes for it, by
+whatever rules it shares work out.
+
+Neighbours: `forms` (what will run), `rates`, `tables`; `backend.run.calibration` measures the tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ...graph.costs import class_of
+from ...kernels import policy
+from .forms import ALONG, Applied, Reduced, Tier, Work
+from .keys import scalar_stems
+from .rates import Around, Rates
+from .tables import GRAIN, Grains, Table
+
+RUNS: Final = 1024
+"""Runs that `row` and `column` are about."""
+OVERLAP: Final = (3, 10)
+"""The part of the shorter of moving and computing that the longer does not hide."""
+_SAME: Final = {"square": "mul", "half_power": "sqrt"}
+
+
+ALONE: Final = Around()
+
+
+def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
+    """NoTable: an application that the device has no figure for."""
+    start = step(rates, max(work.own, around.total), more(work))
+    moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
+    if work.tier is Tier.KERNEL:
+        return Grains(start + together(moved, computed, rates))
+    fresh = sum(_fresh(size, rates) for _, size in work.written if not work.reduced)
+    shared = work.points >= policy.SHARED_CALLS
+    return Grains(start + fresh + (together(moved, computed, rates) if shared else overlapped(moved, computed)))
+
+
+def _fresh(size: int, rates: Rates) -> int:
+    """What memory takes that was not there before."""
+    table = rates.table(("fresh",), Kind.F64)
+    return 0 if table is None or size < table.size[0] else table.at(size)
+
+
+def overlapped(moved: int, computed: int) -> int:
+    return max(moved, computed) + min(moved, computed) * OVERLAP[0] // OVERLAP[1]
+
+
+def together(moved: int, computed: int, rates: Rates) -> int:
+    """What the executor takes for so much moving and computing of one thread.  See Note [Computing]."""
+    alone = overlapped(moved, computed)
+    names = ("team.moved", "team") if moved > computed else ("team",)
+    table = rates.table(names, Kind.F64)
+    return alone if table is None else min(alone, int(table.rate(-(-alone // GRAIN))))
+
+
+def more(work: Work) -> int:
+    """Operands of a kernel beyond one, or NumPy calls beyond one."""
+    return max(0, len(work.reads) - 1 if work.tier is Tier.KERNEL else len(work.applied) + len(work.reduced) - 1)
+
+
+def step(rates: Rates, total: int, calls: int = 0) -> Grains:
+    """What running a phase takes beside its work, in a program that touches so many bytes; `calls`: those after the first."""
+    table = rates.table(("call",), Kind.F64)
+    return Grains(rates.grains(("step",), Kind.F64, max(1, total)) + (0 if table is None else calls * table.at(max(1, total))))
+
+
+def applied_grains(work: Work, rates: Rates) -> int:
+    """What one thread computes.  See Note [Computing]."""
+    if work.tier is Tier.KERNEL:
+        computed = _applied(work.applied, "point.", rates) + sum(_reduced(one, rates) for one in work.reduced)
+        lines = rates.table(("line.column" if work.reduced else "line",), Kind.F64) if work.lines > 1 else None
+        return computed + (0 if lines is None else lines.at(work.line) * work.lines // RUNS)
+    reduced = sum(_looked_up(r.function, "ufunc.reduce.", r.kind, r.points * r.kind.bytes, rates) for r in work.reduced)
+    return _applied(work.applied, "ufunc.", rates) + reduced
+
+
+def moved_grains(work: Work, rates: Rates, around: Around) -> int:
+    """See Note [Moving]."""
+    moved, own = 0, work.own
+    for stream in work.reads:
+        where = max(around.since.get(stream.value, own), stream.size)
+        moved += _stream("read", stream.size, where, rates)
+        if stream.across and (strided := rates.table(("strided",), stream.kind)) is not None:
+            moved += strided.rate(stream.size)
+    if not work.reduced:
+        for _, size in work.written:
+            moved += _stream("read", size, size, rates) if rates.reuses else _stream("write", size, max(own, around.total), rates)
+    return moved
+
+
+def _stream(name: str, size: int, where: int, rates: Rates) -> int:
+    return rates.require((name,), Kind.F64).rate(size, where)
+
+
+def _applied(applied: Iterable[Applied], prefix: str, rates: Rates) -> int:
+    total = 0
+    for one in applied:
+        if one.function.startswith(ALONG):
+            total += _reduced(Reduced(one.function.removeprefix(ALONG), one.kind, True, one.points, 1 << 10), rates)
+            continue
+        function = _SAME.get(one.function, one.function)
+        kind = one.kind if function.startswith("convert") else one.compute
+        stems = scalar_stems(function, one.compute, one.parameter)
+        if one.constant:
+            stems = (f"{function}.constant", *stems)
+        total += _first(rates, (*(prefix + stem for stem in stems), *_class(prefix, function)), kind).rate(one.points * one.each)
+    return total
+
+
+def _class(prefix: str, function: str) -> tuple[str, ...]:
+    """What stands in for a function that was not measured."""
+    return (f"{prefix}exp", f"{prefix}add") if class_of(function) == "transcendental" else (f"{prefix}add",)
+
+
+def _first(rates: Rates, stems: Iterable[str], kind: Kind) -> Table:
+    return rates.require(tuple(stems), kind)
+
+
+def _looked_up(function: str, prefix: str, kind: Kind, size: int, rates: Rates) -> int:
+    return rates.require((prefix + function, prefix + "add"), kind).rate(size)
+
+
+def _reduced(one: Reduced, rates: Rates) -> int:
+    """Runs of numbers, reduced one after the other."""
+    name = "row" if one.along else "column"
+    table = rates.require((f"{name}.{one.function}", f"{name}.add", f"row.{one.function}", "row.add"), one.kind)
+    return table.at(one.run) * one.points // (one.run * RUNS)

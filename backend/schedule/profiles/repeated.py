@@ -1,0 +1,79 @@
+"""Loops that run as kernels: element-wise ones, all turns of an element before the next, and those over rotations of their state,
+a call a turn.  `kernels.loops` and `kernels.stencils` say which.
+
+Note [Turns].  In a turn an application may have to wait for the one before; `turn` is what it takes then, `point` what it takes
+when others go on meanwhile.  A turn takes the longer of all its applications and its longest chain of them.
+
+Neighbours: `forms`, `points` (one turn), `cost` (other loops).
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from ....typechecker.elements import Kind
+from ...graph import traverse
+from ...graph.phases import Loop, Structured
+from ...kernels.build import build_body
+from ...kernels.loops import build_loop, merge_loop
+from ...kernels.stencils import merge_stencil, rotation_amounts
+from .forms import Number, Types, Work, work_of
+from .points import applied_grains, moved_grains, step, together
+from .rates import Around, Rates
+from .tables import Grains
+
+
+def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains | None:
+    """None: it runs step by step."""
+    if not rates.kernels or not loop.body.params:
+        return None
+    merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    if merged is not None:
+        if any(size.constant is None for size in traverse.sizes(merged)) or build_loop(merged) is None:
+            return None
+        return _turns_of_elements(loop, merged, types, rates, number, cut)
+    amounts = rotation_amounts(loop)
+    if not amounts and amounts != ():
+        return None
+    turn = merge_stencil(
+        loop, lambda value: types[value].element.kind, lambda value: types[value].shape, dict.fromkeys(amounts or (), 1)
+    )
+    if turn is None or build_body(turn.phase) is None:
+        return None
+    ways = len({own[:-1] for own, state in zip(turn.offsets, turn.states, strict=True) if state is not None})
+    return _turns_of_stencils(loop, turn.phase, types, rates, number, cut, ways)
+
+
+def _work(phase: Structured, types: Types, number: Number, cut: tuple[int, int] | None) -> Work | None:
+    extents = [number(axis.size) for axis in phase.axes]
+    if cut is not None:
+        extents[cut[0]] = cut[1]
+    return work_of(phase, types, tuple(extents), number, kernels=True) if prod(extents) else None
+
+
+def _turns_of_elements(
+    loop: Loop, merged: Structured, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None
+) -> Grains:
+    work = _work(merged, types, number, cut)
+    if work is None:
+        return Grains(0)
+    around = rates.around.get(loop.id, Around())
+    chain = work.depth * rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
+    computed = number(loop.trip) * max(chain, applied_grains(work, rates))
+    moved = moved_grains(work, rates, around)
+    return Grains(step(rates, max(around.total, work.own)) + together(moved, computed, rates))
+
+
+def _turns_of_stencils(
+    loop: Loop, phase: Structured, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None, ways: int
+) -> Grains:
+    """`ways`: distances along axes but the last, at each of which the space is cut."""
+    work = _work(phase, types, number, cut)
+    if work is None:
+        return Grains(0)
+    around = rates.around.get(loop.id, Around())
+    inside = Around(work.own, {})
+    each = ways * rates.grains(("turn.step", "step"), Kind.F64, max(1, work.own))
+    each += together(moved_grains(work, rates, inside), applied_grains(work, rates), rates)
+    both = moved_grains(work, rates, around)
+    return Grains(step(rates, max(around.total, work.own)) + both + number(loop.trip) * each)

@@ -1,0 +1,68 @@
+"""How many bytes a program touches between two uses of a value: whether an operand is still near when a phase reads it.
+
+A program is taken to run again and again, as a block of a loop does: what is used once a run comes round after all other bytes
+of the run.  Views are their operand under other indices.
+
+Neighbours: `points` (Note [Moving]), `cost` (asks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Input, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
+from .forms import Number, Types
+from .rates import Around
+
+_MOST_KEPT = 16
+_kept: dict[int, tuple[BoundGraph, dict[PhaseId, Around]]] = {}
+
+
+def surroundings(bound: BoundGraph, number: Number) -> dict[PhaseId, Around]:
+    """Of every phase; kept with the graph."""
+    found = _kept.get(id(bound))
+    if found is not None and found[0] is bound:
+        return found[1]
+    made: dict[PhaseId, Around] = {}
+    _walk(bound.graph.phases, bound.graph.types, number, made)
+    while len(_kept) >= _MOST_KEPT:
+        _kept.pop(next(iter(_kept)), None)
+    _kept[id(bound)] = (bound, made)
+    return made
+
+
+def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[PhaseId, Around]) -> int:
+    """Enter the phases of a block, and of blocks inside; the bytes that one pass through it touches."""
+    roots: dict[ValueId, ValueId] = {}
+    touched = [_touched(phase, types, number, roots, made) for phase in phases]
+    total = sum(size for size, _ in touched)
+    last: dict[ValueId, int] = {}
+    clock = -total
+    for _ in range(2):
+        for phase, (size, values) in zip(phases, touched, strict=True):
+            since = {value: clock - last.get(roots.get(value, value), clock - total) for value in traverse.operands(phase)}
+            made[phase.id] = Around(total, since)
+            last.update((value, clock) for value in values)
+            clock += size
+    return total
+
+
+def _touched(
+    phase: Phase, types: Types, number: Number, roots: dict[ValueId, ValueId], made: dict[PhaseId, Around]
+) -> tuple[int, tuple[ValueId, ...]]:
+    inside = [_walk(graph.phases, types, number, made) for graph in traverse.subgraphs(phase)]
+    if isinstance(phase, Input | Output | Print):
+        return 0, ()
+    if isinstance(phase, Structured) and all(isinstance(phase.body[r.node], ReadNode) and not r.reduction for r in phase.results):
+        for result in phase.results:
+            node = phase.body[result.node]
+            assert isinstance(node, ReadNode)
+            source = phase.reads[node.index].value
+            roots[result.value] = roots.get(source, source)
+        return 0, ()
+    values = dict.fromkeys(roots.get(value, value) for value in (*traverse.operands(phase), *traverse.results(phase)))
+    size = sum(prod(map(number, types[value].shape)) * types[value].element.kind.bytes for value in values)
+    return max([size, *inside]), tuple(values)

@@ -1,0 +1,233 @@
+"""Measured devices: what a phase will run as, and what it takes, on tables made up for the purpose."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from rho import backend
+from rho.backend.graph import traverse
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.graph.phases import LibraryPhase, Loop, Structured
+from rho.backend.kernels import policy
+from rho.backend.run.calibration.clock import rising
+from rho.backend.run.calibration.computing import falling
+from rho.backend.run.calibration.moving import shared_out
+from rho.backend.schedule.profiles import Calibration, DeviceProfile, Table, forms, points, step_ns
+from rho.backend.schedule.profiles.cost import numbers_of
+from rho.backend.schedule.profiles.rates import Around, Rates
+from rho.backend.schedule.profiles.reuse import surroundings
+from rho.lang.source import Source
+from rho.typechecker.check import check
+from rho.typechecker.elements import Kind
+
+FAR = 1 << 50
+MANY = 1 << 14
+
+
+def flat(ns: int) -> Table:
+    return Table((1, FAR), (ns, ns))
+
+
+def line(rate: int) -> Table:
+    return Table((1, 10**9), (rate, rate * 10**9))
+
+
+TABLES = {
+    "step.f64": flat(1000), "first.f64": flat(300), "call.f64": flat(10), "read.f64": line(1), "write.f64": line(2),
+    "point.add.f64": line(4), "point.mul.f64": line(4), "point.exp.f64": line(100), "row.add.f64": line(1024 * 8),
+    "column.add.f64": line(1024 * 3), "ufunc.add.f64": line(7), "ufunc.mul.f64": line(7), "ufunc.exp.f64": line(200),
+    "ufunc.add.c128": line(9), "ufunc.reduce.add.f64": line(5), "turn.f64": line(6), "turn.step.f64": flat(500),
+    "grade.f64": line(50), "gather.f64": line(20), "gather.sorts.f64": line(30),
+    "line.f64": Table((4, 100, FAR), (4096, 1024, 1)),
+}  # fmt: skip
+
+
+def device(**more: Table) -> DeviceProfile:
+    return DeviceProfile("cpu0", "cpu", home=True, ops={**TABLES, **{name.replace("__", "."): t for name, t in more.items()}})
+
+
+def bound(text: str, **shapes: tuple[int, ...]) -> BoundGraph:
+    found = check(Source("<test>", text))
+    assert found.core is not None, found.diagnostics
+    return backend.bind_shapes(found.core, shapes)
+
+
+def of(graph: BoundGraph, kind: type = Structured) -> list:
+    return [phase for phase in traverse.all_phases(graph.graph) if isinstance(phase, kind)]
+
+
+def work(graph: BoundGraph, place: int = 0) -> forms.Work:
+    phase, number = of(graph)[place], numbers_of(graph)
+    extents = tuple(number(axis.size) for axis in phase.axes)
+    return forms.work_of(phase, graph.graph.types, extents, number, kernels=True)
+
+
+def ns(graph: BoundGraph, phase: object, on: DeviceProfile | None = None, launches: int = 1) -> int:
+    found = step_ns(phase, graph, on or device(), Calibration(), launches)  # type: ignore[arg-type]
+    assert found is not None
+    return found.ns
+
+
+def part(ns: int) -> int:
+    """What of the shorter of moving and computing shows."""
+    return -(-ns * points.OVERLAP[0] // points.OVERLAP[1])
+
+
+SUM = "input x : f64[n]\ninput y : f64[n]\noutput z ← x+y\n"
+
+
+# ------------------------------------------------------------------------------------------- forms
+
+
+def test_what_has_a_kernel_is_asked_of_the_policy() -> None:
+    assert work(bound(SUM, x=(MANY,), y=(MANY,))).tier is forms.Tier.KERNEL
+    assert work(bound(SUM, x=(50,), y=(50,))).tier is forms.Tier.CALLS
+    complex_sum = SUM.replace("f64", "c128")
+    assert work(bound(complex_sum, x=(MANY,), y=(MANY,))).tier is forms.Tier.CALLS
+    assert policy.is_candidate(policy.SMALL, ["add"], sums=False) and not policy.is_candidate(50, ["add"], sums=False)
+    assert policy.is_candidate(50, ["exp"], sums=False) and policy.is_candidate(50, [], sums=True)
+
+
+def test_applications_count_where_they_vary() -> None:
+    graph = bound("input A : f64[r c]\ninput v : f64[r]\noutput z ← A-⍤1 0⊢*v+v\n", A=(100, 200), v=(100,))
+    first, second = ({one.function: one.points for one in work(graph, place).applied} for place in (0, 1))
+    assert first == {"add": 100, "exp": 100} and second == {"sub": 20_000}
+
+
+def test_an_operand_is_read_once_however_often_it_is_shifted() -> None:
+    graph = bound("input x : f64[n]\noutput z ← 3+/x\n", x=(MANY,))
+    found = work(graph)
+    assert [round(stream.size / MANY) for stream in found.reads] == [8]
+    assert sum(one.points for one in found.applied) + sum(one.points for one in found.reduced) >= 2 * (MANY - 2)
+
+
+def test_reductions_go_along_rows_or_across_columns() -> None:
+    (along,) = work(bound("input A : f64[r c]\noutput z ← +/A\n", A=(300, 400))).reduced
+    assert along.along and (along.points, along.run) == (120_000, 400)
+    (across,) = work(bound("input A : f64[r c]\noutput z ← +⌿A\n", A=(300, 400))).reduced
+    assert not across.along and (across.points, across.run) == (120_000, 400)
+
+
+def test_truth_values_are_counted_as_they_are() -> None:
+    found = work(bound("input x : f64[n]\noutput z ← +/x>0.5\n", x=(MANY,)))
+    assert [one.function for one in found.applied] == ["gt"]
+    assert [one.kind for one in found.reduced] == [Kind.BOOL]
+
+
+def test_a_transposed_operand_is_read_across() -> None:
+    found = work(bound("input A : f64[r r]\ninput B : f64[r r]\noutput z ← A+⍉B\n", A=(128, 128), B=(128, 128)))
+    assert sorted(stream.across for stream in found.reads) == [False, True]
+
+
+# ------------------------------------------------------------------------------------------- times
+
+
+def test_a_kernel_takes_its_step_the_longer_part_and_some_of_the_shorter() -> None:
+    graph = bound(SUM, x=(MANY,), y=(MANY,))
+    moved, computed = MANY * (16 * 1 + 8 * 2), MANY * 24 * 4
+    assert ns(graph, of(graph)[0]) == 1000 + 300 + 10 + computed + part(moved)
+    assert ns(graph, of(graph)[0], launches=3) == 300 + 3 * (1010 + computed) + part(3 * moved)
+
+
+def test_a_team_is_asked_for_what_one_thread_would_take() -> None:
+    graph = bound(SUM, x=(MANY,), y=(MANY,))
+    alone = MANY * 24 * 4 + part(MANY * 32)
+    assert abs(ns(graph, of(graph)[0], device(team__f64=Table((alone,), (alone // 2,)))) - 1310 - alone // 2) <= 1
+    assert ns(graph, of(graph)[0], device(team__f64=Table((alone,), (2 * alone,)))) == 1310 + alone
+
+
+def test_short_rows_cost_entering_their_loop() -> None:
+    wide = bound("input A : f64[r c]\ninput v : f64[c]\noutput z ← A+⍤1⊢v\n", A=(256, 400), v=(400,))
+    narrow = bound("input A : f64[r c]\ninput v : f64[c]\noutput z ← A+⍤1⊢v\n", A=(25_600, 4), v=(4,))
+    rates = Rates(device())
+    assert (
+        points.applied_grains(work(narrow), rates) > points.applied_grains(work(wide), rates) + (25_600 * 4 - 256 << 16) * 9 // 10
+    )
+
+
+def test_bytes_cost_by_what_was_touched_since() -> None:
+    table = Table((100, 1000, 10_000, 10**7), (100, 2000, 40_000, 10**8))
+    graph = bound(SUM, x=(MANY,), y=(MANY,))
+    rates = Rates(device(read__f64=table))
+    near, far = (
+        points.moved_grains(work(graph), rates, Around(0, {r.value: since for r in of(graph)[0].reads})) for since in (1, 10**9)
+    )
+    assert near < far
+    assert table.rate(10, 10_000) > table.rate(10, 100) == 10 << 16
+
+
+def test_reuse_is_what_lies_between_two_uses() -> None:
+    graph = bound("input x : f64[n]\ninput y : f64[n]\noutput a ← +/x\noutput b ← +/y\noutput c ← ⌈/x\n", x=(1000,), y=(1000,))
+    found = surroundings(graph, numbers_of(graph))
+    sums = [phase for phase in of(graph) if phase.axes]
+    since = [found[phase.id].since[phase.reads[0].value] for phase in sums]
+    total = found[sums[0].id].total
+    assert 24_000 <= total <= 24_100 and since[0] <= 8_100 and since[2] >= 16_000 and since[1] == total
+
+
+def test_views_are_their_operand() -> None:
+    graph = bound("input A : f64[r c]\noutput z ← +/⍉A\noutput y ← +/A\n", A=(100, 100))
+    found = surroundings(graph, numbers_of(graph))
+    assert max(around.total for around in found.values()) < 170_000
+
+
+def test_a_grade_that_nobody_reads_costs_its_step_and_the_sort_is_a_sort() -> None:
+    graph = bound("input x : f64[n]\noutput z ← x[⍋x]\n", x=(MANY,))
+    grade, gather = of(graph, LibraryPhase)
+    assert ns(graph, grade) < 2000
+    assert ns(graph, gather) == 16 * MANY * 30
+
+
+def test_a_gather_costs_by_where_it_reads_from() -> None:
+    table = Table((24_000, 2_400_000, 24_000_000), (10_000, 4_000_000, 100_000_000))
+    near = bound("input x : f64[n]\ninput i : idx<n>[m]\noutput z ← x[i]\n", x=(1000,), i=(100_000,))
+    far = bound("input x : f64[n]\ninput i : idx<n>[m]\noutput z ← x[i]\n", x=(1_000_000,), i=(100_000,))
+    times = [ns(graph, of(graph, LibraryPhase)[0], device(gather__f64=table)) for graph in (near, far)]
+    assert times[1] > 2 * times[0]
+
+
+def test_element_wise_loops_are_one_kernel_and_rotations_a_call_a_turn() -> None:
+    graph = bound("input x : f64[n]\noutput z ← {0.5×⍵+⍵}⍣7⊢x\n", x=(MANY,))
+    moved, computed = MANY * (8 + 16), 7 * max(2 * 6 * 24 * MANY, 4 * 48 * MANY)
+    assert ns(graph, of(graph, Loop)[0]) == 1000 + computed + part(moved)
+    turns = []
+    for trips in (10, 20):
+        stencil = bound(f"input x : f64[n]\noutput z ← {{(⍵+1⌽⍵)÷2}}⍣{trips}⊢x\n", x=(MANY,))
+        turns.append(ns(stencil, of(stencil, Loop)[0], device(point__div__f64=line(1))))
+    assert turns[1] - turns[0] >= 10 * 500
+    of_complex = bound("input x : c128[n]\noutput z ← {0.5×⍵+⍵}⍣7⊢x\n", x=(MANY,))
+    assert ns(of_complex, of(of_complex, Loop)[0], device(ufunc__mul__c128=line(1))) > 7 * 1000
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [(SUM, "xy"), ("input x : f64[n]\noutput z ← +/x\n", "x"), ("input x : f64[n]\noutput z ← *x×x\n", "x"),
+     ("input x : c128[n]\ninput y : c128[n]\noutput z ← x+y\n", "xy"), ("input x : f64[n]\noutput z ← {0.5×⍵+⍵}⍣7⊢x\n", "x"),
+     ("input x : f64[n]\noutput z ← ⍋x\n", "x"), ("input x : f64[n]\noutput z ← 3+/x\n", "x")],
+)  # fmt: skip
+def test_more_never_takes_less(text: str, names: str) -> None:
+    times = []
+    for size in (10, 100, 1000, 8191, 8192, 10_000, 100_000, 524_288, 1_000_000, 10_000_000):
+        graph = bound(text, **dict.fromkeys(names, (size,)))
+        longest = max((phase for phase in traverse.all_phases(graph.graph)), key=lambda phase: ns(graph, phase))
+        times.append(ns(graph, longest, device(read__f64=Table((1000, 100_000), (10, 4000)))))
+    kernels = [place for place, size in enumerate((10, 100, 1000, 8191, 8192)) if size >= policy.SMALL]
+    for place, (less, more) in enumerate(pairwise(times)):
+        assert less <= more or place + 1 in kernels, (place, times)  # a kernel may be quicker than fewer points without
+
+
+# ------------------------------------------------------------------------------------------ solving
+
+
+def test_what_falls_though_it_cannot_is_evened_out() -> None:
+    assert rising([1.0, 3.0, 2.0, 4.0]) == [1.0, 2.5, 2.5, 4.0]
+    assert rising([5.0, 4.0, 3.0]) == [4.0, 4.0, 4.0] and rising([]) == []
+    assert falling([4.0, 5.0, 1.0]) == [4.5, 4.5, 1.0]
+
+
+def test_a_team_never_takes_longer_than_one_thread() -> None:
+    table = shared_out({1000: 5000, 100_000: 90_000, 10_000: 9_000, 1_000_000: 500_000})
+    assert table.size == (1000, 10_000, 100_000, 1_000_000)
+    assert all(ns <= size for size, ns in zip(table.size, table.ns, strict=True)) and list(table.ns) == sorted(table.ns)
