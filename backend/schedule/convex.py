@@ -28,9 +28,9 @@ Line = tuple[Fraction, Fraction]
 def worth(bounds: Bounds) -> bool:
     """Whether something can be cut, and the program is small enough."""
     problem = bounds.timer.problem
-    if all(bounds.whole) or any(getattr(edge, "only", None) is not None for edge in problem.edges):
+    if all(bounds.whole) or any(edge.only is not None for edge in problem.edges):
         return False
-    if any(getattr(task, "together", None) is not None for task in problem.phases):
+    if any(task.together is not None for task in problem.phases):
         return False
     classes = [len(kinds) for kinds in bounds.costs.allowed_classes]
     timer = bounds.timer

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 
 from ..graph.phases import PhaseId, ValueId
 from .explain import bytes_text
+from .explain_classes import folded, ranges
 from .plan import (
     Box,
     BranchStep,
@@ -62,10 +63,11 @@ def queues_text(plan: Plan) -> str:
     if plan.speculated:
         made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
         lines.append("both arms run: " + ", ".join(_value(value, names) for value in made))
-    for queue in plan.main.queues:
-        lines.append(_heading(queue, busy, peaks, plan))
-        lines += [_INDENT + line for step in queue.steps for line in _step(step, known, names)]
-    idle = [device.id for device in plan.devices if device.id not in busy]
+    lines += folded([
+        (_heading(queue, busy, peaks, plan), *(_INDENT + line for step in queue.steps for line in _step(step, known, names)))
+        for queue in plan.main.queues
+    ])  # fmt: skip
+    idle = ranges([device.id for device in plan.devices if device.id not in busy])
     if idle:
         shown = ", ".join(idle[:8]) + (f" and {len(idle) - 8} more" if len(idle) > 8 else "")
         lines.append(f"idle: {shown}")
