@@ -19,7 +19,7 @@ NumArray: TypeAlias = np.ndarray[Any, Any]
 _PIECE = 1 << 15
 """Items that are gone through twice at once: they stay in cache."""
 _EACH = BLOCK // RUN
-_NOTHING = {np.add: -0.0, np.multiply: 1.0}
+_NOTHING: dict[np.ufunc, float] = {np.add: -0.0, np.multiply: 1.0}
 """What changes nothing, not even the sign of a zero."""
 
 

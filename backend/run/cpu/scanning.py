@@ -110,7 +110,7 @@ def _lines(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: in
         return None
     lines, length, bytes = prod(arg.shape[:axis]), arg.shape[axis], code.kind.bytes
     step, source = arg.strides[axis], _address(arg)
-    result = room(arg.shape, arg.dtype)
+    result: NumArray = room(arg.shape, arg.dtype)
     target, pitch = _address(result), length * bytes
     if team > 1 and lines < 2 * team and length >= _PIECES * team * BLOCK:
         totals = address_of(replace(code, form=Form.TOTALS, streamed=False))
@@ -179,7 +179,7 @@ def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: 
     if address is None:
         return None
     tables, length = prod(arg.shape[:axis]), arg.shape[axis]
-    result = room(arg.shape, arg.dtype)
+    result: NumArray = room(arg.shape, arg.dtype)
     source, target, pitch = _address(arg), _address(result), cells * bytes
     by_table = team == 1 or tables >= 2 * team
     count, least = (tables, 1) if by_table else (cells, max(code.lanes, ALIGNMENT // bytes))
