@@ -339,6 +339,14 @@ def test_what_a_block_asks_in_vain_is_rejected(block: str, code: str) -> None:
     assert found.span.start >= len(SCHEDULED)
 
 
+def test_a_deadline_that_cannot_be_met_is_told_in_time_not_in_ticks() -> None:
+    with pytest.raises(Rejected) as caught:
+        scheduled("deadline 1ns")
+    found = caught.value.diagnostics[0]
+    assert "ticks" not in " ".join((found.message, *found.notes))
+    assert any(unit in found.message for unit in (" ns", " µs", " ms")) and "too few" in found.notes[0]
+
+
 def test_a_name_of_two_values_is_ambiguous() -> None:
     with pytest.raises(Rejected, match="SCH201"):
         scheduled("place a on gpu0", SCHEDULED + "a ← a+1\n⎕←a\n")

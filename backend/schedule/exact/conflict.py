@@ -90,7 +90,7 @@ def _deadline_conflict(problem: Problem, deadline: Deadline, bound: int, certify
     if any(isinstance(d, LimitMachines) for d in kept):
         words += " on so few machines"
     return Conflict(
-        "SCH106", (*kept, deadline), (words,), f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} too few"
+        "SCH106", (*kept, deadline), (words,), f"the deadline is {deadline.ticks} ticks: {bound - deadline.ticks} ticks too few"
     )
 
 

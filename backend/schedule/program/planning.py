@@ -8,10 +8,11 @@ Neighbours: `problem_of`, `plan_of`, `instances.directives` (texts), `objectives
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed
 from ....lang.source import Source, Span
@@ -20,6 +21,7 @@ from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import PhaseId
 from ..budget import DEFAULT, Budget
+from ..explain_queues import time_text
 from ..fences import synchronise
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
@@ -89,7 +91,7 @@ def plan_program(
         )
         answer = replace(answer, speculated=apart)
     if answer.schedule is None or answer.status is Status.ABORTED:
-        raise _without_plan(answer, core)
+        raise _without_plan(answer, core, program.problem.tick_ns)
     hash = program_hash(core)
     plan = plan_of(program, answer, hash)
     faults = check_plan(plan, bound)
@@ -98,7 +100,7 @@ def plan_program(
         program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
         answer = replace((planner or _best)(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
-            raise _without_plan(answer, core)
+            raise _without_plan(answer, core, program.problem.tick_ns)
         plan = plan_of(program, answer, hash)
         faults = check_plan(plan, bound)
     wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
@@ -167,7 +169,7 @@ def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence
     return replace(program, problem=replace(program.problem, objectives=wanted))
 
 
-def _without_plan(answer: Answer, core: Core) -> Rejected | RunFailed:
+def _without_plan(answer: Answer, core: Core, tick_ns: int) -> Rejected | RunFailed:
     """Why there is no plan."""
     span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
     if answer.status is Status.ABORTED:
@@ -175,17 +177,25 @@ def _without_plan(answer: Answer, core: Core) -> Rejected | RunFailed:
     if answer.conflict is None:
         message = "no plan was found within the budget, nor that there is none"
         return RunFailed([Diagnostic("E709", message, span)])
-    return Rejected([conflict_diagnostic(answer.conflict, span)])
+    return Rejected([conflict_diagnostic(answer.conflict, span, tick_ns)])
 
 
-def conflict_diagnostic(conflict: Conflict, elsewhere: Span) -> Diagnostic:
+_TICKS: Final = re.compile(r"(\d+) ticks( or fewer)?")
+
+
+def _in_time(words: str, tick_ns: int) -> str:
+    """A program's times are times, not ticks."""
+    return _TICKS.sub(lambda found: time_text(int(found[1]) * tick_ns) + (" or less" if found[2] else ""), words)
+
+
+def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Diagnostic:
     """The fewest facts that contradict each other, at the first line that says one of them."""
     lines = [directive.line for directive in conflict.directives]
     spans = [Span(elsewhere.file, line.start, line.end) for line in lines if line.start >= 0]
     said = [f"`{' '.join(line.text.split())}` (line {line.number})" for line in lines]
-    message = "these cannot all hold: " + "; ".join((*said, *conflict.facts))
+    message = "these cannot all hold: " + "; ".join((*said, *(_in_time(fact, tick_ns) for fact in conflict.facts)))
     labels = tuple(Label(span, "and this") for span in spans[1:])
-    notes = () if conflict.hint is None else (conflict.hint,)
+    notes = () if conflict.hint is None else (_in_time(conflict.hint, tick_ns),)
     return Diagnostic(conflict.code, message, spans[0] if spans else elsewhere, labels=labels, notes=notes)
 
 
