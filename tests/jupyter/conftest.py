@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder with the kernels `rho` and `python3` where Jupyter finds them, and nothing of the user's."""
     missing = [name for name in ("ipykernel", "jupyter_client", "nbclient", "nbformat") if find_spec(name) is None]
     if missing:
@@ -30,4 +31,5 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("PYTHONPATH", ":".join(path for path in sys.path if path)), ("JUPYTER_PLATFORM_DIRS", "1"),
     ):  # fmt: skip
         patch.setenv(name, str(value))
-    return folder
+    yield folder
+    patch.undo()
