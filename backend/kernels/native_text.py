@@ -18,6 +18,8 @@ words for it.
 Note [The team].  `open` says that a launch is there to be joined.  A helper counts itself in, then asks; the caller closes, then
 waits until nobody is in.  So whoever is in finds a launch that stays, and a launch ends only when nobody is in.  Pieces are taken
 by a counter; the caller takes them too, and waits for none that nobody has taken.  Helpers look for work for a while, then sleep.
+Waking them costs as much as small work does: where nobody has come since the last time, fewer and fewer launches wake them.  A
+launch that had to wait for a helper that the system had put aside is followed by launches alone, more of them each time.
 
 Neighbours: `store` (compiles it), `backend.run.native` (binds it).
 """
@@ -85,7 +87,8 @@ _FIELDS: Final = {
     name: str(place)
     for name, place in {
         "busy": 0, "generation": 64, "open": 72, "next": 128, "inside": 192, "kernel": 256, "blocks": 264, "pitch": 272,
-        "count": 280, "codes": 288, "allowed": 296, "sleepers": 320, "looking": 328, "latest": 384, "mutex": 448, "change": 640,
+        "count": 280, "codes": 288, "allowed": 296, "sleepers": 320, "looking": 328, "latest": 384, "joined": 392,
+        "woken": 400, "skipped": 408, "useless": 416, "alone": 424, "hurt": 432, "mutex": 448, "change": 640,
     }.items()
 }  # fmt: skip
 MUTEX, CHANGE, LOOKING = (int(_FIELDS[name]) for name in ("mutex", "change", "looking"))
@@ -204,6 +207,8 @@ count:
   %is.allowed = icmp ult i64 %others, %allowed
   br i1 %is.allowed, label %join, label %leave
 join:
+  %joined.at = getelementptr i8, ptr %team, i64 $joined$
+  atomicrmw add ptr %joined.at, i64 1 seq_cst
   call void @work(ptr %team)
   br label %leave
 leave:
@@ -266,9 +271,19 @@ ready:
 claim:
   %claimed = cmpxchg ptr %team, i64 0, i64 1 seq_cst seq_cst
   %is.mine = extractvalue { i64, i1 } %claimed, 1
-  br i1 %is.mine, label %share, label %alone
+  br i1 %is.mine, label %consider, label %alone
+consider:
+  %alone.at = getelementptr i8, ptr %team, i64 $alone$
+  %alone.left = load i64, ptr %alone.at
+  %is.alone = icmp ne i64 %alone.left, 0
+  br i1 %is.alone, label %decline, label %share
+decline:
+  %alone.next = sub i64 %alone.left, 1
+  store i64 %alone.next, ptr %alone.at
+  store atomic i64 0, ptr %team seq_cst, align 8
+  br label %alone
 alone:
-  %turn = phi i64 [ 0, %ready ], [ 0, %claim ], [ %turn.next, %fine ]
+  %turn = phi i64 [ 0, %ready ], [ 0, %claim ], [ 0, %decline ], [ %turn.next, %fine ]
   %is.turn = icmp ult i64 %turn, %count
   br i1 %is.turn, label %call, label %fine.all
 call:
@@ -326,7 +341,32 @@ judge:
   %is.burst = icmp ult i64 %passed, $burst$
   %is.long = icmp ugt i64 %duration, $worth$
   %is.worth = or i1 %is.burst, %is.long
-  br i1 %is.worth, label %wake, label %work
+  br i1 %is.worth, label %remember, label %work
+remember:
+  %skipped.at = getelementptr i8, ptr %team, i64 $skipped$
+  %skipped = load i64, ptr %skipped.at
+  %is.skipped = icmp ne i64 %skipped, 0
+  br i1 %is.skipped, label %skip, label %judge.last
+skip:
+  %skipped.next = sub i64 %skipped, 1
+  store i64 %skipped.next, ptr %skipped.at
+  br label %work
+judge.last:
+  %joined.at = getelementptr i8, ptr %team, i64 $joined$
+  %joined = load atomic i64, ptr %joined.at seq_cst, align 8
+  %woken.at = getelementptr i8, ptr %team, i64 $woken$
+  %woken = load i64, ptr %woken.at
+  store i64 %joined, ptr %woken.at
+  %useless.at = getelementptr i8, ptr %team, i64 $useless$
+  %useless = load i64, ptr %useless.at
+  %useless.twice = shl i64 %useless, 1
+  %useless.more = or i64 %useless.twice, 1
+  %useless.most = and i64 %useless.more, 127
+  %is.useless = icmp eq i64 %joined, %woken
+  %useless.next = select i1 %is.useless, i64 %useless.most, i64 0
+  store i64 %useless.next, ptr %useless.at
+  store i64 %useless.next, ptr %skipped.at
+  br label %wake
 wake:
   call i32 @rho_pthread_mutex_lock(ptr %mutex)
   call i32 @rho_pthread_cond_broadcast(ptr %change)
@@ -335,6 +375,9 @@ wake:
 work:
   call void @work(ptr %team)
   store atomic i64 0, ptr %open seq_cst, align 8
+  %each = udiv i64 %duration, %count
+  %turns = lshr i64 %each, 4
+  %patience = add i64 %turns, 2000
   br label %await
 await:
   %waits = phi i64 [ 0, %work ], [ %waits.next, %pausing ], [ %waits.next, %yielding ]
@@ -343,7 +386,7 @@ await:
   br i1 %is.nobody, label %together, label %waiting
 waiting:
   %waits.next = add i64 %waits, 1
-  %is.patient = icmp ult i64 %waits, 2000
+  %is.patient = icmp ult i64 %waits, %patience
   br i1 %is.patient, label %pausing, label %yielding
 pausing:
   $pause$
@@ -352,6 +395,17 @@ yielding:
   call i32 @rho_sched_yield()
   br label %await
 together:
+  %hurt.at = getelementptr i8, ptr %team, i64 $hurt$
+  %hurt = load i64, ptr %hurt.at
+  %hurt.twice = shl i64 %hurt, 1
+  %hurt.more = add i64 %hurt.twice, 8
+  %hurt.least = call i64 @llvm.umin.i64(i64 %hurt.more, i64 256)
+  %hurt.less = lshr i64 %hurt, 1
+  %is.hurt = icmp uge i64 %waits, %patience
+  %hurt.next = select i1 %is.hurt, i64 %hurt.least, i64 %hurt.less
+  %alone.now = select i1 %is.hurt, i64 %hurt.least, i64 0
+  store i64 %hurt.next, ptr %hurt.at
+  store i64 %alone.now, ptr %alone.at
   %end = call i64 @now()
   store i64 %end, ptr %latest.at
   store atomic i64 0, ptr %team seq_cst, align 8
@@ -369,6 +423,7 @@ scanned.fine:
   %scan.next = add i64 %scan, 1
   br label %scanning
 }
+declare i64 @llvm.umin.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """.replace("$burst$", str(BURST)).replace("$worth$", str(WORTH_WAKING))
 

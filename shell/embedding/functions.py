@@ -117,10 +117,12 @@ class Function:
 
     def _prepare(self, types: tuple[Type, ...]) -> _Ready:
         texts = tuple(_type_text(kind, shape) for kind, shape in types)
-        checked = _accepted(self._session, self._program(texts, None))
-        items = _tuple_items(checked)
-        outputs = tuple(f"{_RESULT}{place}" for place in range(items)) if items else (_RESULT,)
-        checked = _accepted(self._session, self._program(texts, outputs))
+        outputs, items = (_RESULT,), 0
+        checked = self._session.check(self._program(texts, outputs))
+        if checked.core is None:  # a tuple, or wrong: then it is said without an output that nobody wrote
+            items = _tuple_items(_accepted(self._session, self._program(texts, None)))
+            outputs = tuple(f"{_RESULT}{place}" for place in range(items)) if items else outputs
+            checked = _accepted(self._session, self._program(texts, outputs))
         core = checked.core
         assert core is not None
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
