@@ -144,6 +144,11 @@ def _assign(a: Arrays) -> Any:
     return ((a["x"][:, None] - a["c"][None]) ** 2).sum(2).argmin(1)
 
 
+def _unique(a: Arrays) -> Any:
+    """In the order of first occurrence."""
+    return a["x"][np.sort(np.unique(a["x"], return_index=True)[1])]
+
+
 def _primes(a: Arrays) -> Any:
     x = a["i"]
     alive = np.ones(len(x), bool)
@@ -208,6 +213,12 @@ WORKLOADS = [
     Workload("+/ rows of 1000", "input A : T[r c]\noutput r ← +/A", (10_000,), _rows, lambda a: a["A"].sum(1)),
     Workload("compress", "input x : T[n]\noutput r ← (x>0.5)⌿x", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: a["x"][a["x"] > 0.5]),
+    Workload("where", "input x : T[n]\noutput r ← i64 ⍸x>0.5", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
+             lambda a: np.flatnonzero(a["x"] > 0.5)),
+    Workload("unique", "input x : T[n]\noutput r ← ∪x", (1_000_000,),
+             lambda n, d, g: {"x": g.random(n // 8)[g.integers(0, n // 8, n)].astype(d)}, _unique),
+    Workload("member", "input x : T[n]\ninput y : T[n]\noutput r ← x∊y", (1_000_000,), _vectors,
+             lambda a: np.isin(a["x"], a["y"])),
 ]  # fmt: skip
 
 

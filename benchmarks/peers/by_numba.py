@@ -126,6 +126,24 @@ def sides(threads: int) -> Sides:
             r[i] = total
         return r
 
+    @numba.njit  # type: ignore[untyped-decorator]
+    def above(x, limit):  # type: ignore[no-untyped-def]
+        r = np.empty_like(x)
+        count = 0
+        for i in range(x.size):
+            r[count] = x[i]
+            count += x[i] > limit
+        return r[:count]
+
+    @numba.njit  # type: ignore[untyped-decorator]
+    def where(x, limit):  # type: ignore[no-untyped-def]
+        r = np.empty(x.size, np.int64)
+        count = 0
+        for i in range(x.size):
+            r[count] = i
+            count += x[i] > limit
+        return r[:count]
+
     @jit
     def histogram(keys, parts):  # type: ignore[no-untyped-def]
         tables = np.zeros((parts, 256), np.int64)
@@ -234,6 +252,8 @@ def sides(threads: int) -> Sides:
         "W12 prefix sum": lambda a: prefix(a["x"]),
         "W14 n-body": lambda a: bodies(a["p"], a["m"], a["p"].dtype.type(0.01)),
         "W15 k-means assignment": lambda a: assign(a["x"], a["c"]),
+        "compress": lambda a: above(a["x"], a["x"].dtype.type(0.5)),
+        "where": lambda a: where(a["x"], a["x"].dtype.type(0.5)),
         "W16 histogram": lambda a: histogram(a["i"], 4),
         "W17 row sums, total": lambda a: total(a["A"]),
         "W19 residues, masks": lambda a: primes(a["i"]),
