@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.kernels.llvm_leaf import is_installed
+from rho.backend.run import pool
 from rho.backend.run.cpu import rows
 from rho.backend.schedule import one_device
 from rho.backend.schedule.plan import Device, Plan, RowsStep
@@ -236,6 +238,30 @@ def test_chains_in_loops() -> None:
     assert not run_both(core, inputs)
     first, second = (backend_run(core, inputs, mode) for mode in ("always", "off"))
     assert all(same_bits(a, b) for a, b in zip(first, second, strict=True))
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And no array is there of what only the chain reads."""
+    monkeypatch.setenv(policy.SWITCH, mode)
+    inputs = {"A": np.random.default_rng(1).standard_normal((4000, 500))}
+    for text in (FLOATS[0], FLOATS[2], "r ← {√(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1 ⊢ A"):
+        plan, bound = planned(f"input A : f64[r c]\noutput {text}\n", inputs, threads)
+        backend.execute(plan, bound, inputs)
+        backend.execute(plan, bound, inputs)
+        pool.trim()
+        tracemalloc.start()
+        try:
+            results = backend.execute(plan, bound, inputs)
+            measured = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        made = results.outputs["r"].value.nbytes
+        del results
+        assert measured <= max(plan.peak.values()) - inputs["A"].nbytes + (1 << 18), text
+        if mode == "always":
+            assert measured <= made + (1 << 18), text
 
 
 def test_a_chain_is_compiled_once() -> None:
