@@ -58,12 +58,14 @@ class Links:
                 return OTHER
             made = prepared.link(tuple(zip(self.names, arrays, takes, strict=True)), self.outputs, self.runs - self.asked)
             self.asked = self.runs
+            if made is Verdict.LAYOUT:
+                made = no_call
             if isinstance(made, Verdict):
                 self.due = self.runs + min(self.runs, MOST_WAIT) if made is Verdict.LATER else _NEVER
                 return OTHER
-            if len(self.linked) >= MOST_LINKED:
-                return OTHER
             found = self.linked[key] = made
+            if len(self.linked) >= MOST_LINKED:
+                self.due = _NEVER
         result = found(
             *[value if take is not Take.ARRAY else array for value, take, array in zip(given, takes, arrays, strict=True)]
         )

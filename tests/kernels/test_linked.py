@@ -279,3 +279,19 @@ def test_a_forked_child_has_a_team_of_its_own() -> None:
     for _ in range(50):
         assert function(x) == expected
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_layouts_are_linked_each_and_not_without_end() -> None:
+    function = rho.compile("{,⍵×2}")
+    whole = np.arange(4.0 * 40 * 40).reshape(40, 2, 2, 40)
+    layouts = [whole[:, 0, 0, :], whole[:, 0, 0, :].T, *(whole[:, 0, 0, :][::step] for step in range(1, 40))]
+    for _ in range(ENOUGH):
+        for given in layouts:
+            assert same(function(given), plainly_cached("{,⍵×2}", given))
+    ready = [ready for ready in function._ready.values() if len(ready.links.linked) > 1]
+    assert ready and all(len(ready.links.linked) <= prepared.MOST_LINKED for ready in function._ready.values())
+
+
+def plainly_cached(text: str, given: Any) -> Any:
+    assert text == "{,⍵×2}"
+    return (given * 2).reshape(-1)

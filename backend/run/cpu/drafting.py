@@ -39,6 +39,7 @@ class Verdict(Enum):
     """Why there is no linked call."""
 
     LATER = "a kernel is not there yet"
+    LAYOUT = "arrays like these are copied on the way"
     NEVER = "the plan is of another sort"
 
 

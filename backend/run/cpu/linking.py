@@ -164,10 +164,10 @@ class _Linker(Draft):
             far = distances(example)
             places = np.argwhere(far == run({**self.examples, source: far}, None)[place])
             if len(places) != 1:
-                raise Refused(Verdict.NEVER)
+                raise Refused(Verdict.LAYOUT)
             array = example[tuple([slice(place, place + 1) for place in places[0].tolist()])].reshape(array.shape)
         if array.size == 0 or not np.may_share_memory(array, example):
-            raise Refused(Verdict.NEVER)
+            raise Refused(Verdict.LAYOUT)
         self.examples[value], self.roots[value] = array, self.roots[source]
 
     def loop(self, phase: Loop) -> None:
@@ -202,7 +202,7 @@ class _Linker(Draft):
             return
         self.work(bound.duration * max(1, turns))
         if bound.packs or (bound.partials > 1 and not bound.combine):
-            raise Refused(Verdict.NEVER)
+            raise Refused(Verdict.LAYOUT)
         target = None if overwrite is None else self.target(overwrite, bound)
         results = [self.make(bound.shape, dtype) for dtype in (bound.dtypes if target is None else bound.dtypes[1:])]
         if target is not None:
@@ -300,10 +300,10 @@ class _Linker(Draft):
         elif array.size == 1 and view is not None:  # NumPy copies an item that is taken out
             ahead = int(np.asarray(view(distances(example))).reshape(())) - 1
             if ahead % example.itemsize or (ahead < 0 and example.itemsize == 1):
-                raise Refused(Verdict.NEVER)
+                raise Refused(Verdict.LAYOUT)
             start += ahead
         else:
-            raise Refused(Verdict.NEVER)
+            raise Refused(Verdict.LAYOUT)
         if root is None:
             return None, start
         whole = self.bases[root]
