@@ -232,9 +232,10 @@ class Block:
 def compile_step(machine: Machine, step: Step, device: DeviceId) -> Action:
     """A step of one queue, on whole values."""
     action = _action(machine, step, device)
-    if machine.observe is None or not isinstance(step, RunStep | LoopStep | BranchStep | CellsStep):
+    if machine.observe is None or not isinstance(step, RunStep | RowsStep | LoopStep | BranchStep | CellsStep):
         return action
-    return _observed(action, machine.phases[step.phase], machine.observe)
+    last = step.phases[-1] if isinstance(step, RowsStep) else step.phase  # a chain's time is that of its last member
+    return _observed(action, machine.phases[last], machine.observe)
 
 
 def _observed(action: Action, phase: Phase, observe: Observer) -> Action:
