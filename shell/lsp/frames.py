@@ -53,7 +53,9 @@ _DIRECT: Final = (Reduce, Scan, Scalar)
 
 def _direct_frame(core: Core, op: Op, written: str) -> tuple[Size, ...]:
     """What is left of the result before the result's cells, by the ranks that are written; empty where that is not certain."""
-    asked = _RANKS.search(spell(Source("<function>", written)).text)
+    if "`" in written:
+        written = spell(Source("<function>", written)).text
+    asked = _RANKS.search(written)
     if asked is None or not isinstance(op, _DIRECT):
         return ()
     numbers = [-1] if asked[2] else [int(word.replace("¯", "-")) for word in asked[1].split()]
