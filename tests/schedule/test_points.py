@@ -15,6 +15,7 @@ from rho.backend.run.calibration.clock import rising
 from rho.backend.run.calibration.computing import falling
 from rho.backend.run.calibration.moving import shared_out
 from rho.backend.schedule.profiles import Calibration, DeviceProfile, Table, forms, points, step_ns
+from rho.backend.schedule.profiles.chained import chains_in
 from rho.backend.schedule.profiles.cost import numbers_of
 from rho.backend.schedule.profiles.rates import Around, Rates
 from rho.backend.schedule.profiles.reuse import surroundings
@@ -231,3 +232,14 @@ def test_a_team_never_takes_longer_than_one_thread() -> None:
     table = shared_out({1000: 5000, 100_000: 90_000, 10_000: 9_000, 1_000_000: 500_000})
     assert table.size == (1000, 10_000, 100_000, 1_000_000)
     assert all(ns <= size for size, ns in zip(table.size, table.ns, strict=True)) and list(table.ns) == sorted(table.ns)
+
+
+def test_a_chain_along_rows_is_one_body() -> None:
+    graph = bound("input A : f64[r c]\noutput z ← {e←*⍵-⌈/⍵ ⋄ e÷+/e}⍤1⊢A\n", A=(300, 1000))
+    (last,) = chains_in(graph)
+    phase = next(phase for phase in of(graph) if phase.id == last)
+    more = {"point__sub__f64": line(1), "point__div__f64": line(1), "row__max__f64": line(1024 * 8)}
+    found = ns(graph, phase, device(**more))
+    cells = 300_000
+    assert found >= cells * (16 * 100 + 24 + 24) + 2 * cells * 8  # every application, and two reductions
+    assert found < 2 * cells * (16 * 100 + 24 + 24 + 16 + 24)

@@ -42,6 +42,8 @@ from ...graph.phases import (
 )
 from ...kernels.cuda_support import missing
 from ..problem import DeviceGroup, Ticks
+from ..units import shape_of
+from .chained import chains_in
 from .forms import Number, Types
 from .library import cold, library_grains
 from .profile import Backend, Calibration, DeviceProfile, Profile
@@ -180,9 +182,14 @@ def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut
 def step_ns(
     phase: Phase, bound: BoundGraph, device: DeviceProfile, calibration: Calibration, launches: int = 1
 ) -> Estimate | None:
-    """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there."""
+    """What `launches` executions of the step of a phase take, the first making its kernel.  None: it cannot run there.
+
+    Of the last member of a chain along rows: what the chain takes."""
     number = numbers_of(bound)
     rates = Rates(device, around=surroundings(bound, number))
+    if rates.measured and (chain := chains_in(bound).get(phase.id)) is not None:
+        phase = shape_of(chain)
+        rates = rates.gathering(phase.id, chain.ids)
     try:
         grains = phase_grains(phase, bound.graph.types, rates, number)
     except NoTable:

@@ -124,7 +124,8 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     across = nest.form is Form.ACROSS
     lines = 1 if nest.form is Form.ALONG else prod(nest.sizes[: -2 if across else -1])
     line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
-    written = tuple((types[r.value].element.kind, cells * types[r.value].element.kind.bytes) for r in phase.results)
+    made = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
+    written = tuple((kind, min(cells, whole) * kind.bytes) for kind, whole in made)
     return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, depth,
                 lines, line)  # fmt: skip
 

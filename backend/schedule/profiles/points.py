@@ -21,7 +21,7 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ...graph.costs import class_of
 from ...kernels import policy
-from .forms import ALONG, Applied, Reduced, Tier, Work
+from .forms import ALONG, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates
 from .tables import GRAIN, Grains, Table
@@ -79,11 +79,11 @@ def step(rates: Rates, total: int, calls: int = 0) -> Grains:
 def applied_grains(work: Work, rates: Rates) -> int:
     """What one thread computes.  See Note [Computing]."""
     if work.tier is Tier.KERNEL:
-        computed = _applied(work.applied, "point.", rates) + sum(_reduced(one, rates) for one in work.reduced)
+        computed = _applied(work, "point.", rates) + sum(_reduced(one, rates) for one in work.reduced)
         lines = rates.table(("line.column" if work.reduced else "line",), Kind.F64) if work.lines > 1 else None
         return computed + (0 if lines is None else lines.at(work.line) * work.lines // RUNS)
     reduced = sum(_looked_up(r.function, "ufunc.reduce.", r.kind, r.points * r.kind.bytes, rates) for r in work.reduced)
-    return _applied(work.applied, "ufunc.", rates) + reduced
+    return _applied(work, "ufunc.", rates) + reduced
 
 
 def moved_grains(work: Work, rates: Rates, around: Around) -> int:
@@ -104,11 +104,13 @@ def _stream(name: str, size: int, where: int, rates: Rates) -> int:
     return rates.require((name,), Kind.F64).rate(size, where)
 
 
-def _applied(applied: Iterable[Applied], prefix: str, rates: Rates) -> int:
+def _applied(work: Work, prefix: str, rates: Rates) -> int:
     total = 0
-    for one in applied:
-        if one.function.startswith(ALONG):
-            total += _reduced(Reduced(one.function.removeprefix(ALONG), one.kind, True, one.points, 1 << 10), rates)
+    for one in work.applied:
+        if one.function.startswith(ALONG):  # of a chain along rows
+            row = Reduced(one.function.removeprefix(ALONG), one.kind, along=True, points=work.points, run=max(1, work.line))
+            size, called = row.points * row.kind.bytes, prefix == "ufunc."
+            total += _looked_up(row.function, "ufunc.reduce.", row.kind, size, rates) if called else _reduced(row, rates)
             continue
         function = _SAME.get(one.function, one.function)
         kind = one.kind if function.startswith("convert") else one.compute

@@ -5,7 +5,7 @@ Neighbours: `keys` (names and substitutes), `structured`, `library` (what is ask
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ....typechecker.elements import Kind
@@ -44,6 +44,13 @@ class Rates:
 
     def reusing(self) -> Rates:
         return self if self.reuses else Rates(self.device, reuses=True, around=self.around)
+
+    def gathering(self, one: PhaseId, members: Sequence[PhaseId]) -> Rates:
+        """`one` stands for all these phases together."""
+        known = [self.around[member] for member in members if member in self.around]
+        since = {value: size for around in reversed(known) for value, size in around.since.items()}
+        around = Around(max((each.total for each in known), default=0), since)
+        return Rates(self.device, reuses=self.reuses, around={**self.around, one: around})
 
     def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
         """The first that exists: exact kind and name before near kinds, those before wider names."""

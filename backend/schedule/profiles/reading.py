@@ -145,8 +145,11 @@ def _operations(fields: Fields | None) -> dict[str, Table]:
         inner = fields.table(name)
         if not keys.is_key(name):
             guess = keys.nearest_key(name)
-            fields.trouble(name, "no operation of this name is known" + (f"; did you mean `{guess}`?" if guess else ""),
-                           "names are an operation, a dot and an element type: `add.f64`; `rho devices --json` lists some")
+            fields.trouble(
+                name,
+                "no operation of this name is known" + (f"; did you mean `{guess}`?" if guess else ""),
+                "names are an operation, a dot and an element type: `add.f64`; `rho devices --json` lists some",
+            )
             continue
         if inner is None:
             continue

@@ -54,7 +54,8 @@ def _located(implementation: Implementation, compiled: Compiled | None) -> Imple
                 made = compiled(Call(phase, context), arrays)
                 if made is not None:
                     return (made,)
-            trim()
+            if not phase.attributes.get("unread"):  # such a result takes no memory
+                trim()
             return implementation(phase, arrays, context)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, phase.span)]) from None
