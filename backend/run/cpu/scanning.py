@@ -25,12 +25,15 @@ from ...kernels.scanning import BLOCK, RUN, Form, Scan
 from ...kernels.store import address_of
 from ..pool import ALIGNMENT, room
 from ..team import run_boxes
-from .compiled import CALL, PARALLEL, STREAMED, vector_bytes
+from .compiled import CALL, PARALLEL, SHORT_CALL, STREAMED, vector_bytes
 from .kinds import DTYPES, NumArray
 from .scalars import PLAIN
 
-LEAST: Final = 1 << 10
+LEAST: Final = RUN + 1
 """Fewer items stay on NumPy."""
+_SMALL: Final = 1 << 14
+"""Up to so many items a scan is one call, whose words are kept."""
+_MOST_KEPT: Final = 256
 _SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
 _WORK: Final = 0.7
@@ -42,6 +45,10 @@ _TOTAL_SHARE: Final = 0.4
 
 def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> NumArray | None:
     """The scan of every line along `axis`; None where NumPy has to do it."""
+    key = (function, kind, arg.shape, arg.strides, axis, policy.mode())
+    ready = _kept.get(key)
+    if ready is not None and arg.dtype == DTYPES[kind]:
+        return ready.run(arg)
     if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or not is_installed():
         return None
     current = policy.mode()
@@ -53,8 +60,34 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
     code = _code(function, kind, arg, axis, axes)
     if not policy.is_worth(code, 5_000 + arg.size * _SAVED):
         return None
+    if arg.size <= _SMALL and code.form is Form.LINES and (address := address_of(code)) is not None:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        ready = _kept[key] = _Ready(code, address, arg, axis, axes[0])
+        return ready.run(arg)
     team = threads if arg.size * _WORK >= PARALLEL else 1
     return (_columns if code.form is Form.COLUMNS else _lines)(code, arg, axis, axes, team)
+
+
+class _Ready:
+    """A scan of lines that is one call."""
+
+    def __init__(self, code: Scan, address: int, arg: NumArray, axis: int, line_step: int) -> None:
+        lines, length, self.shape, self.dtype = prod(arg.shape[:axis]), arg.shape[axis], arg.shape, arg.dtype
+        self.nothing = _nothing(code)
+        carry = _address(self.nothing)
+        self.words = (lines, length, 0, line_step, arg.strides[axis], 0, length * code.kind.bytes, carry)
+        self.call, self.block = SHORT_CALL(address), ctypes.c_int64 * len(self.words)
+
+    def run(self, arg: NumArray) -> NumArray:
+        result: NumArray = room(self.shape, self.dtype)
+        block = self.block(*self.words)
+        block[2], block[5] = _address(arg), _address(result)
+        self.call(ctypes.addressof(block))
+        return result
+
+
+_kept: dict[tuple[Any, ...], _Ready] = {}
 
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:

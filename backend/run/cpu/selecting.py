@@ -23,7 +23,7 @@ from ..team import run_boxes
 from .compiled import CALL, PARALLEL
 from .kinds import NumArray
 
-LEAST: Final = 1 << 12
+LEAST: Final = 1 << 13
 """Masks of fewer items stay on NumPy."""
 _SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
