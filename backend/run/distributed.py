@@ -50,7 +50,7 @@ from ..schedule.program.sharding import reads_of
 from ..schedule.program.turns_checked import is_shared, shared_loops
 from .executor import Machine, Observer, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
-from .shards import Makes, combine, compile_shard
+from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of
 from .threads import run_in_threads
 from .turning import Part, Together
 from .watching import announce
@@ -263,12 +263,15 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
         with cluster.lock:
             return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
 
+    made_once: list[Shard] = []
+
     def run() -> None:
         machine.current = phase
         start = perf_counter_ns()
-        with machine.making:
-            kernel = compile_shard(phase, box, makes, machine, machine.backends[device])
-        results = kernel(take)
+        if not made_once:
+            with machine.making:
+                made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device]))
+        results = made_once[0](take)
         with cluster.lock:
             for made in results:
                 if made.partial:
@@ -312,11 +315,15 @@ def _combine(cluster: Cluster, step: CombineStep, home: DeviceId) -> Action:
     phase = machine.phases[step.phase]
     assert isinstance(phase, Structured), "only structured phases are combined"
 
+    pairs: dict[ValueId, Pair] = {}
+
     def run() -> None:
         machine.current = phase
         for value in traverse.results(phase):
-            with machine.making:
-                made = combine(phase, value, holdings.partials[value], machine, machine.backends[home])
+            if value not in pairs:
+                with machine.making:
+                    pairs[value] = pair_of(phase, value, machine, machine.backends[home])
+            made = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
             with cluster.lock:
                 holdings.free(value, None)
                 holdings.count(value, None, cluster.bytes(value))

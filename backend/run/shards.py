@@ -73,6 +73,7 @@ class LocalTypes:
         return size.evaluate(self.sizes) if constant is None else constant
 
 
+Pair: TypeAlias = Callable[[Any, Any], Any]
 Shard: TypeAlias = Callable[[Take], list[Made]]
 
 
@@ -196,7 +197,11 @@ def _sizes(shape: Sequence[int]) -> tuple[Size, ...]:
 
 def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types, backend: Backend) -> Any:
     """Partial results, which tile the reduce axis, joined in the order of sums."""
-    pair = _pair(phase, value, types, backend)
+    return combine_with(pair_of(phase, value, types, backend), phase, value, partials, types)
+
+
+def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any]], types: Types) -> Any:
+    """The same with the function that `pair_of` made before."""
     length = types.number(phase.axes[-1].size)
     ordered = sorted(((box[-1], array) for box, array in partials), key=lambda item: item[0])
     if not is_ordered(phase, value, types.types):
@@ -219,7 +224,7 @@ def combine(phase: Structured, value: ValueId, partials: Sequence[tuple[Box, Any
     return found
 
 
-def _pair(phase: Structured, value: ValueId, types: Types, backend: Backend) -> Callable[[Any, Any], Any]:
+def pair_of(phase: Structured, value: ValueId, types: Types, backend: Backend) -> Pair:
     """One application of the reduction's function, element by element."""
     function = next(r.reduction for r in phase.results if r.value == value)
     assert function is not None
