@@ -47,6 +47,9 @@ from .projections import IDENTITY, affine, axis_index, compose, may_fill
 
 SHORTEST: Final = 32
 """Shorter rows are done side by side: where there are many, of at least `LEAST` items, and more than one reduction of them."""
+ONE_ROW: Final = 256
+"""Rows that are one row of lanes of the order of sums: a single reduction of them in an outer product (a table of distances) is
+quicker by itself (`kernels.short_rows`)."""
 LEAST: Final = 5
 MANY: Final = 1 << 13
 LONGEST: Final = 1 << 14
@@ -132,8 +135,7 @@ class _Finder:
             return False  # a view costs nothing
         if any(r.reduction is not None and r.reduction not in REDUCTIONS for r in phase.results):
             return False
-        stages = [stage for read in phase.reads for stage in read.projection.stages]
-        if not all(isinstance(stage, Affine) for stage in stages) or any(may_fill(read.projection) for read in phase.reads):
+        if any(may_fill(read.projection) or not _is_plain(read.projection) for read in phase.reads):
             return False
         return self.is_known(phase)
 
@@ -195,9 +197,10 @@ class _Finder:
             if not read.projection.stages:
                 found = True
                 continue
-            (stage,) = read.projection.stages if len(read.projection.stages) == 1 else (None,)
+            (stage,) = read.projection.stages
             if not isinstance(stage, Affine):
-                return False
+                found = True  # another shape of what lies in rows
+                continue
             for place, index in enumerate(stage.indices):
                 moves = [term.coefficient for term in index.terms if term.axis == last]
                 if moves and (abs(moves[0]) != 1 or any(size.constant != 1 for size in shape[place + 1 :])):
@@ -210,7 +213,9 @@ class _Finder:
         for chain in self.open:
             if len(chain.members) < 2 or not chain.reduces:
                 continue
-            if chain.length < SHORTEST and sum(has_reduction(member) for _, member in chain.members) < 2:
+            once = sum(has_reduction(member) for _, member in chain.members) < 2
+            product = len(chain.frame) > 1 and chain.length <= ONE_ROW and not chain.elements
+            if once and (chain.length < SHORTEST or product):
                 continue
             last = chain.members[-1][0]
             at = last if chain.limit is None else min(last, chain.limit)
@@ -221,6 +226,11 @@ class _Finder:
 def _numbers(axes: Sequence[Axis]) -> Numbers | None:
     found = [axis.size.constant for axis in axes]
     return None if None in found else tuple(int(n) for n in found if n is not None)
+
+
+def _is_plain(projection: Projection) -> bool:
+    """One stage at most: steps along axes, or another shape."""
+    return len(projection.stages) < 2
 
 
 def _is_worth(sizes: Numbers) -> bool:

@@ -2,8 +2,8 @@
 
 What does not vary on the reduce axis is loaded and computed once a vector; what varies on it alone is one item for all lanes.
 So an outer product that is reduced (the nearest of some centres) keeps its long axis in the vectors, and neither the product
-nor what it is made of is ever stored.  The last vector is taken back from the end of the row: kernels of this form have a vector of
-cells at least.
+nor what it is made of is ever stored.  The last vector is taken back from the end of the row: kernels of this form have a
+vector of cells at least.
 
 `least_place` and `greatest_place` keep the best item so far and its place.  They start from what loses against every item: NaN,
 or the extreme number, at place 0.

@@ -12,6 +12,7 @@ from .columns import write_columns
 from .emission import Emission
 from .ir import NAME, Form, Kernel
 from .maps import write_map
+from .short_rows import write_short_rows
 from .sums import write_across, write_along
 from .writer import Writer
 
@@ -23,6 +24,8 @@ def llvm_text(kernel: Kernel) -> str:
     match kernel.form:
         case Form.MAP:
             write_map(emission)
+        case Form.ALONG if kernel.length:
+            write_short_rows(emission)
         case Form.ALONG:
             write_along(emission)
         case Form.ACROSS:

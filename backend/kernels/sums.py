@@ -182,7 +182,11 @@ def _halve(e: Emission, place: int, buffer: str, lanes: str) -> str:
         e.v.store(kind, joined, low, align)
         w.end(loop)
         half //= 2
-    value, count = e.v.load(kind, buffer, align), width
+    return fold_lanes(w, function, kind, e.v.load(kind, buffer, align), width)
+
+
+def fold_lanes(w: Writer, function: str, kind: Kind, value: str, count: int) -> str:
+    """The lanes of a vector by halving; a vector of one."""
     while count > 1:
         count //= 2
         v, whole = Vectors(w, count), Vectors(w, 2 * count).type(kind)

@@ -139,6 +139,15 @@ def searches(threads: int) -> None:
         assert np.array_equal(words[hashing.positions(words, words, threads)], words)
 
 
+def short_rows(kind: Kind, threads: int) -> None:
+    """Rows that stay in registers, which end inside a vector."""
+    body = [read(0, kind), read(1, kind), apply("sub", (0, 1), kind), apply("mul", (2, 2), kind)]
+    for cells, length in ((16, 6), (17, 33), (40, 17), (130, 100), (33, 256)):
+        left, right = projection([3, cells, length], [3, length], [0, 2]), projection([3, cells, length], [cells, length], [1, 2])
+        arrays = [data(kind, 3 * length, 1).reshape(3, length), data(kind, cells * length, 2).reshape(cells, length)]
+        check(("short", cells, length), phase([3, cells, length], [left, right], body, [3, 2], "add"), arrays, threads)
+
+
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
     structured._kept.clear()
@@ -182,6 +191,7 @@ def main() -> None:
                 columns(kind, threads)
             if kind.is_float:
                 reductions(kind, "add", threads)
+                short_rows(kind, threads)
                 scans(kind, "add", threads)
             scans(kind, "or" if kind is Kind.BOOL else "max", threads)
             selections(kind, threads)

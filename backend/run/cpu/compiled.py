@@ -30,6 +30,7 @@ from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
+from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
 from ..failures import CheckFailed
 from ..native import native
@@ -38,7 +39,7 @@ from ..sums_numpy import combine_tree
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
 from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, Launch, combiners, joined, launch_of
-from .packing import packed, to_pack
+from .packing import Pack, packed, to_pack
 from .scalars import PLAIN, implementation
 from .views import View
 
@@ -95,7 +96,7 @@ class Bound:
     order: tuple[int, ...]
     partials: int
     dtypes: tuple[np.dtype[Any], ...]
-    packs: tuple[int, ...] = ()
+    packs: tuple[Pack, ...] = ()
     blocks: list[tuple[Any, int]] = field(default_factory=list)
     address: int = 0
     combine: tuple[int, ...] = ()
@@ -186,7 +187,9 @@ class CompiledRun:
     def nest(self, arrays: Sequence[NumArray]) -> Nest:
         strides = [strides_over(array, self.space) for array in arrays]
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
-        return column_nest(nest, finds_places=self.body.finds_places) if self.reduces and is_free(self.body.results) else nest
+        if not self.reduces:
+            return nest
+        return column_nest(nest, finds_places=self.body.finds_places) if is_free(self.body.results) else rows_of_memory(nest)
 
     def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
@@ -200,7 +203,9 @@ class CompiledRun:
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
         kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
-        return in_columns(kernel, nest, vector_bytes()) if nest.form is Form.COLUMNS else kernel
+        if nest.form is Form.COLUMNS:
+            return in_columns(kernel, nest, vector_bytes())
+        return with_short_rows(kernel, nest, vector_bytes()) if self.reduces else kernel
 
     def may_stream(self, nest: Nest) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
