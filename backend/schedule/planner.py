@@ -19,6 +19,7 @@ from .bounds import Bounds
 from .budget import DEFAULT, Budget
 from .convex import worth
 from .costs import Costs, order_of
+from .forks import fork_of, solve
 from .found import Found
 from .heuristics import Candidate, anneal, anneal_order, baselines, retime, shifts, uniform
 from .heuristics.annealing import CUT, SEED
@@ -89,6 +90,8 @@ def _plan(problem: Problem, budget: Budget) -> Answer:
         found.raise_bound(bounds.best().ticks, "bound")
     if not found.met and len(problem.phases) <= MOST_ENERGY:
         found.raise_bound(energy(bounds, found.bound).ticks, "bound")
+    if not found.met:
+        _fork(costs, found)
     guided = _fluid(bounds, found) if not found.met else None
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
@@ -125,6 +128,17 @@ def starts(costs: Costs, compared: Sequence[Candidate]) -> list[Candidate]:
     base = next((c for c in compared if c.name == "HEFT"), None)
     found = [*compared, *(uniform(costs, base.decisions) if base is not None else [])]
     return sorted(found, key=lambda c: FOREVER if c.ticks is None else c.ticks)
+
+
+def _fork(costs: Costs, found: Found) -> None:
+    """Forks, joins and the like are solved as they are."""
+    fork = fork_of(costs) if found.schedule is not None else None
+    if fork is None or found.schedule is None:
+        return
+    bound, decisions = solve(fork, found.bound, found.schedule.makespan)
+    if decisions is not None:
+        found.offer(costs.timer.lay_out(decisions))
+    found.raise_bound(bound, "bound")
 
 
 def _fluid(bounds: Bounds, found: Found) -> Candidate | None:

@@ -13,6 +13,7 @@ from typing import Final
 from ..bounds import Bounds
 from ..convex import worth
 from ..costs import Costs, order_of
+from ..forks import fork_of, within
 from ..modes import candidate_modes
 from ..problem import Answer, Objective, Problem, Status
 from ..scaling import common_ticks, in_larger_ticks
@@ -69,9 +70,12 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
     whole = split(costs)
     if whole is not None and whole.lower_bound >= bound:
         return True
+    fork = fork_of(costs)
+    if fork is not None and within(fork, bound - 1) is False:
+        return True
     modes = candidate_modes(costs)
     if modes.complete and available() and len(problem.phases) <= 40 and len(timer.kinds) <= 64:
-        search = Search(problem, modes.choices, steps)
+        search = Search(problem, modes.choices, steps, alone=True)
         if search.probe(bound - 1, steps.left) is Verdict.UNSAT:
             return True
     if certified_bound(problem) >= bound:

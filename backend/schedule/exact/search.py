@@ -46,13 +46,14 @@ class Outcome:
 class Search:
     """One encoding, asked for several makespans."""
 
-    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps) -> None:
+    def __init__(self, problem: Problem, modes: Sequence[Sequence[Mode]], steps: Steps, *, alone: bool = False) -> None:
+        """`alone`: it is asked for makespans and nothing else."""
         self.steps = steps
         self.shape = Shape(problem, modes)
         self.heads = Heads(self.shape)
         self.solver = Solver()
         self.encoding = Encoding(self.shape, self.heads, self.solver)
-        self.encoding.build()
+        self.encoding.build(alone=alone)
         self.cuts = Cuts(self.encoding)
         self.realiser = Realiser(self.encoding)
         self.events = Events(self.encoding)
@@ -172,7 +173,7 @@ def refine(
         lower = 0  # a bound above a plan is no bound: whoever claims it is not believed
     if not available() or (top is not None and lower >= top):
         return Outcome(best, lower, top is not None and lower >= top)
-    search = Search(problem, modes, budget)
+    search = Search(problem, modes, budget, alone=True)
     if not all(search.shape.modes) or not search.shape.order:
         return Outcome(best, lower, False)
     bottom = max(lower, search.heads.bound())
