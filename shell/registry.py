@@ -196,5 +196,6 @@ VERBS: tuple[Verb, ...] = (
           ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT, ALLOW_READ), 0, 1),
 )  # fmt: skip
 
+
 def find(name: str) -> Verb | None:
     return next((verb for verb in VERBS if verb.name == name), None)
