@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..backend.graph import traverse
 from ..backend.graph.phases import Constant, Input, Output, Phase, PhaseId, Print
 from ..backend.schedule.describe import label
-from ..backend.schedule.plan import LoopStep, Plan
+from ..backend.schedule.plan import LoopStep, Plan, RowsStep
 from ..backend.schedule.profiles.cost import step_ns, with_interval
 
 if TYPE_CHECKING:
@@ -82,17 +82,31 @@ class Observed:
 def rows(loaded: Loaded, observed: Observed, profile: Profile) -> list[Row]:
     """In the order of the program; phases that only name, read or show data are left out."""
     found = []
-    together = _together(loaded.plan)
+    together, chains = _together(loaded.plan), _chains(loaded.plan)
+    phases = {phase.id: phase for phase in loaded.bound.graph.phases}
     for phase in traverse.all_phases(loaded.bound.graph):
         if phase.id not in observed.times or isinstance(phase, Constant | Input | Output | Print):
             continue
         times = observed.times[phase.id]
         estimate = step_ns(phase, loaded.bound, profile.home, profile.calibration, times)
+        if phase.id in chains:  # at most what its members would take apart
+            members = [phases[member] for member in chains[phase.id]]
+            each = [step_ns(member, loaded.bound, profile.home, profile.calibration, times) for member in members]
+            known = [one.ns for one in each if one is not None]
+            estimate = with_interval(sum(known), profile.calibration) if len(known) == len(each) else None
         if phase.id in together:
             estimate = with_interval(together[phase.id], profile.calibration)
-        known = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
-        found.append(Row(label(phase, loaded.bound.graph), times, int(median(observed.spent[phase.id])), *known))
+        shown = (None, None, None) if estimate is None else (estimate.ns, estimate.p10, estimate.p90)
+        members = [phases[member] for member in chains.get(phase.id, ())] or [phase]
+        name = ", ".join(label(member, loaded.bound.graph) for member in members)
+        found.append(Row(name, times, int(median(observed.spent[phase.id])), *shown))
     return found
+
+
+def _chains(plan: Plan) -> dict[PhaseId, tuple[PhaseId, ...]]:
+    """The members of chains along rows by the last one, which the executor names."""
+    steps = (step for queue in plan.main.queues for step in queue.steps)
+    return {step.phases[-1]: step.phases for step in steps if isinstance(step, RowsStep)}
 
 
 def _together(plan: Plan) -> dict[PhaseId, int]:
