@@ -12,8 +12,8 @@ added; then the blocks of all pieces.
 A *call* is: the number of arguments; the number of bases (arguments first, then values that are made); the object that is
 returned where the arguments are others; the type of arrays; the place of the first operation; then for each argument its dtype
 (0: a Python float, 1: a Python int), its rank, and for each axis its length and stride.  An operation is a code and its words
-(`Operation`).  A kernel that reports a failure ends the call as if the arguments were others: whoever called does it again with
-words for it.
+(`Operation`).  A kernel that reports a failure, and memory that runs out, end the call as if the arguments were others:
+whoever called does it again with words for it.  Any other exception (an interrupt) is raised.
 
 Note [The team].  `open` says that a launch is there to be joined.  A helper counts itself in, then asks; the caller closes, then
 waits until nobody is in.  So whoever is in finds a launch that stays, and a launch ends only when nobody is in.  Pieces are taken
@@ -441,6 +441,8 @@ declare ptr @rho_PyEval_SaveThread()
 declare void @rho_PyEval_RestoreThread(ptr)
 declare ptr @rho_PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
 declare i32 @rho_PyArray_SetBaseObject(ptr, ptr)
+declare i32 @rho_PyErr_ExceptionMatches(ptr)
+@rho_PyExc_MemoryError = external global ptr
 @rho_PyFloat_Type = external global i8
 @rho_PyLong_Type = external global i8
 
@@ -465,6 +467,8 @@ start:
   %numbers = alloca i64, i64 %values, align 8
   %owned = alloca ptr, i64 %values, align 8
   %failure = alloca i64, align 8
+  %fatal = alloca i64, align 8
+  store i64 0, ptr %fatal
   %is.count = icmp eq i64 %given, %wanted
   br i1 %is.count, label %check, label %different
 different:
@@ -715,14 +719,28 @@ filled:
   ret ptr %tuple
 
 no.memory:
+  %memory.error = load ptr, ptr @rho_PyExc_MemoryError
+  %matches = call i32 @rho_PyErr_ExceptionMatches(ptr %memory.error)
+  %is.memory = icmp ne i32 %matches, 0
+  br i1 %is.memory, label %forgive, label %interrupted
+forgive:
   call void @rho_PyErr_Clear()
+  br label %drop
+interrupted:
+  store i64 1, ptr %fatal
   br label %drop
 drop:
   br label %dropping
 dropping:
   %dropped = phi i64 [ 0, %drop ], [ %dropped.next, %dropped.one ]
   %is.drop = icmp ult i64 %dropped, %values
-  br i1 %is.drop, label %drop.one, label %different
+  br i1 %is.drop, label %drop.one, label %dropped.all
+dropped.all:
+  %is.fatal.word = load i64, ptr %fatal
+  %is.fatal = icmp ne i64 %is.fatal.word, 0
+  br i1 %is.fatal, label %raise, label %different
+raise:
+  ret ptr null
 drop.one:
   %drop.at = getelementptr ptr, ptr %owned, i64 %dropped
   %drop.object = load ptr, ptr %drop.at

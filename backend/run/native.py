@@ -31,8 +31,9 @@ LOOKING_NANOSECONDS: Final = 40_000
 """How long a helper looks for work before it sleeps."""
 MOST_HELPERS: Final = 64
 _PYTHON: Final = (
-    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_Clear", "Py_IncRef", "Py_DecRef", "PyTuple_New",
-    "PyTuple_SetItem", "PyObject_CallFunctionObjArgs", "PyEval_SaveThread", "PyEval_RestoreThread", "PyFloat_Type", "PyLong_Type",
+    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "Py_IncRef",
+    "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_CallFunctionObjArgs", "PyEval_SaveThread", "PyEval_RestoreThread",
+    "PyFloat_Type", "PyLong_Type", "PyExc_MemoryError",
 )  # fmt: skip
 _SYSTEM: Final = (
     "clock_gettime", "sched_yield", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
@@ -52,6 +53,7 @@ class Native:
         self.launch: Launcher = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_void_p,) * 3)(launch)
         self._work = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(worker)
         self._method = _Method(b"call", call, _FAST_CALL, None)
+        self._new_function = _of_python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         self._helpers = 0
         self._team = 0
         self._lock = threading.Lock()
@@ -60,9 +62,7 @@ class Native:
 
     def function(self, words: Any, keep: Sequence[object]) -> Callable[..., Any]:
         """A Python function that runs the call of these words; it holds what their addresses mean."""
-        made = ctypes.pythonapi.PyCFunction_NewEx
-        made.restype, made.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-        function: Callable[..., Any] = made(ctypes.addressof(self._method), (words, *keep), None)
+        function: Callable[..., Any] = self._new_function(ctypes.addressof(self._method), (words, *keep), None)
         return function
 
     def ask_for_helpers(self, count: int) -> None:
@@ -88,6 +88,12 @@ class Native:
         self._lock.release()
 
 
+def _of_python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of Python's interface, with a type that no other user of `pythonapi` changes."""
+    found: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+    return found
+
+
 class _Method(ctypes.Structure):
     """Python's `PyMethodDef`."""
 
@@ -96,9 +102,7 @@ class _Method(ctypes.Structure):
 
 def _new_team() -> int:
     """The address of a team's memory, which is never given back: helpers look at it until the process is gone."""
-    allocate = ctypes.pythonapi.PyMem_RawCalloc
-    allocate.restype, allocate.argtypes = ctypes.c_void_p, (ctypes.c_size_t, ctypes.c_size_t)
-    memory: int | None = allocate(1, TEAM_BYTES + 64)
+    memory: int | None = _of_python("PyMem_RawCalloc", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)(1, TEAM_BYTES + 64)
     if memory is None:
         raise MemoryError
     team = -(-memory // 64) * 64
@@ -161,9 +165,7 @@ def _numpy_functions() -> int | None:
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
     if capsule is None:
         return None
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    found: int | None = get(capsule, None)
+    found: int | None = _of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
     return found
 
 

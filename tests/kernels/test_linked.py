@@ -168,8 +168,8 @@ def test_results_are_fresh(size: int) -> None:
     assert all(array.flags.writeable and array.flags.c_contiguous for array in results)
 
 
-VIEWS = ["{⍵}", "{⌽⍵}", "{⍉⍵}", "{2↑⍵}", "{1↓⍵}", "{⊃⍵}", "{⍴⍵}", "{≢⍵}", "{3 4 5}", "{(⍵ ⋄ ⍵)}", "{t←⍵+1 ⋄ (t ⋄ ⍉t ⋄ t)}", "{1↓⍵×2}",
-         "{⍉⍵×2}", "{⌽⍉⍵+1}", "{⍵[1;]}", "{⍵[;0]×2}", "{(3 4 ⋄ 3 4 ⋄ ⍵)}"]  # fmt: skip
+VIEWS = ["{⍵}", "{⌽⍵}", "{⍉⍵}", "{2↑⍵}", "{1↓⍵}", "{⊃⍵}", "{⍴⍵}", "{≢⍵}", "{3 4 5}", "{(⍵ ⋄ ⍵)}", "{t←⍵+1 ⋄ (t ⋄ ⍉t ⋄ t)}",
+         "{1↓⍵×2}", "{⍉⍵×2}", "{⌽⍉⍵+1}", "{⍵[1;]}", "{⍵[;0]×2}", "{(3 4 ⋄ 3 4 ⋄ ⍵)}"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", VIEWS)
@@ -295,3 +295,29 @@ def test_layouts_are_linked_each_and_not_without_end() -> None:
 def plainly_cached(text: str, given: Any) -> Any:
     assert text == "{,⍵×2}"
     return (given * 2).reshape(-1)
+
+
+def test_interrupts_and_lack_of_memory_in_the_middle_of_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = np.ones(pool.LEAST // 8)
+    function = linked("{(⍵+1 ⋄ ⍵×3)}", given)
+    pool.trim()
+
+    def interrupted(wanted: int | None = None) -> None:
+        raise KeyboardInterrupt
+
+    def exhausted(wanted: int | None = None) -> None:
+        raise MemoryError
+
+    before = sys.getrefcount(given)
+    with monkeypatch.context() as patch:
+        patch.setattr(pool, "trim", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            function(given)
+    with monkeypatch.context() as patch:
+        patch.setattr(pool, "trim", exhausted)
+        with pytest.raises(rho.RunFailed) as caught:
+            function(given)
+        assert caught.value.diagnostics[0].code == "E702"
+    del caught
+    assert sys.getrefcount(given) <= before + 2
+    assert function(given)[1].tolist() == (given * 3).tolist()
