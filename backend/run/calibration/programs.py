@@ -63,6 +63,7 @@ PROGRAMS: Final = (
     Program("A+.×B", {"A": "K[s s]", "B": "K[s 3]"}, sizes=(1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
     Program("x+.×A", {"A": "K[s s]", "x": "K[s]"}, sizes=(1 << 12, 1 << 19)),
     Program("+\\x", {"x": "K[n]"}, (*FLOATS, Kind.I64)),
+    Program("-\\x", {"x": "K[n]"}),
     Program("⌈\\x", {"x": "K[n]"}),
     Program("+⍀A", {"A": "K[s s]"}, BOTH),
     Program("x[i]", {"x": "K[n]", "i": "idx<n>[n]"}, (Kind.F64,)),

@@ -105,7 +105,8 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     kinds = [types[read.value].element.kind for read in phase.reads]
     reduces = bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
     bytes_ = [tuple(s * kind.bytes for s in own) for own, kind in zip(steps, kinds, strict=True)]
-    nest = plan_nest(extents, reduces, bytes_, frozenset())
+    chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
+    nest = plan_nest(extents, reduces, bytes_, {len(extents) - 1} if chained else ())  # rows of a chain stay rows
     inner = _inner(nest)
     streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)
     if body is None:
@@ -213,7 +214,7 @@ def _kernel(
                 varying.append(frozenset({axis} if extents[axis] != 1 else ()))
             case Apply():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
-                varying.append(on)
+                varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
                 points = whole if on & inner else prod(extents[axis] for axis in on)
                 each = node.kind.bytes + sum(body.kinds[a].bytes for a in node.args)
                 constant = any(isinstance(body.nodes[a], Literal) for a in node.args)
@@ -237,7 +238,7 @@ def _calls(phase: Structured, reads: Sequence[Axes], extents: Sequence[int]) -> 
                 varying.append(reads[node.index])
             case ApplyNode():
                 on = frozenset[int]().union(*(varying[a] for a in node.args))
-                varying.append(on)
+                varying.append(on - {len(extents) - 1} if node.function.startswith(ALONG) else on)
                 compute = kind_of(phase.body[node.args[1 if node.function == "select" else 0]])
                 each = node.kind.bytes + sum(kind_of(phase.body[a]).bytes for a in node.args)
                 constant = any(isinstance(phase.body[a], ConstantNode) for a in node.args)

@@ -68,7 +68,8 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
         return Grains(0)
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
     if phase.attributes.get("unread"):
-        return Grains(0)  # nobody reads its result: it is not made
+        start = rates.table(("first",), Kind.F64)  # nobody reads its result: it is not made
+        return Grains(0) if start is None else start.at(1)
     if phase.op == "contract":
         return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates))
     if phase.op in _CUBIC:
@@ -132,8 +133,10 @@ def _by_bytes(
 
 def cold(rates: Rates, around: Around) -> Grains:
     """What a step takes more in a program that touches much."""
-    table = rates.table(("step",), Kind.F64) if rates.measured else None
-    return Grains(0) if table is None or not around.total else Grains(max(0, table.at(around.total) - table.at(1)))
+    if not rates.measured or not around.total:
+        return Grains(0)
+    tables = [table for name in ("step", "first") if (table := rates.table((name,), Kind.F64)) is not None]
+    return Grains(sum(max(0, table.at(around.total) - table.at(1)) for table in tables))
 
 
 def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
