@@ -9,7 +9,7 @@ Neighbours: `bodies` (makes phases), `measure` (puts tables together), `backend.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ....typechecker.elements import Kind
@@ -202,6 +202,10 @@ def reductions(kind: Kind) -> list[tuple[str, int, int, Probe]]:
         made = Kind.I64 if len(nodes) > 1 else kind
         for length in LENGTHS:
             runs = max(1, ROW_POINTS // max(length, 64))
+            if length < _FEW_ROWS:
+                along = _short(kind, runs // _SIDE, length, nodes, made, function)
+                found.append((f"row.{function}.{kind.value}", length, runs // _SIDE * _SIDE, along))
+                continue
             row = Projection((Affine((AffineIndex((Term(1, 1),), number(0)),), (number(length),)),))
             along = bodies.probe((runs, length), [Operand(kind, (length,), row)], nodes, made, function)
             found.append((f"row.{function}.{kind.value}", length, runs, along))
@@ -212,6 +216,21 @@ def reductions(kind: Kind) -> list[tuple[str, int, int, Probe]]:
             across = bodies.probe((length, runs), [Operand(kind, (runs, length), turned)], nodes, made, function)
             found.append((f"column.{function}.{kind.value}", length, runs, across))
     return found
+
+
+_FEW_ROWS: Final = 32
+_SIDE: Final = 3
+"""Short rows are reduced one by one where there are so few side by side."""
+
+
+def _short(kind: Kind, groups: int, length: int, nodes: Sequence[Node], result: Kind, function: str) -> Probe:
+    """Rows that do not lie evenly, few of them side by side: each is reduced on its own."""
+    steps = [(AffineIndex((Term(axis, 1),), number(0)), AffineIndex((Term(2, 1),), number(0))) for axis in (0, 1)]
+    first = Operand(kind, (groups, length), Projection((Affine(steps[0], (number(groups), number(length))),)))
+    second = Operand(kind, (_SIDE, length), Projection((Affine(steps[1], (number(_SIDE), number(length))),)))
+    joined = [ReadNode(0, kind), ReadNode(1, kind), ApplyNode("and" if kind is Kind.BOOL else "max", (0, 1), kind)]
+    moved = [replace(node, args=(2,)) if isinstance(node, ApplyNode) else node for node in nodes[1:]]
+    return bodies.probe((groups, _SIDE, length), [first, second], [*joined, *moved], result, function)
 
 
 _REDUCED: Final = {Kind.F64: ("add", "max"), Kind.F32: ("add", "max"), Kind.I64: ("add", "max"), Kind.BOOL: ("or", "add")}

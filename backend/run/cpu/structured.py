@@ -97,7 +97,7 @@ def _through_kernels(
     if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not policy.HARD.isdisjoint(applied):
         return through()
     sums = any(r.reduction in ("add", "mul") and kinds(r.value).is_float for r in phase.results)
-    if not sums and len(applied) < policy.MANY:
+    if not policy.is_candidate(prod(space), applied, sums=sums):
         return _Small(run, through).run
     return through() if mode is policy.Mode.WARM else _Patient(run, through).run
 
