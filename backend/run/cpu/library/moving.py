@@ -39,7 +39,8 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
     if not arg.size:
         return arg.copy()
     if amount.ndim == 0:
-        return np.roll(arg, -(int(amount) % length), axis)
+        turn, lead = int(amount) % length, (slice(None),) * axis
+        return np.concatenate((arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]), axis)
     amounts = amount.astype(np.int64) % length
     rows, turns = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
     result = np.empty_like(arg)
