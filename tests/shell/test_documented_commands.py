@@ -1,4 +1,4 @@
-"""Every command of the documentation: those in blocks of shell run as they stand, those in the text are of a verb with such options."""
+"""Every command of the documentation: blocks of shell run as they stand; in the text, verbs exist and have such options."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-NOT_RUN = ("pip install", "pytest", ".ci/run", "jupyter", "rho kernel install", "rho devices --calibrate", "rho devices --refine", "rho lsp")
-"""What changes the machine, needs a package index, or measures for half a minute; other tests do the part of it that is ours."""
+NOT_RUN = ("pip install", "pytest", ".ci/run", "jupyter", "kernel install", "--calibrate", "--refine", "rho lsp")
+"""What changes the machine, needs a package index, or measures for half a minute; other tests do our part of it."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])-[a-zA-Z](?![\w-])")
 
 
