@@ -25,11 +25,11 @@ from ...typechecker.elements import Kind
 from .emission import VECTOR_ALIGN
 from .ir import BLOCK, LANES, Apply, Kernel, Load, Step, Stores, kind_of
 from .llvm_text import function_text
-from .maps import copy
 from .mathematics import TRANSCENDENTAL
 from .quotients import Divisor, divide, prepare
+from .row_ends import Ends, copy_row
 from .row_plan import FUNCTIONS, RowEmission, Sweep, plan_sweeps
-from .scalar_text import STORED, Vectors, identity
+from .scalar_text import Vectors, identity
 from .sums import carry, finish
 
 ODD: Final = VECTOR_ALIGN
@@ -100,7 +100,7 @@ class _Rows:
         self.known: dict[int, str] = {}
         self.divisors: dict[int, Divisor] = {}
         self.making: frozenset[int] = frozenset()
-        self.rooms: dict[tuple[str, int], str] = {}
+        self.ends = Ends(e)
 
     def write(self) -> None:
         e, w = self.e, self.w
@@ -114,7 +114,7 @@ class _Rows:
         loops = e.open_outer(self.kernel.axes - 1)
         self.known = dict(e.known)
         for operand, room in self.copies.items():
-            self.copy_row(operand, room)
+            copy_row(e, operand, room)
         self.compute_rows()
         for now, sweep in enumerate(self.plan.sweeps):
             self.prepare_divisors(sweep)
@@ -127,15 +127,6 @@ class _Rows:
                 first = w.let(f"shufflevector {type} {self.known[result.node]}, {type} poison, <1 x i32> zeroinitializer")
                 scalars.store(result.kind, first, output)
         e.close_outer(loops)
-
-    def copy_row(self, operand: int, room: str) -> None:
-        """A row whose items do not lie next to each other, to scratch."""
-        w, row, base = self.w, self.kernel.operands[operand], self.e.bases[operand]
-        stored, stride = STORED[row.kind], self.e.strides[operand][-1]
-        loop = w.begin(0, self.size)
-        item = w.let(f"load {stored}, ptr {w.at(base, w.word('mul', loop.index, stride))}, align 1")
-        w.do(f"store {stored} {item}, ptr {w.at(room, w.word('mul', loop.index, row.kind.bytes))}, align 1")
-        w.end(loop)
 
     def compute_rows(self) -> None:
         """What is the same for the whole row and can be known now."""
@@ -234,11 +225,11 @@ class _Rows:
         at = w.word("add", place, lane)
         nodes = sorted(sweep.nodes)
         sources = {
-            i: self.moved(self.rooms["operand", i], self.e.bases[i], kernel.operands[i].kind.bytes, is_tail, place, lane)
+            i: self.moved(self.ends.rooms["operand", i], self.e.bases[i], kernel.operands[i].kind.bytes, is_tail, place, lane)
             for i in self.loaded(sweep)
         }
         targets = {
-            i: self.moved(self.rooms["result", i], self.e.outputs[i], kernel.results[i].kind.bytes, is_tail, place, lane)
+            i: self.moved(self.ends.rooms["result", i], self.e.outputs[i], kernel.results[i].kind.bytes, is_tail, place, lane)
             for i in sweep.stores
         }
         values: list[list[str]] = [[] for _ in totals]
@@ -305,12 +296,12 @@ class _Rows:
         assert span <= LANES
         rows = []
         for i in self.loaded(sweep):
-            self.room_for("operand", i, kernel.operands[i].kind)
-            rows.append((self.rooms["operand", i], self.e.bases[i], kernel.operands[i].kind, True))
+            self.ends.room_for("operand", i, kernel.operands[i].kind)
+            rows.append((self.ends.rooms["operand", i], self.e.bases[i], kernel.operands[i].kind, True))
         for i in sweep.stores:
-            self.room_for("result", i, kernel.results[i].kind)
+            self.ends.room_for("result", i, kernel.results[i].kind)
         self.making = frozenset(sweep.keeps)
-        self.when_some(rest, rows, whole)
+        self.ends.when_some(rest, rows, whole)
 
     def loaded(self, sweep: Sweep) -> list[int]:
         """The operands that a sweep reads where they are."""
@@ -318,29 +309,8 @@ class _Rows:
         return sorted(found - self.copies.keys())
 
     def unpack(self, sweep: Sweep, whole: str, rest: str) -> None:
-        rows = [(self.rooms["result", i], self.e.outputs[i], self.kernel.results[i].kind, False) for i in sweep.stores]
-        self.when_some(rest, rows, whole)
-
-    def when_some(self, rest: str, rows: list[tuple[str, str, Kind, bool]], whole: str) -> None:
-        """Copy the items after `whole` between the stack and memory, if there are any."""
-        w = self.w
-        if not rows:
-            return
-        some, ready = w.new_label(), w.new_label()
-        w.branch(w.test("ne", rest, 0), some, ready)
-        w.label(some)
-        for room, base, kind, inwards in rows:
-            there, bytes = w.at(base, w.word("mul", whole, kind.bytes)), w.word("mul", rest, kind.bytes)
-            copy(self.e, room if inwards else there, there if inwards else room, bytes)
-        w.jump(ready)
-        w.label(ready)
-
-    def room_for(self, what: str, number: int, kind: Kind) -> None:
-        """Room for an end, zeros at first: what is beyond it is computed on, too."""
-        if (what, number) not in self.rooms:
-            name = self.rooms[what, number] = self.e.room(LANES * kind.bytes)
-            self.w.declarations["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
-            self.e.stack.append(f"  call void @llvm.memset.p0.i64(ptr {name}, i8 0, i64 {LANES * kind.bytes}, i1 false)")
+        rows = [(self.ends.rooms["result", i], self.e.outputs[i], self.kernel.results[i].kind, False) for i in sweep.stores]
+        self.ends.when_some(rest, rows, whole)
 
     def identities(self, totals: list[_Total], strips: int) -> list[tuple[str, str]]:
         v = self.v

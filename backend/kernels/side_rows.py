@@ -93,7 +93,8 @@ class _Sides:
 
     def sweep(self, sweep: Sweep) -> None:
         w, v, kernel = self.w, self.v, self.kernel
-        plain, ordered = [], []
+        plain: list[tuple[int, int, str, Kind]] = []
+        ordered: list[tuple[int, int, str, Kind]] = []
         for place in sweep.reduces:
             node = kernel.body[place]
             assert isinstance(node, Apply)
