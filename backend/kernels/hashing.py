@@ -20,6 +20,8 @@ from .llvm_text import function_text
 from .writer import Writer
 
 PATIENCE: Final = 4096
+_AHEAD: Final = 16
+"""How far ahead places in the table are asked for."""
 _FACTORS: Final = (-7046029254386353131, -4417276706812531889)
 
 
@@ -44,7 +46,13 @@ class Hashing:
             words.append(w.let(f"load {'ptr' if place in (1, 2, 4, 6) else 'i64'}, ptr {address}, align 8"))
         count, items, table, mask, known, absent, result = words
         lost = w.new_label()
+        last = w.word("sub", count, 1)
         loop = w.begin(0, count)
+        ahead = w.smaller(w.word("add", loop.index, _AHEAD), last)
+        coming = w.let(f"load i64, ptr {w.at(items, w.word('shl', ahead, 3))}, align 8")
+        w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+        there = w.at(table, w.word("shl", w.word("and", _hashed(w, coming), mask), 2))
+        w.do(f"call void @llvm.prefetch.p0(ptr {there}, i32 0, i32 3, i32 1)")
         item = w.let(f"load i64, ptr {w.at(items, w.word('shl', loop.index, 3))}, align 8")
         probe, free, held, following, ready = (w.new_label() for _ in range(5))
         first = w.word("and", _hashed(w, item), mask)

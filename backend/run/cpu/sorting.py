@@ -19,7 +19,7 @@ from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.sorting import Form, Sorting
 from ...kernels.store import address_of
-from ..pool import room
+from ..pool import room, trim
 from ..team import run_boxes
 from .compiled import CALL, vector_bytes
 from .kinds import DTYPES, NumArray
@@ -72,6 +72,7 @@ def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumAr
         _call(alike, (count, _address(ordered), places, _address(number)), (ordered, number))
     if number[0]:
         del words
+        trim()
         return repaired(order_columns(items, descending=descending)[0], ordered.view(np.uint64), low, idle, cut, places)
     ordered &= (1 << places) - 1
     return ordered
