@@ -15,6 +15,7 @@ Neighbours: `executor` (whole phases, and who calls this), `shards` (kernels of 
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -46,7 +47,7 @@ from ..schedule.plan import (
     TransferStep,
     WaitStep,
 )
-from ..schedule.program.sharding import reads_of
+from ..schedule.program.sharding import meet, reads_of
 from ..schedule.program.turns_checked import is_shared, shared_loops
 from .executor import Machine, Observer, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
@@ -60,13 +61,13 @@ Action: TypeAlias = Callable[[], None]
 
 @dataclass(slots=True)
 class Cluster:
-    """Every device's holdings, and how many transfers are still to read each of their values."""
+    """Every device's holdings, and the boxes that transfers are still to read of their values."""
 
     machine: Machine
     holdings: dict[DeviceId, Holdings]
     combined: frozenset[PhaseId]
     sharing: frozenset[ValueId]
-    to_read: dict[tuple[DeviceId, ValueId], int] = field(default_factory=dict)
+    to_read: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
     deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
     lock: Any = field(default_factory=RLock)
 
@@ -82,16 +83,20 @@ class Cluster:
             self._free(device, value, box)
 
     def _free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        if self.to_read.get((device, value), 0):
+        if any(meet(box, other) for other in self.to_read.get((device, value), ())):
             self.deferred.setdefault((device, value), []).append(box)
         else:
             self.holdings[device].free(value, box)
 
-    def has_read(self, device: DeviceId, value: ValueId) -> None:
-        self.to_read[device, value] -= 1
-        if not self.to_read[device, value]:
-            for box in self.deferred.pop((device, value), ()):
-                self.holdings[device].free(value, box)
+    def has_read(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
+        left = self.to_read[device, value]
+        left[box] -= 1
+        if not left[box]:
+            del left[box]
+        waiting = self.deferred.get((device, value), [])
+        for piece in [one for one in waiting if meet(one, box) and not any(meet(one, other) for other in left)]:
+            waiting.remove(piece)
+            self.holdings[device].free(value, piece)
 
 
 def run_distributed(
@@ -117,8 +122,7 @@ def run_distributed(
     cluster = Cluster(machine, holdings, combined, frozenset(value for made in several for value in made))
     for step in steps:
         if isinstance(step, TransferStep):
-            key = step.source, step.value
-            cluster.to_read[key] = cluster.to_read.get(key, 0) + 1
+            cluster.to_read.setdefault((step.source, step.value), Counter())[step.box] += 1
     apart = pace is Pace.THREADS  # each with its own current phase
     told = _one_at_a_time(machine.observe, cluster.lock)
     machines = [replace(machine, observe=told) if apart else machine for _ in plan.main.queues]
@@ -362,7 +366,7 @@ def _transfer(cluster: Cluster, step: TransferStep) -> Action:
             else:
                 shape = machine.cap_shape(value)
                 target.keep(value, step.box, carry(source.take(value, step.box, kind, shape)), shape)
-        cluster.has_read(step.source, value)
+        cluster.has_read(step.source, value, step.box)
 
     return run
 

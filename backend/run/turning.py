@@ -10,6 +10,7 @@ Neighbours: `distributed` (who calls this, and compiles the steps), `graph.turns
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
@@ -49,13 +50,13 @@ class Side:
     clusters: dict[int, Cluster]
     steps: dict[int, tuple[Step, ...]]
     actions: dict[int, list[Action]]
-    reads: dict[tuple[DeviceId, ValueId], int]
+    reads: dict[tuple[DeviceId, ValueId], list[Box | None]]
     counts: dict[Hashable, int]
 
     def begin(self) -> None:
         """Transfers are to read again what they read in every turn."""
         for cluster in self.clusters.values():
-            cluster.to_read.update(self.reads)
+            cluster.to_read.update({key: Counter(boxes) for key, boxes in self.reads.items()})
             break
 
 
@@ -84,11 +85,11 @@ class Together:
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
         steps = [step for queue in plan.queues for step in queue.steps]
         several = [made for made in map(traverse.results, graph.phases) if len(made) > 1]
-        reads: dict[tuple[DeviceId, ValueId], int] = {}
+        reads: dict[tuple[DeviceId, ValueId], list[Box | None]] = {}
         counts: dict[Hashable, int] = {}
         for step in steps:
             if isinstance(step, TransferStep):
-                reads[step.source, step.value] = reads.get((step.source, step.value), 0) + 1
+                reads.setdefault((step.source, step.value), []).append(step.box)
             elif isinstance(step, FenceStep):
                 counts[step.fence] = counts.get(step.fence, 0) + 1
         common = replace(

@@ -5,11 +5,13 @@ Neighbours: `plan_of` (finds the pieces and who reads them).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
-from typing import Final
+from typing import Final, TypeAlias
 
 from ...graph import traverse
 from ...graph.phases import Input
@@ -17,8 +19,11 @@ from ..one_device import Numbers
 from ..plan import ALIGNMENT, Box, Buffer, DeviceId, Role
 from ..problem import Schedule
 from .problem_of import ProgramProblem
+from .sharding import meet
 
 MOST_SEARCHED: Final = 256
+MOST_PAIRS: Final = 200_000
+"""Pieces of an output on a device times transfers of it from there, up to which it is told who reads what."""
 
 
 @dataclass(slots=True)
@@ -37,6 +42,29 @@ class Piece:
     used: bool = False
     kept: bool = False
     partial: bool = False
+
+
+Sent: TypeAlias = tuple[int, int, tuple[Box | None, ...]]
+"""A transfer out of a device: its start, its arrival, the boxes it reads."""
+
+
+def reads_until(pieces: Sequence[Piece], moves: list[Sent]) -> list[int | None]:
+    """For each piece of one output on a device, when the last transfer that reads it has arrived; None: none reads it.
+
+    Of very many pieces and transfers: when the last that starts later has."""
+    if len(pieces) * len(moves) > MOST_PAIRS:
+        moves.sort(key=lambda move: move[:2])
+        latest = list(accumulate((arrive for _, arrive, _ in reversed(moves)), max))[::-1]
+        starts = [start for start, _, _ in moves]
+        places = [bisect_left(starts, piece.start) for piece in pieces]
+        return [latest[place] if place < len(moves) else None for place in places]
+    return [
+        max(
+            (arrive for start, arrive, boxes in moves if start >= piece.start and any(map(meet, piece.boxes, boxes))),
+            default=None,
+        )
+        for piece in pieces
+    ]
 
 
 def peaks_of(pieces: Sequence[Piece], schedule: Schedule, program: ProgramProblem) -> dict[int, int]:

@@ -8,11 +8,16 @@ Neighbours: `plan_of` (writes the queues), `turning` (the loop), `checking` (jud
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
-from ..plan import DeviceId, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
+from ...graph import traverse
+from ...graph.phases import ValueId
+from ..plan import Box, DeviceId, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
 from ..problem import Schedule, Shard
+from .boxes import Boxes
 from .problem_of import ProgramProblem
+from .sharding import operand_boxes, reads_of
 from .turning import Gang
 
 
@@ -37,6 +42,27 @@ def with_joins(queues: Sequence[Queue], program: ProgramProblem, schedule: Sched
             steps = found.setdefault((name, QueueKind.COPY), [])
             steps.insert(_place(steps, shard.start), join)
     return tuple(Queue(device, kind, tuple(steps)) for (device, kind), steps in found.items())
+
+
+def needed_on(gang: Gang, device: int) -> dict[ValueId, list[Box | None]]:
+    """What a device reads, in a turn, of what is around the loop."""
+    turn, schedule = gang.body.turn, gang.body.schedule
+    graph = turn.bound.graph
+    program = ProgramProblem(gang.body.problem, turn.bound, graph.phases, gang.body.cuts)
+    boxes = Boxes(program, {(shard.phase, int(shard.device)): shard for shard in schedule.shards})
+    around = set(gang.uses)
+    found: dict[ValueId, list[Box | None]] = defaultdict(list)
+    for shard in schedule.shards:
+        if shard.device != device:
+            continue
+        phase, box = graph.phases[shard.phase], boxes.of_run(shard)
+        parts: list[tuple[ValueId, Box | None]] = [(value, None) for value in traverse.uses(phase)]
+        if box is not None:
+            parts = list(zip(reads_of(phase, graph.types), operand_boxes(phase, graph.types, box), strict=True))
+        for value, part in parts:
+            if value in around:
+                found[value].append(part)
+    return found
 
 
 def channels_of(gang: Gang) -> list[DeviceId]:

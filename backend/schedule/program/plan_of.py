@@ -12,11 +12,9 @@ Neighbours: `problem_of` (what indices mean), `fences`, `checking` (judges the p
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
 from math import prod
 
 from ...graph import traverse
@@ -50,8 +48,8 @@ from ..plan import (
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
 from ..profiles import fingerprint
 from .boxes import Boxes
-from .buffers import Piece, buffers_of, peaks_of
-from .joining import loop_step, with_joins
+from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until
+from .joining import loop_step, needed_on, with_joins
 from .problem_of import ProgramProblem
 from .sharding import operand_boxes, reads_of
 
@@ -223,7 +221,7 @@ class _Writer:
         sources: dict[int, list[int]] = defaultdict(list)
         for edge in problem.edges:
             sources[edge.target].append(edge.source)
-        sent: dict[tuple[int, int, bool], list[tuple[int, int]]] = defaultdict(list)
+        sent: dict[tuple[int, int, bool], list[Sent]] = defaultdict(list)
         place = {result: p for p, phase in enumerate(graph.phases) for result in traverse.results(phase)}
         for which, queue in enumerate(self.sync.queues):
             for position, step in enumerate(queue.steps):
@@ -243,14 +241,14 @@ class _Writer:
                             piece.used, piece.end = True, max(piece.end, combine.end)
                 else:
                     moved = self.schedule.transfers[step.index]
-                    sent[int(moved.source), moved.phase, moved.partial].append((moved.start, moved.arrive))
+                    sent[int(moved.source), moved.phase, moved.partial].append(
+                        (moved.start, moved.arrive, self.boxes.of_transfer(moved))
+                    )
         for (device, phase, partial), moves in sent.items():
-            moves.sort()
-            latest = list(accumulate((arrive for _, arrive in reversed(moves)), max))[::-1]
-            for piece in self.on[device, phase]:
-                later = bisect_left(moves, (piece.start, 0))
-                if piece.partial == partial and later < len(moves):
-                    piece.sent, piece.end = True, max(piece.end, latest[later])
+            pieces = [piece for piece in self.on[device, phase] if piece.partial == partial]
+            for piece, until in zip(pieces, reads_until(pieces, moves), strict=True):
+                if until is not None:
+                    piece.sent, piece.end = True, max(piece.end, until)
         makespan = self.schedule.makespan
         for piece in self.pieces:
             if piece.kept or not (piece.used or piece.sent):
@@ -258,11 +256,12 @@ class _Writer:
 
     def needed(self, shard: Shard) -> dict[ValueId, list[Box | None]]:
         """What a shard reads, by value."""
-        together = shard.phase in self.program.gangs
-        phase, box = self.program.phases[shard.phase], None if together else self.boxes.of_run(shard)
+        if shard.phase in self.program.gangs:
+            return needed_on(self.program.gangs[shard.phase], int(shard.device))
+        phase, box = self.program.phases[shard.phase], self.boxes.of_run(shard)
         found: dict[ValueId, list[Box | None]] = defaultdict(list)
         if box is None:
-            for value in self.program.gangs[shard.phase].uses if together else traverse.uses(phase):
+            for value in traverse.uses(phase):
                 found[value].append(None)
         else:
             for value, part in zip(

@@ -31,7 +31,8 @@ from ..plan import (
     RunStep,
     TransferStep,
 )
-from .sharding import result_boxes, shape_of, space_of, volume, whole
+from .buffers import MOST_PAIRS
+from .sharding import meet, result_boxes, shape_of, space_of, volume, whole
 from .turns_checked import shared_loops
 
 
@@ -41,7 +42,7 @@ def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
     numbers = Numbers()
     maker = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
     combined = {s.phase for queue in plan.main.queues for s in queue.steps if isinstance(s, CombineStep)}
-    read: dict[tuple[DeviceId, ValueId], int] = defaultdict(int)
+    read: dict[tuple[DeviceId, ValueId], list[tuple[int, Box | None]]] = defaultdict(list)  # arrivals, and what is read
     born: dict[tuple[DeviceId, PhaseId], list[tuple[Box | None, int, int]]] = defaultdict(list)  # box, start, bytes
     gone: dict[tuple[DeviceId, ValueId, Box | None], int] = {}
     changes: dict[DeviceId, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
@@ -100,8 +101,7 @@ def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
                     now = step.arrive
                     if step.partial:
                         continue
-                    key = step.source, step.value
-                    read[key] = max(read[key], step.arrive)
+                    read[step.source, step.value].append((step.arrive, step.box))
                     phase = maker[step.value]
                     values = traverse.results(phase)
                     if step.value == values[0]:
@@ -118,7 +118,10 @@ def peaks_of(plan: Plan, bound: BoundGraph) -> dict[DeviceId, int]:
         value = traverse.results(phases[id])[0]
         for box, start, size in pieces:
             freed = gone.get((device, value, box), gone.get((device, value, None)))
-            last = end if freed is None else max(freed, read.get((device, value), 0))
+            sent = read[device, value]
+            fine = len(pieces) * len(sent) <= MOST_PAIRS
+            until = max((arrive for arrive, part in sent if not fine or meet(part, box)), default=0)
+            last = end if freed is None else max(freed, until)
             changes[device] += [(start, _rounded(size)), (max(last, start), -_rounded(size))]
     return {device: _most(found) for device, found in changes.items()}
 

@@ -230,6 +230,11 @@ def _distinct(phase: Phase, types: Types, box: Box) -> dict[ValueId, Box]:
     return found
 
 
+def meet(a: Box | None, b: Box | None) -> bool:
+    """Have two boxes of a value something in common?  None is all of it; what is the same meets, be it empty."""
+    return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
+
+
 def hull(a: Box, b: Box) -> Box:
     """The smallest box around two, of which empty ones count for nothing."""
     if any(start >= stop for start, stop in a):
