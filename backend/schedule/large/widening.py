@@ -27,9 +27,12 @@ PRICES: Final = (100, 10, 1)
 WIDTHS: Final = (1, 256)
 MOST_WORK: Final = 400_000
 """Shards placed in annealing, in all."""
+FEW: Final = 8
 LEAST_MOVES: Final = 10
 """Fewer are not worth the time."""
 MOST_DEVICES: Final = 64
+MOST_SHIFTED: Final = 64
+"""Phases up to which rows are shifted: of more, single shifts change too little for what a layout costs."""
 
 
 def improve(
@@ -70,7 +73,8 @@ def improve(
             ranked.append(retime(timer, "ordered", ordered))
             found.offer(ranked[-1].schedule)
             ranked.sort(key=lambda c: FOREVER if c.ticks is None else c.ticks)
-    choices, shift = _choices(costs, ranked), shifts(costs)
+    choices = _choices(costs, ranked)
+    shift = shifts(costs) if len(timer.before) <= MOST_SHIFTED else None
     if guided is not None and guided.ticks is not None:
         ranked.insert(0, guided)
     for turn in range(4):
@@ -87,9 +91,9 @@ def improve(
 
 
 def work(timer: Timer, decisions: Decisions) -> int:
-    """What one layout costs, in shards; on very many devices what goes over links, and the devices themselves, count too."""
+    """What one layout costs, in shards; beyond a few devices what goes over links, and the devices themselves, count too."""
     shards = sum(map(len, decisions.modes))
-    if len(timer.kinds) <= MOST_DEVICES:
+    if len(timer.kinds) <= FEW:
         return shards
     edges = timer.problem.edges if timer.linked else ()
     sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
