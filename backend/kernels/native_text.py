@@ -86,8 +86,8 @@ FUNCTIONS: Final = ("worker", "launch", "call", "team")
 _FIELDS: Final = {
     name: str(place)
     for name, place in {
-        "busy": 0, "generation": 64, "open": 72, "next": 128, "inside": 192, "kernel": 256, "blocks": 264, "pitch": 272,
-        "count": 280, "codes": 288, "allowed": 296, "sleepers": 320, "looking": 328, "latest": 384, "joined": 392,
+        "busy": 0, "generation": 64, "open": 72, "next": 128, "back": 136, "inside": 192, "kernel": 256, "blocks": 264,
+        "pitch": 272, "count": 280, "codes": 288, "allowed": 296, "sleepers": 320, "looking": 328, "latest": 384, "joined": 392,
         "woken": 400, "skipped": 408, "useless": 416, "alone": 424, "hurt": 432, "mutex": 448, "change": 640,
     }.items()
 }  # fmt: skip
@@ -119,9 +119,11 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-; Take pieces until none is left.
-define internal void @work(ptr %team) {
+; Take pieces until none is left: the caller from the front, helpers from the back, so that each has what it had the last time.
+define internal void @work(ptr %team, i1 %is.helper) {
+start:
   %next = getelementptr i8, ptr %team, i64 $next$
+  %back = getelementptr i8, ptr %team, i64 $back$
   %kernel.at = getelementptr i8, ptr %team, i64 $kernel$
   %kernel = load ptr, ptr %kernel.at
   %blocks.at = getelementptr i8, ptr %team, i64 $blocks$
@@ -134,10 +136,20 @@ define internal void @work(ptr %team) {
   %codes = load ptr, ptr %codes.at
   br label %take
 take:
-  %place = atomicrmw add ptr %next, i64 1 seq_cst
-  %is.piece = icmp ult i64 %place, %count
-  br i1 %is.piece, label %piece, label %out
+  %front = phi i64 [ 0, %start ], [ %front.next, %piece ]
+  %taken = atomicrmw add ptr %next, i64 1 seq_cst
+  %is.piece = icmp ult i64 %taken, %count
+  br i1 %is.piece, label %some, label %out
+some:
+  br i1 %is.helper, label %behind, label %piece
+behind:
+  %before = atomicrmw add ptr %back, i64 1 seq_cst
+  %after = sub i64 %count, %before
+  %behind.place = sub i64 %after, 1
+  br label %piece
 piece:
+  %place = phi i64 [ %front, %some ], [ %behind.place, %behind ]
+  %front.next = add i64 %front, 1
   %offset = mul i64 %place, %pitch
   %block = getelementptr i8, ptr %blocks, i64 %offset
   %code = call i64 %kernel(ptr %block)
@@ -209,7 +221,7 @@ count:
 join:
   %joined.at = getelementptr i8, ptr %team, i64 $joined$
   atomicrmw add ptr %joined.at, i64 1 seq_cst
-  call void @work(ptr %team)
+  call void @work(ptr %team, i1 true)
   br label %leave
 leave:
   atomicrmw sub ptr %inside, i64 1 seq_cst
@@ -328,6 +340,8 @@ share:
   store ptr %codes, ptr %team.codes
   %team.allowed = getelementptr i8, ptr %team, i64 $allowed$
   store i64 %allowed, ptr %team.allowed
+  %back = getelementptr i8, ptr %team, i64 $back$
+  store atomic i64 0, ptr %back seq_cst, align 8
   store atomic i64 0, ptr %next seq_cst, align 8
   store atomic i64 1, ptr %open seq_cst, align 8
   atomicrmw add ptr %generation, i64 1 seq_cst
@@ -373,7 +387,7 @@ wake:
   call i32 @rho_pthread_mutex_unlock(ptr %mutex)
   br label %work
 work:
-  call void @work(ptr %team)
+  call void @work(ptr %team, i1 false)
   store atomic i64 0, ptr %open seq_cst, align 8
   %each = udiv i64 %duration, %count
   %turns = lshr i64 %each, 4

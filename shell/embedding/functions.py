@@ -117,7 +117,8 @@ class Function:
 
     def _prepare(self, types: tuple[Type, ...]) -> _Ready:
         texts = tuple(_type_text(kind, shape) for kind, shape in types)
-        outputs, items = (_RESULT,), 0
+        outputs: tuple[str, ...] = (_RESULT,)
+        items = 0
         checked = self._session.check(self._program(texts, outputs))
         if checked.core is None:  # a tuple, or wrong: then it is said without an output that nobody wrote
             items = _tuple_items(_accepted(self._session, self._program(texts, None)))
