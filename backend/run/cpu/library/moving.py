@@ -15,6 +15,8 @@ from ..kinds import DTYPES, FILLS, NumArray
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 
 _LONG_ROW: Final = 64
+_FEW_STEPS: Final = 8
+_MANY: Final = 1 << 10
 
 
 def size_vector(call: Call, arrays: Arrays) -> NumArray:
@@ -40,6 +42,11 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
         return arg.copy()
     if amount.ndim == 0:
         turn, lead = int(amount) % length, (slice(None),) * axis
+        if length <= _FEW_STEPS and arg.size >= _MANY and math.prod(arg.shape[axis + 1 :]) < _LONG_ROW:
+            turned = np.empty_like(arg, order="C")
+            for step in range(length):  # runs of a few items would be copied one by one
+                turned[(*lead, step)] = arg[(*lead, (step + turn) % length)]
+            return turned
         return np.concatenate((arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]), axis)
     amounts = amount.astype(np.int64) % length
     rows, turns = np.moveaxis(arg, axis, -1), amounts.reshape(-1)
