@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,9 @@ from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.run import pool
 from rho.backend.run.cpu import rows
 from rho.backend.schedule import one_device
-from rho.backend.schedule.plan import Device, Plan, RowsStep
+from rho.backend.schedule.plan import Device, Plan, RowsStep, RunStep
+from rho.backend.schedule.plan_json import decode_plan, encode_plan
+from rho.backend.schedule.program.checking import check_plan
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.kernels.phases import data, kind_of, same_bits
 from rho.typechecker.elements import Kind
@@ -238,6 +241,26 @@ def test_chains_in_loops() -> None:
     assert not run_both(core, inputs)
     first, second = (backend_run(core, inputs, mode) for mode in ("always", "off"))
     assert all(same_bits(a, b) for a, b in zip(first, second, strict=True))
+
+
+def test_plans_with_other_chains_are_refused() -> None:
+    """A stored plan says which phases run together; only what would be planned so is right."""
+    text = "input A : f64[r c]\nB ← +\\A\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ B\n"
+    plan, bound = planned(text, {"A": np.ones((64, 100))})
+    assert not check_plan(plan, bound) and decode_plan(encode_plan(plan)) == plan
+    (queue,) = plan.main.queues
+    (place,) = [place for place, step in enumerate(queue.steps) if isinstance(step, RowsStep)]
+    (step,) = chains(plan)
+    other = next(s.phase for s in queue.steps if isinstance(s, RunStep))
+    wrong = [
+        replace(step, phases=step.phases[:-1]), replace(step, phases=step.phases[::-1]), replace(step, phases=()),
+        replace(step, phases=(*step.phases, other)), replace(step, results=step.results * 2),
+        replace(step, overwrite=step.results[0]),
+    ]  # fmt: skip
+    for one in wrong:
+        steps = (*queue.steps[:place], one, *queue.steps[place + 1 :])
+        changed = replace(plan, main=replace(plan.main, queues=(replace(queue, steps=steps),)))
+        assert check_plan(changed, bound), one
 
 
 @pytest.mark.parametrize("mode", ["off", "always"])

@@ -44,6 +44,7 @@ from ..plan import (
     WaitStep,
     phases_of,
 )
+from ..units import fault_of_rows
 from .checking_facts import (
     At,
     Broken,
@@ -122,6 +123,8 @@ class Checker:
             for named in phases_of(step):
                 if named not in self.phases:
                     raise Broken("V1", f"phase #{named} is not in the program")
+                if isinstance(step, JoinStep) and step.phase not in self.shared:
+                    raise Broken("V1", f"{device} joins phase #{step.phase}, which queues do not run together")
                 if isinstance(step, JoinStep) and step.rows is None:
                     continue  # of a channel: see `turns_checked`
                 if device not in devices or plan.main.queues[at[0]].kind is not QueueKind.COMPUTE:
@@ -284,6 +287,9 @@ class Checker:
 
     def rows(self, at: At, device: DeviceId, step: RowsStep, known: Mapping[int, int]) -> None:
         """A chain needs what its members read and do not make, and makes some of their results."""
+        wrong = fault_of_rows(step, self.bound.graph)
+        if wrong is not None:
+            self.fault("V4", f"phases {', '.join(f'#{named}' for named in step.phases)}: together this {wrong}")
         made: set[ValueId] = set()
         for named in step.phases:
             phase = self.phases[named]
@@ -291,12 +297,7 @@ class Checker:
                 if value not in made:
                     self.need(device, value, None, known, f"phase #{named}")
             made.update(traverse.results(phase))
-        read = {value for named in step.phases for value in traverse.operands(self.phases[named])}
-        if step.overwrite is not None and step.overwrite not in read:
-            self.fault("V4", f"phase #{step.phases[0]} writes over %{step.overwrite}, which it does not read")
         for value in step.results:
-            if value not in made:
-                self.fault("V4", f"a chain does not make %{value}")
             self.held[device, value].append(Piece(None, at, False))
 
     def combine(self, at: At, step: CombineStep, known: Mapping[int, int]) -> None:
