@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -321,3 +322,25 @@ def test_interrupts_and_lack_of_memory_in_the_middle_of_a_call(monkeypatch: pyte
     del caught
     assert sys.getrefcount(given) <= before + 2
     assert function(given)[1].tolist() == (given * 3).tolist()
+
+
+ENDS = """
+import threading, numpy as np, rho
+from rho.backend.kernels import policy
+policy.COMPILE_NANOSECONDS = 1.0
+x = np.arange(200_000.0)
+f = rho.compile("{+/⍵×⍵+1}")
+for _ in range(20): f(x)
+begun = threading.Semaphore(0)
+def work():
+    while True:
+        f(x)
+        begun.release()
+for _ in range(3): threading.Thread(target=work, daemon=True).start()
+for _ in range(9): begun.acquire()
+"""
+
+
+def test_a_process_ends_in_the_middle_of_calls() -> None:
+    done = subprocess.run([sys.executable, "-c", ENDS], capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
