@@ -52,7 +52,7 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     until = start + seconds
     with warm_kernels(), CpuBackend(facts.cores).quiet():
         moved = moving.measure(facts.cores, clock, effort.rounds, start + seconds // 5, effort.moved)
-        moved.update(moving.turns(facts.cores))
+        moved.update(moving.turns(facts.cores, moved["step.f64"].ns[0] + moved["first.f64"].ns[0]))
         found = overheads.measure(clock, facts.cores)
         library = _library(clock, effort, facts.cores, start + seconds * 4 // 5) if effort.with_programs else {}
         computed = computing.measure(facts.cores, clock, effort.rounds, effort.budget_ns, until)
@@ -93,8 +93,7 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
                     small.append((prepared, []))
     for _ in range(effort.rounds):
         for prepared, times in small:
-            prepared.run()
-            times.append(int(median([prepared.run() for _ in range(3)])))
+            times.append(int(median([prepared.run() for _ in range(6)][2:])))
     for prepared, times in small:
         put(prepared, int(median(times)))
     del small
@@ -126,7 +125,7 @@ def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, unt
         if place and clock.now() > until:
             break
         start, times = clock.now(), [prepared.run()]
-        while len(times) < 2 or clock.now() - start < 2 * effort.budget_ns:
+        while len(times) < 3 or clock.now() - start < 2 * effort.budget_ns:
             times.append(prepared.run())
         found.append(int(median(times)))
     return low(found)

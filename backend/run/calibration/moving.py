@@ -189,16 +189,19 @@ def _padded(rounds: int) -> Table:
     return _slower(points)
 
 
-def turns(threads: int) -> dict[str, Table]:
-    """An application that waits for the one before, in a loop that is one kernel; and a turn of a loop over rotations."""
+def turns(threads: int, start: int) -> dict[str, Table]:
+    """An application that waits for the one before, in a loop that is one kernel; and a turn of a loop over rotations.
+
+    `start`: nanoseconds before the first turn."""
     found: dict[str, Table] = {}
-    points, trips = 1 << 12, 400
+    points, trips = 1 << 15, 40
     run = prepared(f"input x : f64[n]\noutput y ← {{0.5+⍵×0.5}}⍣{trips} ⊢ x\n", {"x": np.linspace(0, 1, points)}, 1)
     seen = run()
     if any(isinstance(phase, Structured) for phase, _ in seen):
         return {}
-    times = [next(ns for phase, ns in run() if isinstance(phase, Loop)) for _ in range(7)]
-    found["turn.f64"] = Table((points * 3 * WIDTH,), (max(1, min(times) // (2 * trips)),))
+    times = [next(ns for phase, ns in run() if isinstance(phase, Loop)) for _ in range(9)]
+    found["turn.f64"] = Table((points * 3 * WIDTH,), (max(1, (low(times) - start) // (2 * trips)),))
+    trips = 400
     text = f"input A : f64[r r]\noutput y ← {{(⍵+1⌽⍵)÷2}}⍣{trips} ⊢ A\n"
     run = prepared(text, {"A": np.linspace(0, 1, 256).reshape(16, 16)}, threads)
     if not any(isinstance(phase, Structured) for phase, _ in run()):

@@ -48,11 +48,11 @@ class Program:
     expression: str
     inputs: Mapping[str, str]
     kinds: tuple[Kind, ...] = (Kind.F64,)
-    sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 16, 1 << 19, 1 << 21)
+    sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22)
 
 
 _MATRIX: Final = (1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
-_JOINED: Final = (1 << 5, 1 << 12, 1 << 16, 1 << 19, (1 << 21) - (1 << 13), 1 << 22)
+_JOINED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 19, (1 << 21) - (1 << 13), 1 << 22)
 _SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 
 PROGRAMS: Final = (
