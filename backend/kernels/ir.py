@@ -128,7 +128,8 @@ class Kernel:
     With `steps` the body is repeated as often as scalar number `trip` says, the state in registers: each pair is a `Load`, the
     state's first value, and the node that is its next one; results are such loads, and mean the last values.
 
-    With `length` (ALONG) the reduced axis is of just this length, at most `LANES`, and its items lie side by side.
+    With `length` the last axis is of just this length: at most `LANES` items side by side to be reduced (ALONG, `short_rows`), or
+    a few to be done for many rows at once (MAP, `flat_maps`).
 
     With `ghosts` each row of a result (MAP) is written with its wrapped neighbours beside it: as many of its last items before it
     as scalar number `ghosts` says, and of its first ones behind it as the scalar after that says."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .columns import write_columns
 from .emission import Emission
+from .flat_maps import write_flat_map
 from .ir import NAME, Form, Kernel
 from .maps import write_map
 from .short_rows import write_short_rows
@@ -22,6 +23,8 @@ def llvm_text(kernel: Kernel) -> str:
     emission = Emission(kernel)
     emission.enter()
     match kernel.form:
+        case Form.MAP if kernel.length:
+            write_flat_map(emission)
         case Form.MAP:
             write_map(emission)
         case Form.ALONG if kernel.length:

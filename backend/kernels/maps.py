@@ -44,13 +44,13 @@ class _Loop:
 def write_map(e: Emission) -> None:
     """Outer loops, then vectors of the last axis."""
     loops = e.open_outer(e.kernel.vector_axis)
-    _write_vectors(e)
+    write_vectors(e)
     if e.kernel.ghosts >= 0:
         _write_ghosts(e)
     e.close_outer(loops)
 
 
-def _write_vectors(e: Emission) -> None:
+def write_vectors(e: Emission) -> None:
     w, v, kernel, lanes = e.w, e.v, e.kernel, e.kernel.lanes
     operands, axis = kernel.operands, kernel.vector_axis
     size = e.sizes[axis]

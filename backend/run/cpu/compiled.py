@@ -26,6 +26,7 @@ from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.columns import column_nest, in_columns, is_free
+from ...kernels.flat_maps import with_flat_rows
 from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.narrowing import narrow
@@ -205,7 +206,7 @@ class CompiledRun:
         kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
         if nest.form is Form.COLUMNS:
             return in_columns(kernel, nest, vector_bytes())
-        return with_short_rows(kernel, nest, vector_bytes()) if self.reduces else kernel
+        return with_short_rows(kernel, nest, vector_bytes()) if self.reduces else with_flat_rows(kernel, nest)
 
     def may_stream(self, nest: Nest) -> bool:
         """Are the results larger than caches, and is each row of them aligned?"""
