@@ -95,6 +95,7 @@ class PreparedPlan:
         self.links = links or links_of(bound)
         self._named = sum(isinstance(p, Output) for p in graph.phases)
         shown = [p for p in graph.phases if isinstance(p, Output)], [p for p in graph.phases if isinstance(p, Print)]
+        self._is_single = self._named == 1 and not shown[1]
         self._kinds = [graph.types[p.arg].element.kind for row in shown for p in row]
 
     def link(
@@ -114,6 +115,8 @@ class PreparedPlan:
             found = links.run(self, arrays, arrays)
         if found is OTHER:
             return self.run_steps(inputs)
+        if self._is_single:
+            return Results((), {links.outputs[0]: Shown(self._kinds[0], found)})
         values = found if len(links.outputs) > 1 else (found,)
         shown = [*map(Shown, self._kinds, values)]
         return Results(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
