@@ -70,6 +70,8 @@ def _keys(items: NumArray, missing: NumArray | None, descending: bool) -> NumArr
 
 def row_columns(rows: NumArray, *, descending: bool = False) -> list[NumArray]:
     """The key columns of cells, given as the rows of a matrix, most significant first."""
+    if not rows.size:  # however wide: nothing tells such cells apart
+        return []
     parts = [key.T for key in order_columns(rows, descending=descending)]
     return [part[j] for j in range(rows.shape[1]) for part in parts]
 
@@ -133,26 +135,25 @@ def repaired(keys: NumArray, words: NumArray, low: int, idle: int, cut: int, pla
     if lost is None or not lost.any():
         return order
     if np.count_nonzero(lost) * _RARE > len(keys):
-        order[...] = _repaired(keys, low, idle, cut, places, order, np.cumsum(~lost[:-1]))
+        order[...] = _repaired(keys, low, idle, cut, places, order, np.cumsum(~lost[:-1], dtype=np.int32))
     else:
         where = np.flatnonzero(lost[1:] | lost[:-1])
-        order[where] = _repaired(keys, low, idle, cut, places, order[where], np.cumsum(~lost[where]))
+        order[where] = _repaired(keys, low, idle, cut, places, order[where], np.cumsum(~lost[where], dtype=np.int32))
     return order
 
 
 def _repaired(keys: NumArray, low: int, idle: int, cut: int, places: int, known: NumArray, runs: NumArray) -> NumArray:
-    """Positions in runs, each run ordered by the bits that were cut; `runs` (the number of each) is overwritten."""
-    rest = _from_zero(keys[known], low).view(np.uint64)
-    rest >>= np.uint64(idle)
-    rest &= np.uint64((1 << cut) - 1)
-    if not _falls(rest, runs):
+    """Positions in runs, each run ordered by the bits that were cut; `runs`: the number of each."""
+    words = keys[known].astype(np.int64, copy=False)
+    words -= low
+    words = words.view(np.uint64)
+    words >>= np.uint64(idle)
+    words &= np.uint64((1 << cut) - 1)
+    if not _falls(words, runs):
         return known
-    words = runs.view(np.uint64)
-    wide = int(runs[-1]).bit_length() + cut
-    words <<= np.uint64(cut)
-    words |= rest
-    del rest
-    if wide + places > 64:
+    for start in range(0, len(words), _CHUNK):
+        words[start : start + _CHUNK] |= runs[start : start + _CHUNK].astype(np.uint64) << np.uint64(cut)
+    if int(runs[-1]).bit_length() + cut + places > 64:
         return known[stable_order(words.view(np.int64))]
     words <<= np.uint64(places)
     words |= known.view(np.uint64)
