@@ -39,8 +39,8 @@ def test_rows_and_columns(kind: Kind, length: int, kernels: list[Kernel]) -> Non
     for rows in (128, 129, 200, 1003):
         space = [rows, length]
         reads = [
-            projection(space, space, [0, 1]), projection(space, [rows], [0]), projection(space, [rows, 3], [0, 0], [1, 0], [0, 2]),
-            projection(space, [length], [1]),
+            projection(space, space, [0, 1]), projection(space, [rows], [0]),
+            projection(space, [rows, 3], [0, 0], [1, 0], [0, 2]), projection(space, [length], [1]),
         ]  # fmt: skip
         made = phase(space, reads, body, [7, 5])
         arrays = [data(kind, rows * length, 1).reshape(space), data(kind, rows, 2), data(kind, rows * 3, 3).reshape(rows, 3),
