@@ -11,12 +11,12 @@ import pytest
 
 from rho import backend
 from rho.backend.graph.bind import BoundGraph
-from rho.backend.graph.phases import Loop, Phase, Structured
+from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Pace, execute_plan
 from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.fences import synchronise
-from rho.backend.schedule.plan import FenceStep, JoinStep, LoopStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
+from rho.backend.schedule.plan import FenceStep, FreeStep, JoinStep, LoopStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Status, Ticks
 from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
@@ -334,3 +334,32 @@ def test_no_bound_says_that_a_plan_is_optimal_which_is_not() -> None:
         found, _, _ = planned(text)
         assert 0 < found.answer.lower_bound <= found.answer.values[0]
         assert found.answer.lower_bound >= TURNS * 20
+
+
+def test_a_queue_that_joins_what_is_not_shared_is_rejected() -> None:
+    found, bound, _ = planned(SHIFTED)
+    step = the_loop(found.plan)
+    alone = replace(step, rows=None)
+
+    def no_longer(queue: Queue) -> Queue:
+        steps = tuple(alone if one is step else one for one in queue.steps if not isinstance(one, JoinStep) or one.rows is None)
+        return replace(queue, steps=steps)
+
+    assert "V1" in codes(changed(found.plan, no_longer), bound)
+    assert "V1" in codes(replace(found.plan, spread=()), bound)
+    assert "V1" in codes(
+        changed(found.plan, lambda queue: replace(queue, steps=(*queue.steps, *filter(joins, queue.steps)))), bound
+    )
+
+
+def joins(step: Step) -> bool:
+    return isinstance(step, JoinStep)
+
+
+def test_a_turn_that_frees_what_the_next_reads_is_rejected() -> None:
+    found, bound, _ = planned(FARTHEST)
+    assert "V4" in codes(in_a_turn(found.plan, lambda queue: replace(queue, steps=(*queue.steps, *freed(queue)))), bound)
+
+
+def freed(queue: Queue) -> tuple[Step, ...]:
+    return (FreeStep((ValueId(0),)),) if queue.device == "cpu0" else ()

@@ -305,7 +305,8 @@ class Checker:
         space = space_of(phase, self.bound.graph.types)
         assert space is not None
         for value in traverse.results(phase):
-            parts = [p.box for p in self.held[home, value] if p.partial and knows(known, p.since) and p.box is not None]
+            there = [p for p in self.held[home, value] if p.partial and not p.freed and knows(known, p.since)]
+            parts = [p.box for p in there if p.box is not None]
             if not tiles(parts, space):
                 self.fault("V4", f"phase #{phase.id} is combined before all partial results are at home")
             self.held[home, value] = [Piece(None, at, False)]

@@ -9,15 +9,14 @@ Neighbours: `checking` (asks this, and judges the bodies), `graph.turns` (makes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.phases import Loop, Phase, PhaseId, Read, Structured, ValueId
+from ...graph.phases import Loop, Phase, PhaseId, Read, Structured
 from ...graph.turns import Turn, leaving, turn_of
-from ..plan import Box, CombineStep, DeviceId, JoinStep, LoopStep, Plan, QueueKind, RunStep, Step, SubPlan, TransferStep
+from ..plan import Box, DeviceId, JoinStep, LoopStep, Plan, QueueKind, Step, SubPlan, TransferStep
 
 Part = tuple[int, LoopStep | JoinStep]
 """A queue, and its step of a loop."""
@@ -93,9 +92,7 @@ def _faults(plan: Plan, step: LoopStep, turn: Turn, leave: Turn | None, parts: S
     if any((one.rows is None) != (queues[which].kind is QueueKind.COPY) for which, one in parts):
         found.append(("V1", f"{name} has rows on a channel, or none on a device"))
     rows = sorted(one.rows for _, one in parts if one.rows is not None)
-    sizes = {
-        box_of_state(turn, place, (-1, -1)) and _size(turn, place) for place, axis in enumerate(turn.axes) if axis is not None
-    }
+    sizes = {_size(turn, place) for place, axis in enumerate(turn.axes) if axis is not None}
     ends = {rows[-1][1]} if rows else set()
     if not rows or rows[0][0] or any(a[1] != b[0] for a, b in pairwise(rows)) or any(a >= b for a, b in rows):
         found.append(("V3", f"the rows of {name} do not follow each other"))
@@ -119,12 +116,9 @@ def _size(turn: Turn, place: int) -> int:
 
 def length(plan: SubPlan) -> int:
     """The ticks of a turn."""
-    ends = [
-        step.arrive if isinstance(step, TransferStep) else step.end
-        for queue in plan.queues for step in queue.steps if isinstance(step, RunStep | CombineStep | TransferStep)
-    ]  # fmt: skip
-    others = [getattr(step, "end", 0) for queue in plan.queues for step in queue.steps]
-    return max([*ends, *others], default=0)
+    steps = [step for queue in plan.queues for step in queue.steps]
+    ends = (step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0) for step in steps)
+    return max(ends, default=0)
 
 
 def next_turn(turn: Turn) -> Sequence[Phase]:
@@ -139,9 +133,3 @@ def next_turn(turn: Turn) -> Sequence[Phase]:
 
 def with_phases(bound: BoundGraph, phases: Sequence[Phase]) -> BoundGraph:
     return replace(bound, graph=replace(bound.graph, phases=tuple(phases)))
-
-
-def reads_around(turn: Turn, phases: Sequence[Phase]) -> Mapping[ValueId, None]:
-    """What phases read and do not make."""
-    made = {value for phase in phases for value in traverse.results(phase)}
-    return dict.fromkeys(v for phase in phases for v in traverse.uses(phase) if v not in made)

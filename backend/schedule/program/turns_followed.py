@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import ValueId
 from ..plan import DeviceId, SubPlan
@@ -59,6 +60,10 @@ def _judged(around: Checker, body: SubPlan, bound: BoundGraph, there: Held, name
     for key, pieces in there.items():
         inner.held[key] = [replace(piece) for piece in pieces]
     inner.judge()
+    own = {value for phase in bound.graph.phases for value in traverse.results(phase)}
+    for (device, value), pieces in inner.held.items():
+        if value not in own and any(piece.freed for piece in pieces):
+            inner.fault("V4", f"%{value} is freed on {device} before the loop has ended")
     inner.faults = [Fault(fault.code, f"{name}: {fault.message}") for fault in inner.faults]
     return inner
 
