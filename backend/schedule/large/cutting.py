@@ -137,9 +137,7 @@ class _State:
         for edge in timer.incoming[phase]:
             source = timer.sources[edge]
             start = max(start, self.end[source] + self.travel(edge, self.modes[source], mode))
-        return max(
-            max(start, self.free.get(device, 0)) + (timer.ticks(phase, device, rows) or 0) for device, rows in mode
-        )
+        return max(max(start, self.free.get(device, 0)) + (timer.ticks(phase, device, rows) or 0) for device, rows in mode)
 
     def travel(self, edge: int, before: Mode, mode: Mode) -> int:
         """Ticks from the makers of an operand to a mode: of the largest part, as if it came from one device."""
