@@ -41,7 +41,8 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
     if not arg.size:
         return arg.copy()
     if amount.ndim == 0:
-        turn, lead = int(amount) % length, (slice(None),) * axis
+        turn = int(amount) % length
+        lead: tuple[slice, ...] = (slice(None),) * axis
         if length <= _FEW_STEPS and arg.size >= _MANY and math.prod(arg.shape[axis + 1 :]) < _LONG_ROW:
             turned = np.empty_like(arg, order="C")
             for step in range(length):  # runs of a few items would be copied one by one
