@@ -6,7 +6,7 @@ Neighbours: `frames`; `run.reference.structure` (definitions).
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -42,11 +42,12 @@ def rotate(call: Call, arg: NumArray, amount: NumArray) -> NumArray:
         return arg.copy()
     if amount.ndim == 0:
         turn = int(amount) % length
-        lead: tuple[slice, ...] = (slice(None),) * axis
+        lead: tuple[Any, ...] = (slice(None),) * axis
         if length <= _FEW_STEPS and arg.size >= _MANY and math.prod(arg.shape[axis + 1 :]) < _LONG_ROW:
             turned = np.empty_like(arg, order="C")
+            sources, targets = np.moveaxis(arg, axis, 0), np.moveaxis(turned, axis, 0)
             for step in range(length):  # runs of a few items would be copied one by one
-                turned[(*lead, step)] = arg[(*lead, (step + turn) % length)]
+                targets[step] = sources[(step + turn) % length]
             return turned
         return np.concatenate((arg[(*lead, slice(turn, None))], arg[(*lead, slice(0, turn))]), axis)
     amounts = amount.astype(np.int64) % length
