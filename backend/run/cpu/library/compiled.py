@@ -52,4 +52,16 @@ def _grade(call: Call, arrays: Arrays) -> NumArray | None:
     return graded(arrays[0], call.operand_kind(0), call.flag("descending"), call.threads)
 
 
-COMPILED: Final[dict[str, Compiled]] = {"scan": _scan, "compress": _compress, "where": _where, "grade": _grade}
+def _sort(call: Call, arrays: Arrays) -> NumArray | None:
+    """`x[⍋x]`: NumPy's sort, in memory of the pool."""
+    order = call.phase.attributes.get("sorts")
+    if order is None:
+        return None
+    from .grading import sorted_items
+
+    return sorted_items(arrays[0], descending=order == "down")
+
+
+COMPILED: Final[dict[str, Compiled]] = {
+    "scan": _scan, "compress": _compress, "where": _where, "grade": _grade, "gather": _sort,
+}  # fmt: skip

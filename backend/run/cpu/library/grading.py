@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from ...pool import room, trim
 from ..kinds import NumArray
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 from .keys import first_positions, lexicographic_keys, order_columns, row_columns, stable_order
@@ -95,17 +96,26 @@ def _least_places(keys: NumArray) -> NumArray:
 def sorted_items(value: NumArray, *, descending: bool) -> NumArray:
     """The items of a vector in the order of its stable grade."""
     if value.dtype.kind == "c":
+        trim()
         return np.asarray(value[_graded(value, descending=descending)])
-    made = np.sort(value)
+    made = _copied(value)
+    made.sort()
+    if value.dtype.kind == "f" and len(made) and made[-1] != made[-1]:  # NaN: the grade knows its place
+        trim()
+        return np.asarray(value[_graded(value, descending=descending)])
+    if descending:
+        made = _copied(made[::-1])
     if value.dtype.kind == "f" and len(made):
-        if made[-1] != made[-1]:  # NaN: the grade knows its place
-            return np.asarray(value[_graded(value, descending=descending)])
-        made = made[::-1].copy() if descending else made
         zeros = made == 0 if made[0] == 0 or made[-1] == 0 or (made[0] < 0) != (made[-1] < 0) else None
         if zeros is not None and zeros.any():
             made[zeros] = value[value == 0]  # 0.0 and -0.0 are equal, and stay in their order
-        return made
-    return made[::-1].copy() if descending else made
+    return made
+
+
+def _copied(value: NumArray) -> NumArray:
+    made: NumArray = room(value.shape, value.dtype)
+    made[...] = value
+    return made
 
 
 GRADING: Final[dict[str, Implementation]] = {"grade": whole(grade), "grade_by": cell_by_cell(grade_by)}
