@@ -151,7 +151,7 @@ def main() -> None:
 
     from rho.backend.graph import traverse
     from rho.backend.graph.phases import Constant, Input, Loop, Output, Print
-    from rho.backend.run.calibration import tier_name
+    from rho.backend.run.calibration import settle_memory, tier_name
     from rho.backend.schedule.profiles import load_profile, step_ns
     from rho.backend.schedule.profiles.host import HostFacts, machine_profile
     from rho.shell import machine
@@ -160,6 +160,7 @@ def main() -> None:
     profile = load_profile(options.profile) if options.profile else machine_profile(facts, tier_name(), np.__version__)
     print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
+    settle_memory()
     rows: list[Row] = []
     programs, usual = (PROGRAMS, (30_000, 300_000, 3_000_000)) if options.which == "tuned" else (OTHER, SIZES)
     sizes = [int(size) for size in options.sizes.split(",")] if options.sizes else list(usual)

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from .clock import WallClock
-from .measure import REFINED, Effort, calibrate
+from .measure import REFINED, Effort, calibrate, settle_memory
 from .tier import tier_name
 
-__all__ = ["REFINED", "Effort", "WallClock", "calibrate", "tier_name"]
+__all__ = ["REFINED", "Effort", "WallClock", "calibrate", "settle_memory", "tier_name"]

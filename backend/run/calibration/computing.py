@@ -228,7 +228,7 @@ def _short(kind: Kind, groups: int, length: int, nodes: Sequence[Node], result: 
     steps = [(AffineIndex((Term(axis, 1),), number(0)), AffineIndex((Term(2, 1),), number(0))) for axis in (0, 1)]
     first = Operand(kind, (groups, length), Projection((Affine(steps[0], (number(groups), number(length))),)))
     second = Operand(kind, (_SIDE, length), Projection((Affine(steps[1], (number(_SIDE), number(length))),)))
-    joined = [ReadNode(0, kind), ReadNode(1, kind), ApplyNode("and" if kind is Kind.BOOL else "max", (0, 1), kind)]
+    joined: list[Node] = [ReadNode(0, kind), ReadNode(1, kind), ApplyNode("and" if kind is Kind.BOOL else "max", (0, 1), kind)]
     moved: list[Node] = [replace(node, args=(2,)) if isinstance(node, ApplyNode) else node for node in nodes[1:]]
     return bodies.probe((groups, _SIDE, length), [first, second], [*joined, *moved], result, function)
 

@@ -50,6 +50,7 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     effort = effort or Effort()
     start, seconds = clock.now(), effort.seconds * 10**9
     until = start + seconds
+    settle_memory()
     with warm_kernels(), CpuBackend(facts.cores).quiet():
         moved = moving.measure(facts.cores, clock, effort.rounds, start + seconds // 5, effort.moved)
         moved.update(moving.turns(facts.cores, moved["step.f64"].ns[0] + moved["first.f64"].ns[0]))
@@ -67,6 +68,17 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     bodies.forget_data()
     calibration = replace(profile.calibration, calibrated=today or date.today(), residual_p10=low, residual_p90=high)
     return replace(profile, devices=(device,), calibration=calibration)
+
+
+def settle_memory() -> None:
+    """Have memory given out as in a process that has run for a while: the C library asks the system anew for every large array
+    until one has been given back, and keeps what is given back from then on."""
+    for _ in range(2):
+        np.ones(_LARGE // 8)
+
+
+_LARGE: Final = 31 << 20
+"""Bytes just below those that are always asked for anew."""
 
 
 def _added(moved: dict[str, Table]) -> Table:
@@ -95,7 +107,7 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
         for prepared, times in small:
             times.append(int(median([prepared.run() for _ in range(6)][2:])))
     for prepared, times in small:
-        put(prepared, int(median(times)))
+        put(prepared, int(median(times[len(times) // 2 :])))
     del small
     for program, kind in large:
         last = 0
@@ -113,13 +125,19 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
     return {key: Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
 
 
+_SETTLING: Final = 10
+_SETTLED_NS: Final = 15_000_000
 _TURNS: Final = 1 << 13
 """Programs of at most so many points take turns."""
 
 
 def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int) -> int:
     """The lower quartile of the medians of a few rounds; `clock` only says when it is enough."""
+    begun = clock.now()
     prepared.run()
+    for _ in range(_SETTLING):  # the interpreter specialises what it has run a few times
+        if clock.now() - begun < _SETTLED_NS:
+            prepared.run()
     found = []
     for place in range(effort.rounds):
         if place and clock.now() > until:

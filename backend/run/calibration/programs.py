@@ -124,7 +124,7 @@ class Prepared:
     bound: BoundGraph
     plan: Plan
     values: Mapping[str, Any]
-    backend: CpuBackend
+    threads: int
 
     def run(self) -> int:
         spent: list[int] = []
@@ -133,7 +133,7 @@ class Prepared:
             if isinstance(phase, LibraryPhase):
                 spent.append(ns)
 
-        execute_plan(self.plan, self.bound, self.values, {HOME: self.backend}, observe)
+        execute_plan(self.plan, self.bound, self.values, {HOME: CpuBackend(self.threads)}, observe)
         return spent[-1]
 
 
@@ -153,7 +153,7 @@ def prepare(program: Program, kind: Kind, size: int, threads: int) -> Prepared |
     library_grains(found[-1], bound.graph.types, recorder, numbers_of(bound), None)
     assert recorder.asked is not None
     plan = plan_one_device(bound, Device(HOME, "cpu", threads), detail=Detail.STEPS)
-    return Prepared(*recorder.asked, bound, plan, values, CpuBackend(threads))
+    return Prepared(*recorder.asked, bound, plan, values, threads)
 
 
 @cache
