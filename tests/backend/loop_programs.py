@@ -48,7 +48,8 @@ def loop_program(seed: int) -> tuple[str, dict[str, np.ndarray]]:
     head = "input x : f64[n]\ninput y : f64[n]\ninput m : f64[n 4]\ninput w : f64[n 4]\n"
     if kind == "vector":
         lines = ["step ← {", "  S ← ⍵", *(f"  {line}" for line in chain(VECTOR, "S")), "  S", "}"]
-        tail = [f"r ← step⍣{turns} ⊢ x+y", "output r", "⎕←+/r"]
+        count = f"({turns} ⋄ {{9.0>+/|⍺-⍵}})" if chance.random() < 0.5 else turns
+        tail = [f"r ← step⍣{count} ⊢ x+y", "output r", "⎕←+/r"]
     elif kind == "matrix":
         lines = ["step ← {", "  M ← ⍵", *(f"  {line}" for line in chain(MATRIX, "M")), "  M", "}"]
         tail = [f"r ← step⍣{turns} ⊢ m", "output r", "⎕←+⌿r"]
