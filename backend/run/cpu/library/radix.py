@@ -22,6 +22,8 @@ from .sequential import CHUNK
 
 _SAFE: Final = 1 << 62
 _FEW: Final = 16
+_TOGETHER: Final = 1 << 14
+"""Results of floats that are made together."""
 
 
 def decode(call: Call, arrays: Arrays) -> Arrays:
@@ -55,8 +57,14 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray) -> NumArray:
     if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _FEW < length:
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
-    for i in range(length):
-        total = total * radices[:, :, i, np.newaxis] + digits[:, i, np.newaxis, :]
+    step = max(1, _TOGETHER // max(1, shape[1] * shape[2]))
+    for start in range(0, shape[0], step):  # cells that stay in cache from digit to digit
+        own = total[start : start + step]
+        bases = radices[start : start + step] if len(radices) > 1 else radices
+        items = digits[start : start + step] if len(digits) > 1 else digits
+        for i in range(length):
+            np.multiply(own, bases[:, :, i, np.newaxis], own)
+            np.add(own, items[:, i, np.newaxis, :], own)
     return total
 
 
