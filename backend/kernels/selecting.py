@@ -125,10 +125,10 @@ class _Writing:
         return w.let(f"phi i64 [ {place}, %{before} ], [ {each.carried[0]}, %{end} ]{fast_entry}")
 
     def one(self, held: str, first: str, index: str, place: str) -> str:
-        """One item if it is held."""
+        """One item if it is held.  Never more than are due: another thread may write to the mask after it was counted."""
         w = self.w
         write, join, before = w.new_label(), w.new_label(), w.block
-        w.branch(held, write, join)
+        w.branch(w.let(f"and i1 {held}, {w.test('ult', place, self.due)}"), write, join)
         w.label(write)
         self.write(first, index, place)
         following = w.word("add", place, 1)

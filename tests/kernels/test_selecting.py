@@ -72,3 +72,28 @@ def test_what_numpy_does() -> None:
     assert selecting.places(np.ones(40, np.bool_)[::2], 1) is None
     assert selecting.compressed(np.ones(3, np.bool_), np.zeros(4), 0, 1) is None
     assert selecting.compressed(np.ones(0, np.bool_), np.zeros(0), 0, 1) is None
+
+
+@pytest.mark.parametrize("shape", [(4096,), (4099,), (64, 33)])
+def test_a_mask_that_changes_after_it_was_counted_writes_no_further(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As another thread may do: the result is anyone's, but no memory beside it is touched."""
+    mask = np.zeros(shape, np.bool_)
+    mask.reshape(-1)[: mask.size // 2] = True
+    rooms: list[tuple[np.ndarray, int]] = []
+
+    def guarded(wanted: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+        size = int(np.prod(wanted)) * dtype.itemsize
+        whole = np.full(size + (1 << 17), 0xA5, np.uint8)
+        rooms.append((whole, size))
+        mask[...] = True
+        return whole[:size].view(dtype).reshape(wanted)
+
+    monkeypatch.setattr(selecting, "room", guarded)
+    for threads in (1, 3):
+        mask.reshape(-1)[mask.size // 2 :] = False
+        assert selecting.places(mask, threads) is not None
+        if mask.ndim == 1:
+            for array in (np.arange(mask.size), np.zeros((mask.size, 3)), np.zeros(mask.size, np.uint8)):
+                mask[mask.size // 2 :] = False
+                assert selecting.compressed(mask, array, 0, threads) is not None
+    assert rooms and all((whole[size:] == 0xA5).all() for whole, size in rooms)
