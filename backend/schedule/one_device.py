@@ -145,6 +145,7 @@ class _Planner:
     numbers: Numbers
     detail: Detail
     scattered: set[ValueId] = field(default_factory=set)  # values that may not lie in rows
+    bodies: dict[int, SubPlan] = field(default_factory=dict)
 
     def bytes(self, value: ValueId) -> int:
         type = self.graph.types[value]
@@ -152,10 +153,19 @@ class _Planner:
 
     def block(self, phases: Sequence[Phase], params: Sequence[ValueId], results: Sequence[ValueId],
               keep: Iterable[ValueId] = ()) -> SubPlan:  # fmt: skip
-        """Steps and buffers of a block; values in `results` and `keep` live to its end."""
-        units: Sequence[Unit] = phases
-        if self.device.backend == "cpu":
-            units = units_of(phases, self.graph, (*results, *keep))
+        """Steps and buffers of a block; values in `results` and `keep` live to its end.
+
+        Chains along rows are one step each, unless that would need more memory than their members one by one."""
+        keep = tuple(keep)
+        units = units_of(phases, self.graph, (*results, *keep)) if self.device.backend == "cpu" else list(phases)
+        made = self.units(units, params, results, keep)
+        if not any(isinstance(unit, RowsUnit) for unit in units):
+            return made
+        apart = self.units(phases, params, results, keep)
+        return made if needs_no_more(made, apart) else apart
+
+    def units(self, units: Sequence[Unit], params: Sequence[ValueId], results: Sequence[ValueId], keep: Sequence[ValueId]
+              ) -> SubPlan:  # fmt: skip
         end = len(units)
         last: dict[ValueId, int] = {}
         for place, phase in enumerate(map(shape_of, units)):
@@ -252,7 +262,10 @@ class _Planner:
         return RowsStep(unit.ids, results, overwrite), _rounded(rows_workspace(phase, self.numbers.cap))
 
     def sub(self, graph: SubGraph) -> SubPlan:
-        return self.block(graph.phases, graph.params, graph.results)
+        """Planned once, though blocks around it may be planned twice."""
+        if id(graph) not in self.bodies:
+            self.bodies[id(graph)] = self.block(graph.phases, graph.params, graph.results)
+        return self.bodies[id(graph)]
 
     def view_of(self, phase: Phase, storages: dict[ValueId, _Storage], root: dict[ValueId, ValueId], last: dict[ValueId, int]
                 ) -> ValueId | None:  # fmt: skip
@@ -288,6 +301,11 @@ class _Planner:
             if all(not r.projection.stages for r in phase.reads if r.value == value):
                 return value
         return None
+
+
+def needs_no_more(chained: SubPlan, apart: SubPlan) -> bool:
+    """Does a plan with chains stay within the peak of one without?  (Formulas of memory know of no chains.)"""
+    return _bytes(chained) <= _bytes(apart)
 
 
 def is_view(phase: Phase) -> bool:

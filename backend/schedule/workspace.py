@@ -22,6 +22,8 @@ from ..graph.registry import frame_of
 
 TEAM_POINTS: Final = 1 << 18
 """Points of the boxes of a whole team, twice as many where the boxes are reduced."""
+ROWS_POINTS: Final = 1 << 15
+"""Points of the blocks of rows of a whole team, or one row each."""
 LARGEST_TEAM: Final = 4
 """More threads than this gain nothing: ufuncs are bound by memory and share the interpreter's lock."""
 ALONE_BELOW: Final = 1 << 19
@@ -55,8 +57,13 @@ def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     each, _ = _each(phase, applied, reduces=False)
     results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
-    in_work = min(points, max(TEAM_POINTS, LARGEST_TEAM * row))
+    in_work = max(rows_points(points, row), min(points, LARGEST_TEAM * row if points >= ALONE_BELOW else row))
     return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
+
+
+def rows_points(points: int, row: int) -> int:
+    """Points of the blocks of a whole team: few enough that a chain needs no more memory than its members one by one."""
+    return max(row, min(ROWS_POINTS, points // 4))
 
 
 def _whole(phase: Structured) -> Size:

@@ -22,7 +22,7 @@ from ...graph.phases import ApplyNode, ConstantNode, ReadNode, SizeNode, Structu
 from ...kernels import policy
 from ...kernels.ir import Stores
 from ...kernels.llvm_leaf import is_installed
-from ...schedule.workspace import LARGEST_TEAM, TEAM_POINTS
+from ...schedule.workspace import LARGEST_TEAM, rows_points
 from ..pool import room, trim
 from ..team import run_boxes
 from . import space as boxes
@@ -150,8 +150,8 @@ class _Blocks:
     def run(self, arrays: Sequence[NumArray], targets: Sequence[NumArray]) -> tuple[Any, ...]:
         rows = self.space[0] if len(self.space) > 1 else 1
         inner = prod(self.space[1:]) if len(self.space) > 1 else self.space[0]
-        many = max(1, TEAM_POINTS // 4 // max(1, inner))
         threads = self.threads if rows * inner >= boxes.THREADED else 1
+        many = max(1, rows_points(rows * inner, inner) // threads // max(1, inner))
         starts = range(0, rows, many) if len(self.space) > 1 else range(1)
 
         def work(start: int) -> None:
