@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-BURST: Final = 200_000
+BURST: Final = 50_000
 """Nanoseconds since the last launch within which another is taken for one of many."""
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
