@@ -16,7 +16,7 @@ from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.run.cpu.context import Context
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.library import IMPLEMENTATIONS, library_kernel
+from rho.backend.run.cpu.library import IMPLEMENTATIONS, keys, library_kernel
 from rho.backend.run.reference import linear, reductions, searching, selection, structure
 from rho.backend.run.reference.failures import CheckFailed
 from rho.backend.run.reference.indexing import assemble, cells
@@ -919,3 +919,12 @@ def test_comparisons_reduce_in_the_operands_kind() -> None:
     assert all(FUNCTIONS[name].result is ResultKind.BOOL for name in ("lt", "le", "eq", "ge", "gt", "ne"))
     value = array(Kind.F64, (4,), [2.0, 1.0, math.nan, 1.0])
     compare("scan", [value], lambda v: reductions.scan("lt", v, 0), function="lt", axis=0)
+
+
+@pytest.mark.parametrize("shape", [(0, 10**7), (3, 0)])
+def test_cells_without_items_have_no_keys(shape: tuple[int, int]) -> None:
+    """However wide they would be: `⍳ ~ ⍋` of no cells took as long as a cell has items."""
+    rows = np.empty(shape)
+    assert keys.row_columns(rows) == []
+    words, lost = keys.row_words(rows)
+    assert not words.any() and len(words) == shape[0] and lost is None

@@ -75,7 +75,9 @@ def test_what_numpy_does() -> None:
 
 
 @pytest.mark.parametrize("shape", [(4096,), (4099,), (64, 33)])
-def test_a_mask_that_changes_after_it_was_counted_writes_no_further(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mask_that_changes_after_it_was_counted_writes_no_further(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As another thread may do: the result is anyone's, but no memory beside it is touched."""
     mask = np.zeros(shape, np.bool_)
     mask.reshape(-1)[: mask.size // 2] = True
