@@ -144,12 +144,12 @@ def test_the_bits_of_the_cpu(text: str) -> None:
 
 def test_what_has_no_kernel_is_declared() -> None:
     """The phases that went through the host are those that `missing_kernels` names before the run."""
-    core = checked("input x : f64[n]\noutput r ← 0.5|x\noutput s ← 2 2⊤x\n")
+    core = checked("input x : f64[n]\noutput r ← !x\noutput s ← 2 2⊤x\n")
     assert core is not None
     given = {"x": np.arange(9.0)}
     bound = backend.load(core, given, {})
-    assert set(cuda_support.missing_kernels(bound)) == {"residue.f64", "encode.f64"}
-    assert set(outputs(core, given)[1]) == {"residue.f64", "encode.f64"}
+    assert set(cuda_support.missing_kernels(bound)) == {"factorial.f64", "encode.f64"}
+    assert set(outputs(core, given)[1]) == {"factorial.f64", "encode.f64"}
 
 
 def test_the_table_is_the_implementations() -> None:
@@ -304,7 +304,7 @@ def test_a_whole_program_on_a_card(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_planner_knows_what_a_card_cannot_run() -> None:
     """A phase without a kernel there is placed elsewhere, or refused where it may run nowhere else."""
-    core = checked("input x : f64[n]\noutput r ← 0.5|x\n")
+    core = checked("input x : f64[n]\noutput r ← !x\n")
     assert core is not None
     bound = backend.load(core, {"x": np.arange(9.0)}, {})
     profile = load_profile("h100")
@@ -313,7 +313,7 @@ def test_the_planner_knows_what_a_card_cannot_run() -> None:
     assert ran and set(ran) == {"cpu0"}
     (phase,) = (p for p in bound.graph.phases if isinstance(p, Structured))
     card = profile.device("gpu0")
-    assert card is not None and missing_operation(phase, bound, card) == "residue.f64"
+    assert card is not None and missing_operation(phase, bound, card) == "factorial.f64"
 
 
 def test_which_cards_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,8 +112,12 @@ def test_s02_one_fence_after_the_inputs(more: str, expected: int) -> None:
 
 @pytest.mark.parametrize(
     ("block", "makespan", "waits", "both"),
-    [("minimize latency", 31, 2, True), ("minimize syncs", 34, 1, False), ("speculate z", 31, 2, True),
-     ("minimize syncs\nspeculate z", 39, 1, True)],
+    [
+        ("minimize latency", 31, 2, True),
+        ("minimize syncs", 34, 1, False),
+        ("speculate z", 31, 2, True),
+        ("minimize syncs\nspeculate z", 39, 1, True),
+    ],
 )
 def test_s03_late_or_speculated(block: str, makespan: int, waits: int, both: bool) -> None:
     found = planned("place z on gpu0\nplace b on cpu\n" + block)

@@ -88,6 +88,7 @@ PROGRAMS: Final = (
     Program("÷/x", {"x": "K[n]"}),
     Program("256+⌸(k ⋄ x)", {"k": "idx<256>[n]", "x": "K[n]"}, BOTH),
     Program("256+⌸(k ⋄ A)", {"k": "idx<256>[s]", "A": "K[s 8]"}, BOTH, (1 << 6, 1 << 14, 1 << 20, 1 << 26)),
+    Program("7?≢x", {"x": "K[n]"}),
     Program("⍕x", {"x": "K[n]"}, BOTH, (1 << 8, 1 << 13)),
     Program("⌹A", {"A": "K[s s]"}, sizes=_MATRIX[:5]),
     Program("x⌹A", {"A": "K[s s]", "x": "K[s]"}, sizes=_MATRIX[:5]),

@@ -33,19 +33,21 @@ NEAR: Final = 1 << 18
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
 _CUBIC: Final = frozenset({"solve", "inverse", "cholesky", "qr", "svd", "eigh", "det"})
 _STEMS: Final = {
-    "size_vector": ("fill",), "join": ("join", "copy"), "stack": ("stack", "join", "copy"), "rotate": ("rotate", "join", "copy"),
+    "size_vector": ("fill", "step"),
+    "join": ("join", "copy"), "stack": ("stack", "join", "copy"), "rotate": ("rotate", "join", "copy"),
     "reshape_cycle": ("reshape_cycle", "copy"), "update": ("update", "scatter"),
     "mask_update": ("mask_update", "compress", "compact"),
-    "reduce_sequential": ("reduce_sequential", "sequential"), "compress": ("compress", "compact"),
-    "expand": ("expand", "compact"),
+    "reduce_sequential": ("reduce_sequential", "sequential", "reduce_sequential.div", "reduce_sequential.sub"),
+    "compress": ("compress", "compact"),
+    "expand": ("expand", "compact", "compress"),
     "where": ("where", "compact"),
     "first_occurrence": ("first_occurrence", "sort"), "grade": ("grade", "sort"),
     "grade_by": ("grade_by", "grade", "sort"), "index_of": ("index_of", "search"),
     "member_of": ("member_of", "index_of", "search"),
     "find": ("find", "compare"), "interval_index": ("interval_index", "search"), "match": ("match", "compare"),
-    "decode": ("decode", "multiply"), "encode": ("encode", "divide"), "key_reduce": ("key_reduce", "scatter"),
-    "random": ("random",), "format": ("format",), "inverse": ("inverse", "solve"), "solve": ("solve",),
-    "cholesky": ("cholesky", "solve"), "det": ("det", "solve", "factor"), "qr": ("qr", "factor"), "svd": ("svd", "factor"),
+    "decode": ("decode", "multiply", "mul"), "encode": ("encode", "divide"), "key_reduce": ("key_reduce", "scatter"),
+    "random": ("random", "sort", "grade"), "format": ("format",), "inverse": ("inverse", "solve"), "solve": ("solve",),
+    "cholesky": ("cholesky", "solve"), "det": ("det", "solve", "factor"), "qr": ("qr", "factor", "svd"), "svd": ("svd", "factor"),
     "eigh": ("eigh", "factor"), "fft": ("fft", "transform"), "ifft": ("ifft", "fft", "transform"),
     "rfft": ("rfft", "fft", "transform"), "irfft": ("irfft", "fft", "transform"),
 }  # fmt: skip
