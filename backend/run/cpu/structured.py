@@ -34,17 +34,26 @@ Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 def compile_structured(
     phase: Structured, kinds: Callable[[ValueId], Kind], number: Callable[[Size], int], threads: int
 ) -> Kernel:
-    """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run."""
+    """The kernel of a phase for known sizes; kept with the phase as long as these are the same in every run.
+
+    What is kept asks nothing of the run it was made in, whose values would be held with it."""
     key = (id(phase), threads, policy.mode())
     found = _kept.get(key)
     if found is not None and found[0] is phase:
         return found[1]
-    kernel = _compiled(phase, kinds, number, threads)
-    if all(size.constant is not None for size in traverse.sizes(phase)):
+    known = {value: kinds(value) for value in (*traverse.operands(phase), *traverse.results(phase))}
+    is_kept = all(size.constant is not None for size in traverse.sizes(phase))
+    kernel = _compiled(phase, known.__getitem__, _itself if is_kept else number, threads)
+    if is_kept:
         while len(_kept) >= _MOST_KEPT:
             _kept.pop(next(iter(_kept)), None)
         _kept[key] = (phase, kernel)
     return kernel
+
+
+def _itself(size: Size) -> int:
+    assert size.constant is not None
+    return int(size.constant)
 
 
 _MOST_KEPT: Final = 1024
