@@ -5,7 +5,7 @@ simplification, which keeps these normal forms where sizes allow it to be seen:
   * no two adjacent affine stages unless the first may fill, no two adjacent reshapes, no stage that changes nothing;
   * terms of an index are sorted by axis, one a term, no zero coefficient;
   * `fills` only where an index may leave the box;
-  * a reshape that only adds or drops axes of length 1 is affine.
+  * a reshape that only adds or drops axes of length 1 is affine, and so is one of axes whose indices are known numbers.
 
 Neighbours: `lower` builds them, `passes.views` and `passes.fusion` compose them, `verify` checks them, the scheduler cuts
 through `box_needed`, executors read them.
@@ -63,6 +63,10 @@ def simplify(space: Shape, stages: Sequence[Stage]) -> Projection:
             done.pop()
             boxes.pop()
             pending.append(Reshaped(last.source, stage.target))
+        elif isinstance(stage, Reshaped) and isinstance(last, Affine) and not last.fills and (one := _known_digits(last, stage)):
+            done.pop()
+            boxes.pop()
+            pending.append(one)
         else:
             done.append(stage)
             boxes.append(target_of(stage))
@@ -126,6 +130,41 @@ def _unit_reshape(stage: Reshaped) -> Affine | None:
         return None
     axes = iter(source)
     return Affine(tuple(constant_index(ZERO) if size == ONE else axis_index(next(axes)) for size in stage.target), stage.target)
+
+
+def _known_digits(first: Affine, second: Reshaped) -> Affine | None:
+    """Both as one affine stage: a reshape that keeps most axes, where the indices of those it does not keep are constants."""
+    source, target = second.source, second.target
+    indices: list[AffineIndex] = []
+    here = there = 0
+    while here < len(source) and there < len(target):
+        if source[here] == target[there]:
+            indices.append(first.indices[here])
+            here, there = here + 1, there + 1
+            continue
+        start, end, flat, points, made = here, there, 0, 1, 1
+        while points != made or start == here or end == there:
+            is_source = start == here or (points < made and end > there)
+            if (start if is_source else end) >= len(source if is_source else target):
+                return None
+            size = (source[start] if is_source else target[end]).constant
+            if not size:
+                return None
+            if is_source:
+                at = first.indices[start].constant.constant
+                if first.indices[start].terms or at is None:
+                    return None
+                flat, points, start = flat * int(size) + int(at), points * int(size), start + 1
+            else:
+                made, end = made * int(size), end + 1
+        for size in target[there:end]:
+            made //= int(size.constant or 1)
+            indices.append(constant_index(number(flat // made)))
+            flat %= made
+        here, there = start, end
+    if any(size != ONE for size in (*source[here:], *target[there:])):
+        return None
+    return Affine((*indices, *(constant_index(ZERO) for _ in target[there:])), target)
 
 
 def _multiply(first: Affine, second: Affine) -> Affine:

@@ -55,7 +55,7 @@ def random_chain(r: random.Random) -> tuple[Shape, tuple[Stage, ...]]:
     stages: list[Stage] = []
     for _ in range(r.randint(1, 5)):
         rank = len(box)
-        kind = r.randrange(5)
+        kind = r.randrange(6)
         if kind == 0:
             order = r.sample(range(rank), rank)
             stage: Stage = Affine(tuple(axis_index(a) for a in order), sizes_of([box[a] for a in order]))
@@ -69,6 +69,13 @@ def random_chain(r: random.Random) -> tuple[Shape, tuple[Stage, ...]]:
             joined = AffineIndex((Term(0, 1), Term(1, 1)), ZERO)
             rest = [axis_index(a) for a in range(2, rank)]
             stage = Affine((joined, *rest, constant_index(ONE)), sizes_of([box[0] + box[1] - 1, *box[2:], 2]))
+        elif kind == 4:  # one step of an axis that a reshape then takes apart
+            length, many = r.choice([(4, (2, 2)), (6, (3, 2)), (6, (2, 3, 1)), (3, (3,)), (1, (1, 1))])
+            at, where = r.randrange(length), r.randint(0, rank)
+            picked = [axis_index(a) for a in range(rank)]
+            picked.insert(where, constant_index(number(at)))
+            stages.append(Affine(tuple(picked), sizes_of([*box[:where], length, *box[where:]])))
+            stage = Reshaped(sizes_of([*box[:where], length, *box[where:]]), sizes_of([*box[:where], *many, *box[where:]]))
         else:
             total = 1
             for n in box:
@@ -121,6 +128,14 @@ def test_reshapes_compose_and_unit_axes_are_affine() -> None:
     assert is_identity((N, M), compose((N, M), unravel, ravel), (N, M))
     unit = simplify((N, ONE, M), (Reshaped((N, ONE, M), (N, M)),))
     assert all(isinstance(s, Affine) for s in unit.stages)
+
+
+def test_a_reshape_of_steps_that_are_known_is_affine() -> None:
+    step = affine((N, M), [axis_index(0), axis_index(1), constant_index(number(5))], (N, M, number(9)))
+    window = Projection((Reshaped((N, M, number(9)), (N, M, number(3), number(3))),))
+    (stage,) = compose((N, M), step, window).stages
+    assert isinstance(stage, Affine)
+    assert stage.indices == (axis_index(0), axis_index(1), constant_index(ONE), constant_index(number(2)))
 
 
 def test_fills_go_where_bounds_are_evident() -> None:

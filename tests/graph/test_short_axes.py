@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.graph import bind, lower, optimise, settle
 from rho.backend.graph.passes import places, short_axes
-from rho.backend.graph.phases import LibraryPhase, Structured
+from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.kernels import policy
 from rho.backend.run.binding import bind_sizes
 from rho.tests.backend.differential import checked, run_both
@@ -33,6 +33,9 @@ r ← {⊃⍒⍵}⍤1 ⊢ G
 r ← ⊃⍤1 ⊢ ⍋⍤1 ⊢ G
 d ← p (-⍤1⍤1 2) p ⋄ r ← +⌿⍤2 ⊢ d×w (÷⍤1) 0.01++/d*2
 r ← +/I
+r ← {+/,⍵×3 3⍴⍳9}⌺3 3 ⊢ I
+r ← {⌈/,⍵}⌺3 5 ⊢ p
+r ← {+/⍵}⌺4 ⊢ w
 r ← ×/I
 r ← ⌈/I
 r ← ∧/B
@@ -115,3 +118,10 @@ def test_the_order_of_sums_is_kept() -> None:
     bound = backend.load(core, data, {})
     found = backend.execute(backend.plan(bound), bound, data).outputs["r"]
     assert np.asarray(found.value).tolist() == [6.0] * 9
+
+
+def test_windows_are_read_at_fixed_distances() -> None:
+    """Each step of a window is a read of its own that copies no window."""
+    found = phases_of("input I : i64[n m]\noutput r ← {+/,⍵×3 3⍴⍳9}⌺3 3 ⊢ I\n", {"I": np.ones((40, 30), np.int64)})
+    reads = [read for phase in found if isinstance(phase, Structured) for read in phase.reads]
+    assert len(reads) >= 8 and all(isinstance(stage, Affine) for read in reads for stage in read.projection.stages)

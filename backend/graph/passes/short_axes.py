@@ -32,6 +32,7 @@ from ..phases import (
     PhaseId,
     Read,
     ReadNode,
+    Reshaped,
     Result,
     Structured,
     SubGraph,
@@ -158,7 +159,13 @@ def _written_out(phase: Structured) -> Structured:
         kind = phase.body[result.node].kind if not isinstance(phase.body[result.node], AxisNode) else Kind.I64  # type: ignore[union-attr]
         total = _tree(builder, result.reduction, kind, [own[result.node] for own in places])
         made.append(Result(result.value, total, None))
-    return builder.finish(replace(phase, axes=phase.axes[:-1]), made)
+    whole = builder.finish(replace(phase, axes=phase.axes[:-1]), made)
+    return phase if any(map(_is_copied, whole.reads)) else whole
+
+
+def _is_copied(read: Read) -> bool:
+    """Does it go through a reshape of what is no whole operand?  Each step would make its own copy of that."""
+    return any(isinstance(stage, Reshaped) for stage in read.projection.stages[:-1])
 
 
 def _tree(builder: BodyBuilder, function: str, kind: Kind, items: list[int]) -> int:
@@ -213,6 +220,8 @@ class _Sides:
         """The parallel axis to be written out, if there is one."""
         sizes = _numbers(phase)
         if not has_reduction(phase) or sizes is None or len(phase.results) != 1 or not _is_plain(phase):
+            return None
+        if any(map(_is_copied, phase.reads)):
             return None
         result = phase.results[0]
         if result.reduction not in _REDUCTIONS or result.value in self.source.roots:
