@@ -24,6 +24,7 @@ from ...kernels.loops import build_loop, merge_loop
 from ...kernels.stencils import rotation_amounts
 from .compiled import CompiledRun
 from .kinds import FILLS
+from .packing import packed
 from .stencils import Stencil
 from .views import compile_view
 
@@ -121,7 +122,7 @@ class LoopRun(CompiledRun):
             results = self.room(bound, None) if done == 0 else [array.transpose(bound.order) for array in now]
             if done and not all(array.flags.c_contiguous for array in results):
                 results = self.room(bound, None)
-            self.call(bound, arrays, results, min(stretch, turns - done))
+            self.call(bound, packed(arrays, bound.packs), results, min(stretch, turns - done))
             now = list(self.finish(bound, results))
             done += stretch
             if done >= turns:
