@@ -35,7 +35,7 @@ from ..graph.phases import (
 )
 from .one_device import COPY_BELOW, is_view
 from .plan import ALIGNMENT, Role
-from .workspace import copied, is_reordered, workspace_bound
+from .workspace import bands_workspace, copied, is_reordered, workspace_bound
 
 
 def peak_bound(graph: Graph) -> Size:
@@ -152,7 +152,8 @@ class _Bound:
             case Loop():
                 body = self.sub(phase.body)
                 until = ZERO if phase.until is None else self.sub(phase.until)
-                return total(_rounded(self.bytes(v)) for v in phase.body.params) + larger(body, until)
+                state = total(_rounded(self.bytes(v)) for v in phase.body.params)
+                return state + larger(body, until) + bands_workspace(phase, state)
             case Branch():
                 return larger(self.sub(phase.then), self.sub(phase.otherwise))
             case Map() | Fold():

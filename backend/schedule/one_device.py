@@ -21,7 +21,7 @@ from enum import Enum
 from math import prod
 from typing import Final
 
-from ...typechecker.sizes import Size, capacity
+from ...typechecker.sizes import Size, capacity, number
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.costs import cost_of
@@ -63,7 +63,7 @@ from .plan import (
     SubPlan,
 )
 from .units import RowsUnit, Unit, may_write_over, shape_of, units_of
-from .workspace import copied, is_reordered, rows_workspace, workspace
+from .workspace import bands_workspace, copied, is_reordered, rows_workspace, workspace
 
 HOME: Final = DeviceId("cpu0")
 COPY_BELOW: Final = 2
@@ -239,7 +239,8 @@ class _Planner:
                 body = self.sub(phase.body)
                 until = None if phase.until is None else self.sub(phase.until)
                 state = sum(_rounded(self.bytes(v)) for v in phase.body.params)
-                return LoopStep(phase.id, body, until), state + max(_bytes(body), 0 if until is None else _bytes(until))
+                bands = self.numbers.cap(bands_workspace(phase, number(state)))
+                return LoopStep(phase.id, body, until), state + bands + max(_bytes(body), 0 if until is None else _bytes(until))
             case Branch():
                 then, otherwise = self.sub(phase.then), self.sub(phase.otherwise)
                 return BranchStep(phase.id, then, otherwise), max(_bytes(then), _bytes(otherwise))

@@ -17,7 +17,19 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import ZERO, Size, capacity, minimum, product, quotient
 from ...typechecker.types import ArrayType
 from ..graph.formulas import larger
-from ..graph.phases import Affine, ApplyNode, AxisNode, LibraryPhase, Phase, Projection, ReadNode, Reshaped, Structured, ValueId
+from ..graph.phases import (
+    Affine,
+    ApplyNode,
+    AxisNode,
+    LibraryPhase,
+    Loop,
+    Phase,
+    Projection,
+    ReadNode,
+    Reshaped,
+    Structured,
+    ValueId,
+)
 from ..graph.registry import frame_of
 
 TEAM_POINTS: Final = 1 << 18
@@ -32,8 +44,16 @@ SUM_POINTS: Final = 1 << 20
 """Items that a team sums at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
+BANDS: Final = 1 << 22
+"""The most that bands of a loop over rotations take beside a copy of the state."""
 _INSIDE: Final = 3
 """Arrays of a box that one compound function may hold inside."""
+
+
+def bands_workspace(phase: Loop, state: Size) -> Size:
+    """Bytes beside its body's that a loop over rotations of its state takes, whose states have so many (`run.cpu.bands`)."""
+    rotates = any(isinstance(inner, LibraryPhase) and inner.op == "rotate" for inner in phase.body.phases)
+    return minimum(state * 2, BANDS) if rotates else ZERO
 
 
 def workspace(phase: Structured, number: Callable[[Size], int]) -> int:

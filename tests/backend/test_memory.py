@@ -301,3 +301,21 @@ def test_compiled_phases_stay_below_it_too(monkeypatch: pytest.MonkeyPatch) -> N
 def test_teams_run_in_the_spaces_that_are_planned_for_them() -> None:
     assert space.THREADED == workspace.ALONE_BELOW
     assert (keys.QUERIES, keys.LOOKED_UP, sequential.CHUNK) == (scratch.QUERIES, scratch.LOOKED_UP, scratch.CHUNK)
+
+
+TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 ⊢ A
+{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣21 ⊢ ⍉A
+{s ← (¯1⌽⍵)+⍵+1⌽⍵ ⋄ n ← (¯1⊖s)+s+1⊖s ⋄ (n=3)∨⍵∧n=4}⍣9 ⊢ M
+{0.5×⍵+2⊖⍵}⍣30 ⊢ Q
+{0.5×⍵+7⊖⍵}⍣30 ⊢ T
+{0.5×⍵+200⌽⍵}⍣9 ⊢ A
+{0.5×(70000⌽⍵)+¯70000⌽⍵}⍣9 ⊢ x
+{0.5×⍵+⍤1 ⊢ T[;3]}⍣5 ⊢ A""".splitlines()
+
+
+def test_loops_in_bands_and_packed_operands_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    monkeypatch.setitem(INPUTS, "Q", ("f64[200 q]", RNG.standard_normal((200, 300))))
+    monkeypatch.setitem(INPUTS, "T", ("f64[r 40]", RNG.standard_normal((ROWS, 40))))
+    packing = ["+/(A (-⍤1⍤1 2) B[⍳90;])*2", "⌈/A (+⍤1⍤1 2) ⍉T", "A×⍤1 ⊢ T[;3]"]
+    assert not above({program: peaks(program) for program in [*TURNING, *packing]})

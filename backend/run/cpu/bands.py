@@ -29,6 +29,7 @@ from ...kernels.ir import Form, Kernel, Load, Operand, Result, Step
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn
 from ...kernels.store import address_of
+from ...schedule.workspace import BANDS
 from ..pool import ALIGNMENT, room
 from ..team import run_boxes
 from .compiled import CALL, strides_over, vector_bytes
@@ -78,7 +79,8 @@ def shape_of(turn: Turn, body: Body, space: Sequence[int], turns: int, threads: 
     if any(any(own) for own, state in zip(turn.offsets, turn.states, strict=True) if state is None):
         return None
     row = sum(_pitch(space[1], *_sides(turn), result.kind.bytes) for result in body.results)
-    rows = _buffer_bytes() // (2 * row)
+    held = space[0] * space[1] * sum(result.kind.bytes for result in body.results)
+    rows = min(_buffer_bytes(), buffers_planned(held) // max(1, threads)) // (2 * row)
     best: tuple[float, Shape] | None = None
     for count in range(1, min(turns, MOST_TURNS) + 1):
         band = min(rows - (above + below) * count, -(-space[0] // max(1, threads)))
@@ -88,6 +90,12 @@ def shape_of(turn: Turn, body: Body, space: Sequence[int], turns: int, threads: 
         if best is None or cost < best[0]:
             best = cost, Shape(band, count, above, below)
     return None if best is None else best[1]
+
+
+def buffers_planned(state: int) -> int:
+    """Bytes of the buffers of all threads together: a plan has the state's old and new copies, one that the body makes, and
+    `bands_workspace`; what runs here takes the copies and the buffers."""
+    return state + min(2 * state, BANDS)
 
 
 def _sides(turn: Turn) -> tuple[int, int]:
@@ -153,8 +161,9 @@ class Bands:
         stretches = -(-turns // self.shape.turns)
         lengths = [turns // stretches + (at < turns % stretches) for at in range(stretches)]
         made = [room(self.space, DTYPES[kind]) for kind in self.kinds]
-        spare = [room(self.space, DTYPES[kind]) for kind in self.kinds] if stretches > 1 else made
-        now = [np.ascontiguousarray(array) for array in state]
+        alone = stretches == 1 and all(map(_is_rows, state))
+        spare = made if alone else [room(self.space, DTYPES[kind]) for kind in self.kinds]
+        now = [_in_rows(array, free) for array, free in zip(state, spare if stretches % 2 else made, strict=True)]
         height = self.shape.band + (self.shape.above + self.shape.below) * max(lengths)
         buffers = [self.buffers(height) for _ in self.teams]
         others = [outside[place] for place in self.places]
@@ -249,6 +258,18 @@ class Bands:
                 bases[len(columns)] = target + place
                 columns += [self.starts[place] + line * pitch, pitch, kind.bytes]
         made.add(code, rows.keys, [*columns, 0], bases)
+
+
+def _is_rows(array: NumArray) -> bool:
+    return bool(array.flags.c_contiguous)
+
+
+def _in_rows(array: NumArray, free: NumArray) -> NumArray:
+    """The state in rows: itself, or copied to an array that nothing is written to until the second stretch."""
+    if _is_rows(array):
+        return array
+    free[...] = array
+    return free
 
 
 _COPY_WORDS: Final = 2 + 2 + 2 + 3 + 3 + 1

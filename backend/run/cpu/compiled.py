@@ -33,6 +33,7 @@ from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
+from ...schedule.workspace import workspace
 from ..failures import CheckFailed
 from ..native import native
 from ..pool import ALIGNMENT, room, trim
@@ -66,9 +67,9 @@ def compile_kernel(
     body = build_body(phase) if is_installed() else None
     if body is None:
         return otherwise
-    body = narrow(body)
-    operands = [kinds(read.value) for read in phase.reads]
-    return CompiledRun(body, views, space, operands, [number(size) for size in body.sizes], threads, mode, otherwise).run
+    operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
+    packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
+    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable).run
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +116,12 @@ class CompiledRun:
     """A phase; its kernels by the layout of the operands."""
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
-                 scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Run) -> None:  # fmt: skip
+                 scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Run,
+                 packable: int) -> None:  # fmt: skip
         self.body, self.views, self.space, self.operands = body, views, space, operands
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
-        self.points = prod(space)
+        self.points, self.packable = prod(space), packable
         self.kept: dict[tuple[Any, ...], Bound | Kernel | None] = {}
         self.direct: dict[tuple[Any, ...], Bound] = {}
         self.small = self.points < policy.SMALL
@@ -197,7 +199,7 @@ class CompiledRun:
         for array, kind in zip(arrays, self.operands, strict=True):
             if array.dtype != DTYPES[kind] or not _fits(array.shape, self.space):
                 return None
-        arrays = packed(arrays, to_pack(self.nest(arrays), arrays))
+        arrays = packed(arrays, to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
         if self.body.finds_places and nest.form is not Form.COLUMNS:
             return None
@@ -218,7 +220,7 @@ class CompiledRun:
         address = address_of(kernel)
         if address is None:
             return None
-        packs = to_pack(self.nest(arrays), arrays)
+        packs = to_pack(self.nest(arrays), arrays, self.packable)
         nest = self.nest(packed(arrays, packs))
         head = 2 * kernel.axes + kernel.scalars
         each = 1 + kernel.axes

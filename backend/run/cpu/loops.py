@@ -9,6 +9,7 @@ Neighbours: `kernels.loops` (which loops), `compiled` (binding), `run.control` (
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -89,7 +90,7 @@ def _compiled(
     views = [(read.value, compile_view(read.projection, space, FILLS[kinds(read.value)], number)[0]) for read in phase.reads]
     operands = [kinds(read.value) for read in phase.reads]
     scalars = [*(number(size) for size in body.sizes), 0]
-    runner = LoopRun(body, views, space, operands, scalars, threads, mode, _none)
+    runner = LoopRun(body, views, space, operands, scalars, threads, mode, _none, prod(space))
     return runner.repeat
 
 

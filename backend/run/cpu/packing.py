@@ -20,8 +20,6 @@ from ...kernels.nest import Nest
 from .kinds import NumArray
 
 LEAST_READS: Final = 8
-MOST_BYTES: Final = 1 << 22
-"""Of an operand that is copied: no plan knows of the copy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +30,8 @@ class Pack:
     order: Literal["K", "C"]
 
 
-def to_pack(nest: Nest, arrays: Sequence[NumArray]) -> tuple[Pack, ...]:
-    """The operands that are worth it."""
+def to_pack(nest: Nest, arrays: Sequence[NumArray], most: int) -> tuple[Pack, ...]:
+    """The operands that are worth it; their copies have `most` bytes together, which the plan knows of."""
     columns = nest.form is not Form.MAP and nest.form is not Form.ALONG
     vector = len(nest.sizes) - (2 if columns else 1)
     found: list[Pack] = []
@@ -41,14 +39,12 @@ def to_pack(nest: Nest, arrays: Sequence[NumArray]) -> tuple[Pack, ...]:
     for place, (array, strides) in enumerate(zip(arrays, nest.strides, strict=True)):
         bytes = array.dtype.itemsize
         outside = prod(size for size, step in zip(nest.sizes[:vector], strides[:vector], strict=True) if not step)
-        if outside < LEAST_READS or array.nbytes > MOST_BYTES:
+        if outside < LEAST_READS or array.nbytes > most:
             continue
-        if short and abs(strides[-1]) > abs(strides[-2]) > 0:
-            found.append(Pack(place, "C"))
-            continue
-        if strides[vector] in (0, bytes, -bytes):
-            continue
-        found.append(Pack(place, "K"))
+        turned = short and abs(strides[-1]) > abs(strides[-2]) > 0
+        if turned or strides[vector] not in (0, bytes, -bytes):
+            found.append(Pack(place, "C" if turned else "K"))
+            most -= array.nbytes
     return tuple(found)
 
 

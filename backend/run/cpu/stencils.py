@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
 from ...kernels.store import address_of
 from ..pool import room
 from ..team import run_boxes
-from .bands import MOST_TURNS, Bands, shape_of
+from .bands import MOST_TURNS, Bands, buffers_planned, shape_of
 from .compiled import CALL, PARALLEL, strides_over, vector_bytes
 from .kinds import DTYPES, FILLS, NumArray
 from .views import compile_view
@@ -85,6 +86,8 @@ class Stencil:
         if found_bands is not None:
             return found_bands
         run = _Run(turn, body, space, self.kinds, self.number)
+        if not run.is_planned():
+            return None
         kernel = run.kernel(outside)
         if kernel is None:
             return None
@@ -126,6 +129,11 @@ class _Run:
         last = [own[-1] for own, state in zip(turn.offsets, turn.states, strict=True) if state is not None]
         self.left, self.right = max(0, *(-o for o in last), 0), max(0, *last, 0)
         self.row = space[-1] + self.left + self.right
+
+    def is_planned(self) -> bool:
+        """Are both buffers, with what is beside their rows, within what the plan has (`bands.buffers_planned`)?"""
+        held = prod(self.space) * sum(result.kind.bytes for result in self.body.results)
+        return 2 * held // self.space[-1] * self.row <= held + buffers_planned(held)
 
     def strides(self, place: int, outside: Mapping[int, NumArray]) -> tuple[int, ...]:
         if place in outside:
