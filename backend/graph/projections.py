@@ -147,16 +147,16 @@ def _known_digits(first: Affine, second: Reshaped) -> Affine | None:
             is_source = start == here or (points < made and end > there)
             if (start if is_source else end) >= len(source if is_source else target):
                 return None
-            size = (source[start] if is_source else target[end]).constant
-            if not size:
+            length = (source[start] if is_source else target[end]).constant
+            if not length:
                 return None
             if is_source:
                 at = first.indices[start].constant.constant
                 if first.indices[start].terms or at is None:
                     return None
-                flat, points, start = flat * int(size) + int(at), points * int(size), start + 1
+                flat, points, start = flat * int(length) + int(at), points * int(length), start + 1
             else:
-                made, end = made * int(size), end + 1
+                made, end = made * int(length), end + 1
         for size in target[there:end]:
             made //= int(size.constant or 1)
             indices.append(constant_index(number(flat // made)))
