@@ -20,8 +20,11 @@ from .types import ArrayType
 
 class Conversions:
     index_origin: int
+    uses: dict[ValueId, Span]
 
     if TYPE_CHECKING:
+
+        def where(self, x: Operand) -> Span: ...
 
         def emit(
             self, make: Callable[[ValueId], Op], type: ArrayType, span: Span, *, static: Size | tuple[Size, ...] | None = None,
@@ -84,8 +87,10 @@ class Conversions:
             function = "convert_checked" if narrows or element.kind is Kind.CHAR else "convert"
         constant = fold("convert", element.kind, kind, (x.constant,), ((None,),)) if function == "convert" else None
         static = x.static if kind is Kind.I64 else None
-        return self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
+        made = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
                          constant=constant)  # fmt: skip
+        self.uses[made.value] = self.where(x)  # messages point at what the program mentions
+        return made
 
     def to_bool(self, x: Operand, span: Span) -> Operand:
         """bool, or integers known to be 0 and 1 converted; the caller has checked that it is one of these."""

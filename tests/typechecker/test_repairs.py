@@ -15,6 +15,7 @@ BROKEN = {path.stem: path.read_text(encoding="utf-8") for path in sorted((ROOT.p
 PROGRAMS = BROKEN | {
     "rows": "input A : f64[n m]\ninput b : f64[m]\n(2×b) - A",
     "rows of a sum": "input A : f64[n m]\ninput b : f64[m]\nA - b+1",
+    "rows of integers with floats": "input A : i64[n m]\ninput b : f64[m]\nA - b",
     "transpose left": "input A : f64[n m]\ninput B : f64[m n]\n(B+1) × A",
     "transpose": "input A : f64[n m]\ninput B : f64[m n]\nA × B",
     "inner product": "input A : f64[n k]\ninput B : f64[m k]\nA +.× B",
@@ -47,6 +48,17 @@ def test_a_repair_removes_its_message(name: str) -> None:
         for fix in diagnostic.fixes:
             after = found(repaired(PROGRAMS[name], fix))
             assert (diagnostic.code, diagnostic.message) not in [(d.code, d.message) for d in after], fix.title
+
+
+def test_a_conversion_is_no_operand_of_its_own() -> None:
+    """What meets is named and underlined as the program writes it, whatever kind it is computed in."""
+    (warning,) = found("input A : i64[n m]\ninput b : f64[m]\nA - b")
+    (fix,) = warning.fixes
+    assert "write `A -⍤1 ⊢ b`" in fix.title
+    assert {"input A : i64[n m]\ninput b : f64[m]\nA - b"[label.span.start : label.span.end] for label in warning.labels} == {
+        "A",
+        "b",
+    }
 
 
 def test_trains_and_derived_functions_get_no_wrong_repair() -> None:
