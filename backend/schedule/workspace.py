@@ -44,6 +44,8 @@ SUM_POINTS: Final = 1 << 20
 """Items that a team sums at once."""
 LANES: Final = 256
 BLOCK: Final = 4096
+FEW_BANDS: Final = 1 << 16
+"""What they may take whatever the state."""
 BANDS: Final = 1 << 22
 """The most that bands of a loop over rotations take beside a copy of the state."""
 _INSIDE: Final = 3
@@ -53,7 +55,7 @@ _INSIDE: Final = 3
 def bands_workspace(phase: Loop, state: Size) -> Size:
     """Bytes beside its body's that a loop over rotations of its state takes, whose states have so many (`run.cpu.bands`)."""
     rotates = any(isinstance(inner, LibraryPhase) and inner.op == "rotate" for inner in phase.body.phases)
-    return minimum(state * 2, BANDS) if rotates else ZERO
+    return minimum(state * 2 + FEW_BANDS, BANDS) if rotates else ZERO
 
 
 def workspace(phase: Structured, number: Callable[[Size], int]) -> int:

@@ -29,7 +29,7 @@ from ...kernels.ir import Form, Kernel, Load, Operand, Result, Step
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn
 from ...kernels.store import address_of
-from ...schedule.workspace import BANDS
+from ...schedule.workspace import BANDS, FEW_BANDS
 from ..pool import ALIGNMENT, room
 from ..team import run_boxes
 from .compiled import CALL, strides_over, vector_bytes
@@ -95,7 +95,7 @@ def shape_of(turn: Turn, body: Body, space: Sequence[int], turns: int, threads: 
 def buffers_planned(state: int) -> int:
     """Bytes of the buffers of all threads together: a plan has the state's old and new copies, one that the body makes, and
     `bands_workspace`; what runs here takes the copies and the buffers."""
-    return state + min(2 * state, BANDS)
+    return state + min(2 * state + FEW_BANDS, BANDS)
 
 
 def _sides(turn: Turn) -> tuple[int, int]:
