@@ -19,7 +19,7 @@ from rho.backend.graph.phases import LibraryPhase
 from rho.backend.graph.registry import LIBRARY
 from rho.backend.graph.scratch import RULES
 from rho.backend.run import pool
-from rho.backend.run.cpu import space
+from rho.backend.run.cpu import bands, space
 from rho.backend.run.cpu.library import keys, sequential
 from rho.backend.schedule import workspace
 from rho.tests.backend.differential import checked
@@ -308,6 +308,9 @@ TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 
 {s ← (¯1⌽⍵)+⍵+1⌽⍵ ⋄ n ← (¯1⊖s)+s+1⊖s ⋄ (n=3)∨⍵∧n=4}⍣9 ⊢ M
 {0.5×⍵+2⊖⍵}⍣30 ⊢ Q
 {0.5×⍵+7⊖⍵}⍣30 ⊢ T
+{0.5×⍵+7⊖⍵}⍣30 ⊢ L
+{0.5×⍵+60⊖⍵}⍣15 ⊢ L
+{a ← 1⊖⍵ ⋄ a-1}⍣15 ⊢ L
 {0.5×⍵+200⌽⍵}⍣9 ⊢ A
 {0.5×(70000⌽⍵)+¯70000⌽⍵}⍣9 ⊢ x
 {0.5×⍵+⍤1 ⊢ T[;3]}⍣5 ⊢ A""".splitlines()
@@ -315,7 +318,9 @@ TURNING = """{⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}⍣20 
 
 def test_loops_in_bands_and_packed_operands_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
+    monkeypatch.setattr(bands, "_buffer_bytes", lambda: 16 << 20)  # a machine with a large cache
     monkeypatch.setitem(INPUTS, "Q", ("f64[200 q]", RNG.standard_normal((200, 300))))
     monkeypatch.setitem(INPUTS, "T", ("f64[r 40]", RNG.standard_normal((ROWS, 40))))
+    monkeypatch.setitem(INPUTS, "L", ("f64[64 l]", RNG.standard_normal((64, 2500))))
     packing = ["+/(A (-⍤1⍤1 2) B[⍳90;])*2", "⌈/A (+⍤1⍤1 2) ⍉T", "A×⍤1 ⊢ T[;3]"]
     assert not above({program: peaks(program) for program in [*TURNING, *packing]})
