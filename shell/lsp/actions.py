@@ -37,14 +37,14 @@ class Action:
 
 
 def actions(document: Document, where: Range) -> list[Action]:
-    """What can be done about a range."""
+    """What can be done about the lines of a range."""
     return [*_fixes(document, where), *_signatures(document, where)]
 
 
 def _fixes(document: Document, where: Range) -> list[Action]:
     found = []
     for diagnostic, report in zip(document.checked.diagnostics, reports(document), strict=True):
-        if not _touches(report.range, where):
+        if not _on_lines_of(document, report, where):
             continue
         fixes = [fix for fix in diagnostic.fixes if fix.edits]
         for fix in fixes:
@@ -54,8 +54,10 @@ def _fixes(document: Document, where: Range) -> list[Action]:
     return found
 
 
-def _touches(one: Range, other: Range) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _on_lines_of(document: Document, report: Report, where: Range) -> bool:
+    """Does a range touch a line that a report is about?  An editor asks with the cursor, which may be elsewhere on the line."""
+    places = [report.range, *(place.range for place in report.related if place.uri == document.uri)]
+    return any(at.start.line <= where.end.line and where.start.line <= at.end.line for at in places)
 
 
 def _edits(document: Document, fix: Fix) -> dict[str, tuple[TextEdit, ...]] | None:

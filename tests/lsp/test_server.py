@@ -42,6 +42,24 @@ def test_diagnostics_follow_the_edits(client: Client) -> None:
     assert "y : 0 f64[3]" in said["contents"]["value"] and said["range"] == span(2, 0, 1)
 
 
+def test_fixes_are_offered_on_every_line_that_a_diagnostic_is_about(client: Client) -> None:
+    client.open(URI, "input a : f64[3 4]\ninput b : f64[4]\nprice ← 2×a+b\nz ← 1\n")
+    (found,) = client.diagnostics(URI, 1)
+    assert found["code"] == "E101" and found["range"] == span(2, 11, 12)
+
+    def offered(line: int, column: int) -> set[str]:
+        context = {"diagnostics": []}
+        found = client.ask("codeAction", URI, range=span(line, column, column), context=context) or []
+        return {one["title"] for one in found if one["kind"] == "quickfix"}
+
+    at_operator = offered(2, 11)
+    assert at_operator
+    assert offered(2, 0) == offered(2, 13) == at_operator
+    labelled = {place["location"]["range"]["start"]["line"] for place in found["relatedInformation"]}
+    assert all(offered(line, 0) == at_operator for line in labelled)
+    assert offered(3, 0) == set()
+
+
 def test_leaving_without_shutdown_is_an_error() -> None:
     client = Client()
     client.notify("exit", None)
