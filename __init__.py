@@ -37,12 +37,16 @@ _PLACES = {
 
 def compile(text: str, session: Session | None = None) -> Function:
     """A Rho function, as text, made into a Python function of arrays.  Rejected: it is none, or does not parse."""
-    made: Function = _module("shell.embedding.functions").compile_text(text, session)
+    made: Function = _module("shell.embedding.functions").compile_text(
+        _text(text, "rho.compile takes the text of a function"), session
+    )
     return made
 
 
 def load(path: str | os.PathLike[str], session: Session | None = None) -> Program:
     """The script of a file, checked.  Rejected: it has errors; RunFailed: the file cannot be read."""
+    if not isinstance(path, str) and not hasattr(path, "__fspath__"):
+        raise TypeError(f"rho.load takes the path of a program's file, not {type(path).__name__}")
     made: Program = _module("shell.embedding.programs").load_program(path, session)
     return made
 
@@ -50,14 +54,20 @@ def load(path: str | os.PathLike[str], session: Session | None = None) -> Progra
 def eval(text: str, session: Session | None = None) -> Any:
     """The value that a text shows last, as an array of the caller's own; None if it shows nothing.  A text is checked and planned
     once.  Rejected, Refused, RunFailed: as for any program."""
-    return _module("shell.embedding.evaluating").evaluate(text, session)
+    return _module("shell.embedding.evaluating").evaluate(_text(text, "rho.eval takes the text of a program"), session)
 
 
 def check(text: str, session: Session | None = None) -> Checked:
     """What checking a program's text finds: `.accepted`, `.diagnostics`, `.types`.  Runs nothing and raises nothing."""
-    source = _module("lang.source").Source("<rho.check>", text)
+    source = _module("lang.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
     found: Checked = (session or _module("shell.session").Session()).check(source)
     return found
+
+
+def _text(given: object, wanted: str) -> str:
+    if not isinstance(given, str):
+        raise TypeError(f"{wanted}, not {type(given).__name__}")
+    return given
 
 
 def load_ipython_extension(ipython: Any) -> None:

@@ -216,6 +216,22 @@ def test_indices_given_as_inputs_are_checked(tmp_path: Path) -> None:
         program.run(x=[1.0, 2.0], i=[2])
 
 
+@pytest.mark.parametrize("given", [3, None, b"{\xe2\x8d\xb5}", ["1+1"]])
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        (rho.compile, "rho.compile takes the text of a function, not "),
+        (rho.eval, "rho.eval takes the text of a program, not "),
+        (rho.check, "rho.check takes the text of a program, not "),
+        (rho.load, "rho.load takes the path of a program's file, not "),
+    ],
+)
+def test_what_is_no_text_is_a_type_error(entry: Any, says: str, given: object) -> None:
+    with pytest.raises(TypeError) as raised:
+        entry(given)
+    assert str(raised.value) == says + type(given).__name__
+
+
 def test_check_reports_and_raises_nothing() -> None:
     found = rho.check("x ← 1 2 3+1 2")
     assert not found.accepted and found.diagnostics[0].code == "E101"
