@@ -21,7 +21,9 @@ from ..graph.phases import (
     AxisNode,
     Graph,
     LibraryPhase,
+    Output,
     Phase,
+    Print,
     Projection,
     ReadNode,
     Structured,
@@ -65,7 +67,11 @@ def op_name(phase: Phase) -> str:
 
 
 def label(phase: Phase, graph: Graph) -> str:
-    """The names that the program gives the results, and the functions at work."""
+    """The names that the program gives the results, and the functions at work; an output or what is printed by its own."""
+    if isinstance(phase, Output):
+        return f"output {phase.name}"
+    if isinstance(phase, Print):
+        return f"print {graph.names.get(phase.arg, '')}".strip()
     names = " ".join(graph.names[v] for v in traverse.results(phase) if v in graph.names)
     work = _work(phase)
     return f"{names} ← {work}" if names else work

@@ -113,7 +113,7 @@ def _phase(phase: PlannedPhase, names: Mapping[ValueId, str], indent: str, over:
     moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}"
     work = f"  {prod(size for size, _ in phase.axes):,} points" if phase.axes else ""
     results = " ".join(_value(v, names) for v in phase.results)
-    label = "" if phase.label == phase.op else phase.label.removesuffix(f" ← {phase.op}")
+    label = "" if phase.label == phase.op else phase.label.removesuffix(f" ← {phase.op}").removeprefix(f"{phase.op} ")
     head = f"{indent}#{phase.id:<4}{phase.op:<16}{label:<24}"
     yield f"{head} {space:<24} {moved}{work}{over}".rstrip() + (f"  ⇒ {results}" if results else "")
     for read in phase.reads:

@@ -132,6 +132,8 @@ def _names(plan: Plan) -> dict[ValueId, str]:
         for place, value in enumerate(phase.results):
             if place < len(own):
                 names.setdefault(value, own[place])
+    for name, value in plan.outputs:
+        names.setdefault(value, name)
     return names
 
 
@@ -145,7 +147,7 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
             if isinstance(step, LoopStep | JoinStep) and step.rows is not None:
                 box = f" rows {step.rows[0]}:{step.rows[1]}, together"
             label = phase.label if phase.label != phase.op else f"{phase.op} {' '.join(_value(v, names) for v in phase.results)}"
-            if not phase.results and phase.reads:
+            if phase.label == phase.op and not phase.results and phase.reads:
                 label = f"{phase.op} {_value(phase.reads[0].value, names)}"
             moved = f"{bytes_text(phase.bytes_read)} → {bytes_text(phase.bytes_written)}" if phase.bytes_written else ""
             yield f"{_when(step.start, step.end)} {label.strip() + box:<40} {moved}".rstrip()

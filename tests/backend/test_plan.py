@@ -15,6 +15,8 @@ from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import execute_plan
 from rho.backend.run.null import Shape
 from rho.backend.schedule.explain import plan_text
+from rho.backend.schedule.explain_queues import queues_text
+from rho.backend.schedule.pictures.of_plan import chart_of_plan
 from rho.backend.schedule.plan import (
     Device,
     DeviceId,
@@ -174,6 +176,17 @@ def test_text_names_what_runs() -> None:
         "free",
     ):
         assert part in text, part
+
+
+def test_outputs_go_by_their_names_in_texts_and_pictures() -> None:
+    _, plan = planned("t ← x+y\nt\noutput t\noutput x")
+    labels = [phase.label for phase in plan.phases if not phase.results]
+    assert labels == ["print t", "output t", "output x"]
+    lines = [line.split()[1:3] for line in plan_text(plan).splitlines() if "output" in line]
+    assert lines == [["output", "t"], ["output", "x"]]
+    assert not [line for line in queues_text(plan).splitlines() if "output %" in line]
+    nodes = [node.label for node in chart_of_plan(plan).nodes]
+    assert nodes[-3:] == labels
 
 
 def test_null_gives_the_shapes() -> None:
