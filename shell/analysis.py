@@ -119,7 +119,7 @@ def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:
     """As lines of text."""
     if not rows:
         return []
-    head = ("phase", "times", "estimate µs", "p10 – p90", "actual µs", "ratio")
+    head = ("phase", "times", f"estimate µs{'' if calibrated else ' (uncalibrated)'}", "p10 – p90", "actual µs", "ratio")
     cells = [head]
     for row in rows:
         interval = "" if row.p10_ns is None or row.p90_ns is None else f"{_micro(row.p10_ns)} – {_micro(row.p90_ns)}"

@@ -45,6 +45,13 @@ def predicted_ns(bound: BoundGraph) -> int | None:
     return total
 
 
+def unmeasured() -> str:
+    """What is put behind an estimate that no measurement of this machine stands behind: ` (uncalibrated)`."""
+    from .profiles import this_machine
+
+    return "" if this_machine().calibration.calibrated is not None else " (uncalibrated)"
+
+
 def time_of_program(core: Core, folder: str) -> str:
     """`~0.3 ms with n=150` by the headers of its data; empty where they cannot be read or do not fit."""
     from ..backend import bind_shapes

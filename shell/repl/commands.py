@@ -135,6 +135,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
         return Exit.REJECTED
     from ...backend.schedule.explain import plan_text
     from ..costs import cost_of_program
+    from ..estimates import unmeasured
     from ..workspace.computing import estimate_ns
 
     try:
@@ -145,7 +146,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
     desk.console.print("\n".join([plan_text(prepared.plan), *cost_of_program(prepared.core).lines(prepared.bound.sizes)]))
     estimate = estimate_ns(prepared)
     if estimate:
-        desk.console.print(f"time    ~{duration(estimate)}")
+        desk.console.print(f"time    ~{duration(estimate)}{unmeasured()}")
     return Exit.OK
 
 
@@ -159,6 +160,7 @@ def _time(rest: str, desk: Desk) -> Exit:
     from statistics import median
 
     from ...backend.schedule.explain import bytes_text
+    from ..estimates import unmeasured
     from ..workspace.computing import compute, estimate_ns, memory_of
 
     try:
@@ -181,7 +183,7 @@ def _time(rest: str, desk: Desk) -> Exit:
         return messages.exit_of(error)
     estimate = estimate_ns(prepared)
     parts = [duration(median(times)), f"first {duration(first)}", f"{len(times)} run{'s' * (len(times) != 1)}"]
-    parts += [f"estimate ~{duration(estimate)}"] if estimate else []
+    parts += [f"estimate ~{duration(estimate)}{unmeasured()}"] if estimate else []
     desk.console.print(" · ".join([*parts, bytes_text(memory_of(prepared))]))
     return Exit.OK
 

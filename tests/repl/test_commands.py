@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
+from rho.shell import profiles
 from rho.shell.exits import Exit
 from rho.shell.repl import settings
 from rho.shell.repl.commands import COMMANDS, After, perform
@@ -45,6 +47,18 @@ def test_commands_answer(table: Table, enter: Enter, command: str, said: str) ->
     assert perform(command, table.desk) == (After.GO_ON, Exit.OK)
     assert said in table.out.getvalue()
     assert table.workspace.state is before
+
+
+@pytest.mark.parametrize("command", [")plan +/x", ")time +/x"])
+def test_estimates_by_default_tables_are_marked(
+    table: Table, enter: Enter, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    known = profiles.this_machine()
+    machine = replace(known, calibration=replace(known.calibration, calibrated=None))
+    monkeypatch.setattr(profiles, "this_machine", lambda: machine)
+    enter("x ← 5000⍴1.5")
+    perform(command, table.desk)
+    assert "(uncalibrated)" in table.out.getvalue()
 
 
 @pytest.mark.parametrize(
