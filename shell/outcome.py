@@ -34,6 +34,12 @@ class Shown:
     def shape(self) -> tuple[int, ...]:
         return tuple(int(size) for size in self.value.shape)
 
+    @property
+    def measured_type(self) -> str:
+        """Its type with the sizes that it has: `f64[9]`."""
+        shape = " ".join(map(str, self.shape))
+        return f"{self.kind.value}[{shape}]" if shape else self.kind.value
+
     def lines(self, console: Console) -> list[str]:
         """The value as text; cut and folded only on a terminal."""
         on_terminal = console.out.isatty()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...lang.explain import did_you_mean, explain
 from ..arguments import Arguments, UsageError
 from ..console import Console
@@ -16,6 +18,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         guess = did_you_mean(word)
         meant = f"; did you mean `{guess}`?" if guess else ""
         message = f"`{word}` is neither a code nor a glyph of the language{meant}"
+        if re.fullmatch(r"[A-Za-z]{1,3}\d+", word):
+            raise UsageError(message, "docs/errors.md lists all codes")
         raise UsageError(message, "for example: rho explain E101, rho explain ⌸")
     if wants_json(arguments):
         print_json(console, {"word": word, "text": text})

@@ -19,7 +19,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
     ascii_names = arguments.has("--ascii")
     changed: list[str] = []
     worst = Exit.OK
-    for file in find_files(arguments.positional, (".rho",)):
+    files = find_files(arguments.positional, (".rho",))
+    for file in files:
         try:
             source = Source(STANDARD_INPUT, console.read_input()) if file == "-" else read_source(file)
             formatted = format_source(source, ascii=ascii_names)
@@ -41,6 +42,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         for file in changed:
             console.note(f"{file} is not in canonical layout")
         return worst or (Exit.FAILED if changed else Exit.OK)
+    if not changed and not worst and files and "-" not in files:
+        console.note(f"already formatted: {files[0] if len(files) == 1 else f'{len(files)} files'}")
     return worst
 
 

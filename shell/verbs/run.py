@@ -78,7 +78,25 @@ def run(arguments: Arguments, console: Console) -> Exit:
         for line in table(rows, runs=plan["measured"]["runs"], calibrated=plan["profile"]["calibrated"]):
             console.note(line)
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
+    if code is Exit.OK and not (json or drawings.wanted or request.outputs or report.outcome.printed):
+        for line in _silent(report.outcome, program):
+            console.note(line)
     return code
+
+
+_MOST_NAMED = 8
+
+
+def _silent(outcome: Outcome, program: Source) -> list[str]:
+    """What a run that showed and kept nothing has computed: nobody should wonder whether it ran."""
+    made = [f"{name} {shown.measured_type}" for name, shown in outcome.outputs.items()]
+    if made:
+        more = f" and {len(made) - _MOST_NAMED} more" if len(made) > _MOST_NAMED else ""
+        return [f"outputs: {', '.join(made[:_MOST_NAMED])}{more} (keep one with --out NAME=FILE)"]
+    from ...lang.spelling import spell
+    from ...lang.splitter import split_statements
+
+    return [] if split_statements(spell(program)) else ["the program is empty"]
 
 
 def _recorder(path: str, source: Source, permissions: Permissions) -> Recorder:

@@ -40,4 +40,8 @@ def _report(arguments: Arguments, console: Console, failures: list[Failure], cas
     for failure in failures:
         console.print(f"{os.path.normpath(failure.file)}:{failure.line}: {failure.message}")
     verdict = f"{len(failures)} failed" if failures else "all hold"
-    console.note(f"{cases} example{'' if cases == 1 else 's'} in {files} file{'' if files == 1 else 's'}: {verdict}")
+    where = f"in {files} file{'' if files == 1 else 's'}"
+    if not cases and not failures:
+        console.note(f"nothing to test {where}")
+    else:
+        console.note(f"{cases} example{'' if cases == 1 else 's'} {where}: {verdict}")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
+from rho.shell import estimates, profiles
 from rho.shell.arguments import Arguments
 from rho.shell.console import Console
 from rho.shell.session import Session
@@ -15,7 +18,7 @@ from rho.shell.verbs import check
 
 from .conftest import Rho
 
-MEAN = "input x : f64[n] ← \"x.csv\"\nparam k ← 2\nmean ← (+/x)÷≢x\noutput mean\nmean × k\n"
+MEAN = 'input x : f64[n] ← "x.csv"\nparam k ← 2\nmean ← (+/x)÷≢x\noutput mean\nmean × k\n'
 
 
 @pytest.fixture
@@ -208,7 +211,7 @@ def test_check_formats(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_strict_refuses_guards(rho: Rho) -> None:
-    program = "input x : f64[n] ← \"x.npy\"\n2 _⍴x\n"
+    program = 'input x : f64[n] ← "x.npy"\n2 _⍴x\n'
     assert rho("check", "-", stdin=program).code == 0
     assert rho("check", "-", "--strict", stdin=program).code == 3
 
@@ -264,6 +267,17 @@ def test_fmt_rewrites_and_checks(rho: Rho, tmp_path: Path) -> None:
     assert rho("fmt", "-", "--ascii", stdin="x←⍳3").out.isascii()
 
 
+def test_fmt_says_when_there_was_nothing_to_do(rho: Rho, tmp_path: Path) -> None:
+    path = tmp_path / "a.rho"
+    path.write_text("x ← ⍳3\n", encoding="utf-8")
+    ran = rho("fmt", str(path))
+    assert (ran.code, ran.out, ran.err) == (0, "", f"already formatted: {path}\n")
+    (tmp_path / "b.rho").write_text("y ← ⍳3\n", encoding="utf-8")
+    assert rho("fmt", str(tmp_path)).err == "already formatted: 2 files\n"
+    path.write_text("x←⍳3\n", encoding="utf-8")
+    assert rho("fmt", str(path)).err == ""
+
+
 def test_fmt_leaves_a_broken_file_alone(rho: Rho, tmp_path: Path) -> None:
     path = tmp_path / "a.rho"
     path.write_text("x ← (1 2\n", encoding="utf-8")
@@ -284,6 +298,13 @@ def test_documented_examples(rho: Rho, tmp_path: Path) -> None:
     ran = rho("test", "--json", str(page))
     assert ran.code == 1
     assert [failure["line"] for failure in ran.json()["failures"]] == [3, 8, 11]
+
+
+def test_a_file_without_examples_has_nothing_to_test(rho: Rho, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("Words.\n", encoding="utf-8")
+    ran = rho("test", str(page))
+    assert (ran.code, ran.out, ran.err) == (0, "", "nothing to test in 1 file\n")
 
 
 def test_a_new_project_works(rho: Rho, tmp_path: Path) -> None:
@@ -312,6 +333,8 @@ def test_documentation(rho: Rho) -> None:
     assert rho("doc", "stats.mean").out.startswith("stats.mean")
     assert "E101" in rho("explain", "E101").out
     assert rho("explain", "E1o1").code == 2
+    unknown = rho("explain", "E999")
+    assert unknown.code == 2 and "docs/errors.md lists all codes" in unknown.err
     missing = rho("doc", "stats.meen")
     assert missing.code == 2 and "did you mean `stats.mean`" in missing.err
     assert "⍋" in rho("search", "sort").out
@@ -337,6 +360,18 @@ def test_devices_of_a_profile(rho: Rho, project: Path) -> None:
     missing = rho("devices", "--devices", "wrkstation")
     assert missing.code == 4 and "did you mean `workstation`" in missing.err
     assert rho("devices", "--devices", "laptop", "--calibrate").code == 2
+
+
+@pytest.mark.parametrize(("when", "marked"), [(None, True), (date(2026, 11, 21), False)])
+def test_estimates_by_default_tables_are_marked(
+    rho: Rho, project: Path, monkeypatch: pytest.MonkeyPatch, when: date | None, marked: bool
+) -> None:
+    known = profiles.this_machine()
+    machine = replace(known, calibration=replace(known.calibration, calibrated=when))
+    monkeypatch.setattr(profiles, "this_machine", lambda: machine)
+    header = rho("run", "src/mean.rho", "--analyze").err.splitlines()[0]
+    assert "estimate µs" in header and ("(uncalibrated)" in header) is marked
+    assert estimates.unmeasured() == (" (uncalibrated)" if marked else "")
 
 
 def test_analyze_puts_estimates_beside_times(rho: Rho, project: Path) -> None:
@@ -457,3 +492,24 @@ def test_a_permutation_is_checked_when_it_is_loaded(rho: Rho, project: Path, dat
     assert ran.code == code, ran.err
     assert words in ran.err
     assert ("E706" in ran.err) is bool(code)
+
+
+def test_a_run_that_shows_and_keeps_nothing_says_what_it_made(rho: Rho, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("p.rho").write_text("rain ← 9⍴1.5\nr ← +/rain\noutput r\noutput rain\n", encoding="utf-8")
+    said = "outputs: r f64, rain f64[9] (keep one with --out NAME=FILE)\n"
+    ran = rho("run", "p.rho")
+    assert (ran.code, ran.out, ran.err) == (0, "", said)
+    for more in (("--json",), ("--out", "r=r.json"), ("--plot", "rain")):
+        assert "keep one" not in rho("run", "p.rho", *more).err
+    Path("p.rho").write_text("r ← +/1 2\noutput r\nr\n", encoding="utf-8")
+    assert rho("run", "p.rho").err == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("", "the program is empty\n"), ("\n⍝ later\n", "the program is empty\n"), ("x ← 3\n", "")]
+)
+def test_an_empty_program_is_said_to_be_empty(rho: Rho, tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
+    ran = rho("run", str(tmp_path / "p.rho"))
+    assert (ran.code, ran.out, ran.err) == (0, "", said)
