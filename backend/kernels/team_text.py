@@ -11,6 +11,8 @@ BURST: Final = 50_000
 """Nanoseconds since the last launch within which another is taken for one of many."""
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
+BEARABLE: Final = 50_000
+"""Nanoseconds that a launch may wait for its helpers beyond the time it worked itself; alone it would have taken as long."""
 
 TEAM: Final = """
 @team = internal global ptr null
@@ -143,7 +145,8 @@ leave:
 }
 """
 
-LAUNCH: Final = """
+LAUNCH: Final = (
+    """
 ; Run a launch on these bases: 0, or what its first failing piece returns, whose last word is stored at %failure.
 define i64 @launch(ptr %launch, ptr %bases, ptr %failure) {
 start:
@@ -301,7 +304,9 @@ wake:
   call i32 @rho_pthread_mutex_unlock(ptr %mutex)
   br label %work
 work:
+  %began = call i64 @now()
   call void @work(ptr %team, i1 false)
+  %finished = call i64 @now()
   store atomic i64 0, ptr %open seq_cst, align 8
   %each = udiv i64 %duration, %count
   %turns = lshr i64 %each, 4
@@ -323,18 +328,21 @@ yielding:
   call i32 @rho_sched_yield()
   br label %await
 together:
+  %end = call i64 @now()
+  %waited = sub i64 %end, %finished
+  %worked = sub i64 %finished, %began
+  %bearable = add i64 %worked, $bearable$
   %hurt.at = getelementptr i8, ptr %team, i64 $hurt$
   %hurt = load i64, ptr %hurt.at
   %hurt.twice = shl i64 %hurt, 1
   %hurt.more = add i64 %hurt.twice, 8
   %hurt.least = call i64 @llvm.umin.i64(i64 %hurt.more, i64 256)
   %hurt.less = lshr i64 %hurt, 1
-  %is.hurt = icmp uge i64 %waits, %patience
+  %is.hurt = icmp ugt i64 %waited, %bearable
   %hurt.next = select i1 %is.hurt, i64 %hurt.least, i64 %hurt.less
   %alone.now = select i1 %is.hurt, i64 %hurt.least, i64 0
   store i64 %hurt.next, ptr %hurt.at
   store i64 %alone.now, ptr %alone.at
-  %end = call i64 @now()
   store i64 %end, ptr %latest.at
   store atomic i64 0, ptr %team seq_cst, align 8
   br label %scanning
@@ -353,4 +361,7 @@ scanned.fine:
 }
 declare i64 @llvm.umin.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-""".replace("$burst$", str(BURST)).replace("$worth$", str(WORTH_WAKING))
+""".replace("$burst$", str(BURST))
+    .replace("$worth$", str(WORTH_WAKING))
+    .replace("$bearable$", str(BEARABLE))
+)
