@@ -209,8 +209,8 @@ WORKLOADS = [
              lambda a: np.tanh(np.tanh(a["x"] @ a["u"]) @ a["v"]) @ a["w"]),
     Workload("+/x", "input x : T[n]\noutput r ← +/x", (100_000, 10_000_000), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: a["x"].sum()),
-    Workload("+⌿ columns", "input A : T[r c]\noutput r ← +⌿A", (10_000,), _rows, lambda a: a["A"].sum(0)),
-    Workload("+/ rows of 1000", "input A : T[r c]\noutput r ← +/A", (10_000,), _rows, lambda a: a["A"].sum(1)),
+    Workload("column sums", "input A : T[r c]\noutput r ← +⌿A", (10_000,), _rows, lambda a: a["A"].sum(0)),
+    Workload("row sums", "input A : T[r c]\noutput r ← +/A", (10_000,), _rows, lambda a: a["A"].sum(1)),
     Workload("compress", "input x : T[n]\noutput r ← (x>0.5)⌿x", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: a["x"][a["x"] > 0.5]),
     Workload("where", "input x : T[n]\noutput r ← i64 ⍸x>0.5", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
@@ -241,14 +241,18 @@ def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
     return bool(np.allclose(np.asarray(ours, np.float64), np.asarray(theirs, np.float64), rtol=tolerance, atol=tolerance))
 
 
-def measure(sides: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[], float]) -> dict[str, float]:
+def measure(sides: dict[str, Callable[[], Any]], rounds: int, calls: int, clock: Callable[[], float]) -> dict[str, float]:
+    """Milliseconds of a call: medians of the rounds, each a mean of `calls` in a row after some that are not counted."""
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, call in sides.items():
             time.sleep(SETTLE)
+            for _ in range(calls // 4):
+                call()
             start = clock()
-            result = call()
-            times[name].append(clock() - start)
+            for _ in range(calls):
+                result = call()
+            times[name].append((clock() - start) / calls)
             del result
     return {name: statistics.median(row) * 1e3 for name, row in times.items()}
 
@@ -288,7 +292,9 @@ def compared(work: Workload, kind: str, size: int, others: dict[str, Any], optio
     for call in calls.values():
         call()
     clock = time.thread_time if options.threads == 1 else time.perf_counter
-    return Row(work.name, kind, size, measure(calls, options.rounds if size > 2000 else 40, clock), differ)
+    return Row(
+        work.name, kind, size, measure(calls, options.rounds, 40 if size <= 100_000 < work.sizes[-1] else 1, clock), differ
+    )
 
 
 def plot(rows: list[Row], names: list[str], path: Path) -> None:
@@ -328,7 +334,7 @@ def main() -> None:
     team = "one thread, its processor time" if options.threads == 1 else f"{options.threads} threads for all but NumPy"
     lines = [
         f"{platform.machine()} {platform.processor()} Python {platform.python_version()} NumPy {np.__version__}, "
-        f"{team}, medians of {options.rounds} rounds, milliseconds, fresh results, "
+        f"{team}, medians of {options.rounds} rounds, milliseconds a call (sizes to 10⁵: 40 in a row), fresh results, "
         f"{'prepared plans' if options.prepared else 'plans'}; {date.today()}, load average {os.getloadavg()[0]:.1f}", "",
         f"| workload | kind | size | {' | '.join(names)} | Rho ÷ NumPy | Rho ÷ fastest other | fastest other |",
         "|---" * (6 + len(names)) + "|",

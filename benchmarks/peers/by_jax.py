@@ -95,8 +95,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "W19 residues, masks": _primes,
     "W20 layers": lambda x, u, v, w: jnp.tanh(jnp.tanh(x @ u) @ v) @ w,
     "+/x": lambda x: x.sum(),
-    "+⌿ columns": lambda A: A.sum(0),
-    "+/ rows of 1000": lambda A: A.sum(1),
+    "column sums": lambda A: A.sum(0),
+    "row sums": lambda A: A.sum(1),
 }
 
 

@@ -17,8 +17,8 @@ TEXTS = {
     "W13 sort": "{x}[⍋{x}]",
     "W17 row sums, total": "+/+/{A}",
     "+/x": "+/{x}",
-    "+⌿ columns": "+⌿{A}",
-    "+/ rows of 1000": "+/{A}",
+    "column sums": "+⌿{A}",
+    "row sums": "+/{A}",
     "compress": "({x}>0.5)/{x}",
 }
 

@@ -257,5 +257,5 @@ def sides(threads: int) -> Sides:
         "W16 histogram": lambda a: histogram(a["i"], 4),
         "W17 row sums, total": lambda a: total(a["A"]),
         "W19 residues, masks": lambda a: primes(a["i"]),
-        "+⌿ columns": lambda a: columns(a["A"]),
+        "column sums": lambda a: columns(a["A"]),
     }

@@ -97,8 +97,8 @@ FUNCTIONS: dict[str, Function] = {
     "W19 residues, masks": _primes,
     "W20 layers": _layers,
     "+/x": lambda x: x.sum(),
-    "+⌿ columns": lambda A: A.sum(0),
-    "+/ rows of 1000": lambda A: A.sum(1),
+    "column sums": lambda A: A.sum(0),
+    "row sums": lambda A: A.sum(1),
     "compress": lambda x: x[x > 0.5],
 }
 
