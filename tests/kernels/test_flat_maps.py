@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -15,18 +13,9 @@ from rho.typechecker.elements import Kind
 pytest.importorskip("llvmlite")
 
 
-@pytest.fixture
-def kernels(monkeypatch: pytest.MonkeyPatch) -> list[Kernel]:
-    seen: list[Kernel] = []
-    original = compiled.CompiledRun.bind
-
-    def bind(self: compiled.CompiledRun, kernel: Kernel, arrays: Any) -> Any:
-        seen.append(kernel)
-        return original(self, kernel, arrays)
-
-    monkeypatch.setattr(compiled.CompiledRun, "bind", bind)
+@pytest.fixture(autouse=True)
+def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "PARALLEL", 0)
-    return seen
 
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])

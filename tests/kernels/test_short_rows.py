@@ -9,24 +9,10 @@ import pytest
 
 from rho.backend.graph.phases import AxisNode
 from rho.backend.kernels.ir import Kernel
-from rho.backend.run.cpu import compiled
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
 pytest.importorskip("llvmlite")
-
-
-@pytest.fixture
-def kernels(monkeypatch: pytest.MonkeyPatch) -> list[Kernel]:
-    seen: list[Kernel] = []
-    original = compiled.CompiledRun.bind
-
-    def bind(self: compiled.CompiledRun, kernel: Kernel, arrays: Any) -> Any:
-        seen.append(kernel)
-        return original(self, kernel, arrays)
-
-    monkeypatch.setattr(compiled.CompiledRun, "bind", bind)
-    return seen
 
 
 @pytest.mark.parametrize("function", ["add", "mul"])

@@ -27,7 +27,6 @@ from ...graph.phases import (
     ApplyNode,
     Axis,
     AxisKind,
-    ConstantNode,
     Node,
     PhaseId,
     Projection,
@@ -147,15 +146,6 @@ def twice(function: str, kind: Kind, points: int, parameter: int = 0, target: Ki
     nodes.append(ApplyNode(function, tuple(second), result, parameter))
     nodes.append(ApplyNode(joining(result), (at, at + 1), result))
     return probe((points,), operands, nodes, result)
-
-
-def with_constant(function: str, kind: Kind, points: int, place: int) -> Probe:
-    """As `twice`, with the constant 3 for operand `place`."""
-    nodes: list[Node] = [ReadNode(0, kind), ReadNode(1, kind), ConstantNode(kind, 3)]
-    for read in (0, 1):
-        nodes.append(ApplyNode(function, (2, read) if place == 0 else (read, 2), kind))
-    nodes.append(ApplyNode("add", (3, 4), kind))
-    return probe((points,), [Operand(kind, (points,))] * 2, nodes, kind)
 
 
 def joining(kind: Kind) -> str:

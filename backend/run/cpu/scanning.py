@@ -28,6 +28,7 @@ from ..team import run_boxes
 from .compiled import CALL, PARALLEL, SHORT_CALL, STREAMED, vector_bytes
 from .kinds import DTYPES, NumArray
 from .scalars import PLAIN
+from .space import common_stride
 
 LEAST: Final = RUN + 1
 """Fewer items stay on NumPy."""
@@ -92,19 +93,9 @@ _kept: dict[tuple[Any, ...], _Ready] = {}
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
     """Strides of the axes before `axis` as one, and of those behind it as one; None where they are not evenly spaced."""
-    steps: list[int] = []
-    for shape, strides in ((arg.shape[:axis], arg.strides[:axis]), (arg.shape[axis + 1 :], arg.strides[axis + 1 :])):
-        step, reach = 0, 0
-        for size, stride in zip(reversed(shape), reversed(strides), strict=True):
-            if size == 1:
-                continue
-            if not reach:
-                step = stride
-            elif stride != reach:
-                return None
-            reach = stride * size
-        steps.append(step)
-    return steps[0], steps[1]
+    before = common_stride(arg.shape[:axis], arg.strides[:axis])
+    behind = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
+    return None if before is None or behind is None else (before, behind)
 
 
 def _code(function: str, kind: Kind, arg: NumArray, axis: int, axes: tuple[int, int]) -> Scan:

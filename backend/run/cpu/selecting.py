@@ -22,6 +22,7 @@ from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL, PARALLEL
 from .kinds import NumArray
+from .space import common_stride
 
 LEAST: Final = 1 << 13
 """Masks of fewer items stay on NumPy."""
@@ -48,8 +49,8 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
     if mask.ndim != 1 or items != arg.shape[axis] or not _is_asked(mask, arg.size):
         return None
     bytes = arg.itemsize * prod(arg.shape[axis + 1 :])
-    table = _step(arg.shape[:axis], arg.strides[:axis])
-    packed = _step(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
+    table = common_stride(arg.shape[:axis], arg.strides[:axis])
+    packed = common_stride(arg.shape[axis + 1 :], arg.strides[axis + 1 :])
     if table is None or (bytes != arg.itemsize and packed != arg.itemsize) or bytes > _CELL_BYTES:
         return None
     step = arg.strides[axis]
@@ -112,20 +113,6 @@ def _starts(items: int, team: int, grain: int = _TOGETHER) -> list[int]:
 
 def _counts(mask: NumArray, starts: Sequence[int]) -> list[int]:
     return [int(np.count_nonzero(mask[a:b])) for a, b in zip(starts, [*starts[1:], len(mask)], strict=True)]
-
-
-def _step(shape: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride of some axes as one; None where they are not evenly spaced."""
-    step, reach = 0, 0
-    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if size == 1:
-            continue
-        if not reach:
-            step = stride
-        elif stride != reach:
-            return None
-        reach = stride * size
-    return step
 
 
 def _address(array: NumArray) -> int:

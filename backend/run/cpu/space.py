@@ -158,3 +158,17 @@ def boxes(shape: Sequence[int], points: int) -> Iterator[Box]:
     for place in itertools.product(*map(range, outer)):
         for start in starts:
             yield (*(slice(p, p + 1) for p in place), slice(start, min(start + rows, shape[axis - 1])), *rest)
+
+
+def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The stride of some axes as one; None where they are not evenly spaced."""
+    step, reach = 0, 0
+    for size, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if size == 1:
+            continue
+        if not reach:
+            step = stride
+        elif stride != reach:
+            return None
+        reach = stride * size
+    return step

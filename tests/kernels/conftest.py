@@ -1,0 +1,24 @@
+"""What several tests of kernels look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rho.backend.kernels.ir import Kernel
+from rho.backend.run.cpu import compiled
+
+
+@pytest.fixture
+def kernels(monkeypatch: pytest.MonkeyPatch) -> list[Kernel]:
+    """The kernels that are bound while the test runs, in order."""
+    seen: list[Kernel] = []
+    original = compiled.CompiledRun.bind
+
+    def bind(self: compiled.CompiledRun, kernel: Kernel, arrays: Any) -> Any:
+        seen.append(kernel)
+        return original(self, kernel, arrays)
+
+    monkeypatch.setattr(compiled.CompiledRun, "bind", bind)
+    return seen
