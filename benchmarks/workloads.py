@@ -32,6 +32,7 @@ from rho import backend
 from rho.backend.run.prepared import PreparedPlan
 from rho.backend.schedule.plan import Device
 from rho.benchmarks.peers import PEERS, peers
+from rho.benchmarks.peers.sides import FEW_PRIMES, STEPS
 from rho.lang.source import Source
 from rho.typechecker.check import check
 
@@ -108,7 +109,7 @@ def _moments(a: Arrays) -> Any:
 def _mandelbrot(a: Arrays) -> Any:
     cr, ci = np.broadcast_arrays(a["p"], a["q"][:, None])
     zr, zi, n = np.zeros_like(cr), np.zeros_like(cr), np.zeros(cr.shape, np.int64)
-    for _ in range(50):
+    for _ in range(STEPS):
         r, i = zr * zr, zi * zi
         alive = r + i <= 4
         zi = np.where(alive, 2 * zr * zi + ci, zi)
@@ -119,7 +120,7 @@ def _mandelbrot(a: Arrays) -> Any:
 
 def _life(a: Arrays) -> Any:
     b = a["b"]
-    for _ in range(10):
+    for _ in range(STEPS):
         n = b.astype(np.int64)
         n = np.roll(n, 1, 1) + n + np.roll(n, -1, 1)
         n = np.roll(n, 1, 0) + n + np.roll(n, -1, 0)
@@ -129,7 +130,7 @@ def _life(a: Arrays) -> Any:
 
 def _heat(a: Arrays) -> Any:
     u = a["A"]
-    for _ in range(10):
+    for _ in range(STEPS):
         u = u + u.dtype.type(0.1) * (np.roll(u, 1, 0) + np.roll(u, -1, 0) + np.roll(u, 1, 1) + np.roll(u, -1, 1) - 4 * u)
     return u
 
@@ -152,9 +153,15 @@ def _unique(a: Arrays) -> Any:
 def _primes(a: Arrays) -> Any:
     x = a["i"]
     alive = np.ones(len(x), bool)
-    for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):
+    for p in a["p"]:
         alive &= (x % p != 0) | (x == p)
     return alive
+
+
+def _numbers(n: int, dtype: Any, rng: Any) -> Arrays:
+    """The numbers below n and the primes below its root."""
+    divisors = np.arange(2, math.isqrt(n - 1) + 1)
+    return {"i": np.arange(n), "p": divisors[[all(d % q for q in range(2, math.isqrt(d) + 1)) for d in divisors.tolist()]]}
 
 
 WORKLOADS = [
@@ -180,11 +187,11 @@ WORKLOADS = [
              "(live¿((r-i)+x ⋄ a) ⋄ live¿((2×a×b)+y ⋄ b) ⋄ n+live)}\n"
              "(a b n) ← step⍣50 ⊢ (0×x ⋄ 0×x ⋄ i64 0>x-x)\noutput r ← n", (512,),
              lambda n, d, g: {"p": np.linspace(-2, 1, n).astype(d), "q": np.linspace(-1, 1, n).astype(d)}, _mandelbrot),
-    Workload("W10 Life, 10 steps", "input b : bool[n m]\nrows ← {(¯1⌽⍵)+⍵+1⌽⍵}\nnear ← {(¯1⊖⍵)+⍵+1⊖⍵}\n"
-             "life ← {s ← near rows ⍵ ⋄ (s=3)∨⍵∧s=4}\noutput r ← life⍣10 ⊢ b", (1024,),
+    Workload("W10 Life", "input b : bool[n m]\nrows ← {(¯1⌽⍵)+⍵+1⌽⍵}\nnear ← {(¯1⊖⍵)+⍵+1⊖⍵}\n"
+             "life ← {s ← near rows ⍵ ⋄ (s=3)∨⍵∧s=4}\noutput r ← life⍣50 ⊢ b", (1024,),
              lambda n, d, g: {"b": g.random((n, n)) < 0.4}, _life, ("bool",)),
-    Workload("W11 heat, 10 steps", "input A : T[n m]\n"
-             "heat ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}\noutput r ← heat⍣10 ⊢ A", (1024,),
+    Workload("W11 heat", "input A : T[n m]\n"
+             "heat ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯1⌽⍵)-4×⍵}\noutput r ← heat⍣50 ⊢ A", (1024,),
              lambda n, d, g: {"A": g.random((n, n)).astype(d)}, _heat),
     Workload("W12 prefix sum", "input x : T[n]\noutput r ← +\\x", (10_000_000,), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: np.cumsum(a["x"])),
@@ -201,9 +208,11 @@ WORKLOADS = [
     Workload("W16 histogram", "input i : idx<256>[n]\noutput r ← 256 +⌸ (i ⋄ 1)", (10_000_000,),
              lambda n, d, g: {"i": g.integers(0, 256, n)}, lambda a: np.bincount(a["i"], minlength=256), ("i64",)),
     Workload("W17 row sums, total", "input A : T[r c]\noutput r ← +/+/A", (10_000,), _rows, lambda a: a["A"].sum(1).sum()),
-    Workload("W19 residues, masks", "input i : i64[n]\nkeep ← {(0≠⍺|⍵)∨⍺=⍵}\n"
-             "output r ← (2 keep i)∧(3 keep i)∧(5 keep i)∧(7 keep i)∧(11 keep i)∧(13 keep i)∧(17 keep i)∧(19 keep i)∧"
-             "(23 keep i)∧29 keep i", (1_000_000,), lambda n, d, g: {"i": np.arange(n)}, _primes, ("i64",)),
+    Workload("W19 primes", "input i : i64[n]\ninput p : i64[k]\noutput r ← ∧⌿(0≠p∘.|i)∨p∘.=i", (1_000_000,), _numbers,
+             _primes, ("i64",)),
+    Workload("W19 by ten constants", "input i : i64[n]\nkeep ← {(0≠⍺|⍵)∨⍺=⍵}\noutput r ← "
+             + "∧".join(f"({p} keep i)" for p in FEW_PRIMES), (1_000_000,),
+             lambda n, d, g: {"i": np.arange(n), "p": np.array(FEW_PRIMES)}, _primes, ("i64",)),
     Workload("W20 layers", "input x : T[b i]\ninput u : T[i h]\ninput v : T[h g]\ninput w : T[g o]\n"
              "output r ← (7○(7○x+.×u)+.×v)+.×w", (256,), _layers,
              lambda a: np.tanh(np.tanh(a["x"] @ a["u"]) @ a["v"]) @ a["w"]),

@@ -1,6 +1,9 @@
-"""The functions of `by_torch` through `torch.compile`, but those whose result's shape depends on the values."""
+"""The functions of `by_torch` through `torch.compile`: whole, or a step of a loop; but those that would call the same library."""
 
 from __future__ import annotations
+
+from functools import partial
+from typing import Any
 
 import torch
 
@@ -13,5 +16,13 @@ LIBRARY = {"W8 matrix product", "W13 sort", "W13 stable grade", "W16 histogram",
 
 def sides(threads: int) -> Sides:
     torch.set_num_threads(threads)
-    compiled = {work: torch.compile(call, dynamic=False) for work, call in by_torch.FUNCTIONS.items() if work not in LIBRARY}
-    return {work: lambda a, call=call: call(**a) for work, call in compiled.items()}  # type: ignore[misc]
+    torch._dynamo.config.cache_size_limit = 64  # of shapes and element types a function
+    compiled: Any = partial(torch.compile, dynamic=False)
+    loops = {
+        "W9 Mandelbrot": partial(by_torch.mandelbrot, step=compiled(by_torch.escape)),
+        "W10 Life": by_torch.repeated(compiled(by_torch.life)),
+        "W11 heat": by_torch.repeated(compiled(by_torch.heat)),
+        "W19 primes": by_torch.primes(compiled(by_torch.sieved)),
+    }
+    whole = {work: compiled(call) for work, call in by_torch.FUNCTIONS.items() if work not in {*LIBRARY, *loops}}
+    return {work: lambda a, call=call: call(**a) for work, call in (whole | loops).items()}  # type: ignore[misc]

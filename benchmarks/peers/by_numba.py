@@ -10,7 +10,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from rho.benchmarks.peers.sides import Sides
+from rho.benchmarks.peers.sides import FEW_PRIMES, STEPS, Sides
 
 
 def sides(threads: int) -> Sides:
@@ -94,7 +94,7 @@ def sides(threads: int) -> Sides:
         for y in prange(q.size):
             for x in range(p.size):
                 a, b = p[0] - p[0], p[0] - p[0]
-                for _ in range(50):
+                for _ in range(STEPS):
                     r, i = a * a, b * b
                     if r + i > 4:
                         break
@@ -106,7 +106,7 @@ def sides(threads: int) -> Sides:
     @jit
     def heat(u, tenth, four):  # type: ignore[no-untyped-def]
         h, w = u.shape
-        for _ in range(10):
+        for _ in range(STEPS):
             v = np.empty_like(u)
             for y in prange(h):
                 up, down = u[(y + 1) % h], u[y - 1]
@@ -177,7 +177,7 @@ def sides(threads: int) -> Sides:
     @jit
     def life(b):  # type: ignore[no-untyped-def]
         h, w = b.shape
-        for _ in range(10):
+        for _ in range(STEPS):
             c = np.empty_like(b)
             for y in prange(h):
                 up, row, down = b[y - 1], b[y], b[(y + 1) % h]
@@ -227,12 +227,23 @@ def sides(threads: int) -> Sides:
         return r
 
     @jit
-    def primes(x):  # type: ignore[no-untyped-def]
+    def primes(x, p):  # type: ignore[no-untyped-def]
         r = np.empty(x.size, np.bool_)
         for i in prange(x.size):
             v = x[i]
             alive = True
-            for p in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):
+            for k in range(p.size):
+                alive &= (v % p[k] != 0) | (v == p[k])
+            r[i] = alive
+        return r
+
+    @jit
+    def by_constants(x):  # type: ignore[no-untyped-def]
+        r = np.empty(x.size, np.bool_)
+        for i in prange(x.size):
+            v = x[i]
+            alive = True
+            for p in FEW_PRIMES:
                 alive = alive and (v % p != 0 or v == p)
             r[i] = alive
         return r
@@ -247,8 +258,8 @@ def sides(threads: int) -> Sides:
         "W6 softmax rows": lambda a: softmax(a["A"]),
         "W7 mean, variance": lambda a: moments(a["A"], a["A"].dtype.type(a["A"].shape[1])),
         "W9 Mandelbrot": lambda a: mandelbrot(a["p"], a["q"]),
-        "W10 Life, 10 steps": lambda a: life(a["b"]),
-        "W11 heat, 10 steps": lambda a: heat(a["A"], a["A"].dtype.type(0.1), a["A"].dtype.type(4)),
+        "W10 Life": lambda a: life(a["b"]),
+        "W11 heat": lambda a: heat(a["A"], a["A"].dtype.type(0.1), a["A"].dtype.type(4)),
         "W12 prefix sum": lambda a: prefix(a["x"]),
         "W14 n-body": lambda a: bodies(a["p"], a["m"], a["p"].dtype.type(0.01)),
         "W15 k-means assignment": lambda a: assign(a["x"], a["c"]),
@@ -256,6 +267,7 @@ def sides(threads: int) -> Sides:
         "where": lambda a: where(a["x"], a["x"].dtype.type(0.5)),
         "W16 histogram": lambda a: histogram(a["i"], 4),
         "W17 row sums, total": lambda a: total(a["A"]),
-        "W19 residues, masks": lambda a: primes(a["i"]),
+        "W19 primes": lambda a: primes(a["i"], a["p"]),
+        "W19 by ten constants": lambda a: by_constants(a["i"]),
         "column sums": lambda a: columns(a["A"]),
     }

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
-from rho.benchmarks.peers.sides import Arrays, Sides
+from rho.benchmarks.peers.sides import FEW_PRIMES, STEPS, Arrays, Sides
 
 Function = Callable[..., Any]
 
@@ -32,30 +33,39 @@ def _moments(A: Any) -> Any:
     return torch.stack((A.mean(1), A.var(1, correction=0)))
 
 
-def _mandelbrot(p: Any, q: Any) -> Any:
+def mandelbrot(p: Any, q: Any, step: Function) -> Any:
     cr, ci = torch.broadcast_tensors(p, q[:, None])
     zr, zi, n = torch.zeros_like(cr), torch.zeros_like(cr), torch.zeros(cr.shape, dtype=torch.int64)
-    for _ in range(50):
-        r, i = zr * zr, zi * zi
-        alive = r + i <= 4
-        zr, zi = torch.where(alive, r - i + cr, zr), torch.where(alive, 2 * zr * zi + ci, zi)
-        n = n + alive
+    for _ in range(STEPS):
+        zr, zi, n = step(zr, zi, n, cr, ci)
     return n
 
 
-def _life(b: Any) -> Any:
-    for _ in range(10):
-        n = b.to(torch.uint8)
-        n = n.roll(1, 1) + n + n.roll(-1, 1)
-        n = n.roll(1, 0) + n + n.roll(-1, 0)
-        b = (n == 3) | (b & (n == 4))
-    return b
+def escape(zr: Any, zi: Any, n: Any, cr: Any, ci: Any) -> Any:
+    r, i = zr * zr, zi * zi
+    alive = r + i <= 4
+    return torch.where(alive, r - i + cr, zr), torch.where(alive, 2 * zr * zi + ci, zi), n + alive
 
 
-def _heat(A: Any) -> Any:
-    for _ in range(10):
-        A = A + 0.1 * ((A.roll(-1, 0) + A.roll(1, 0) + A.roll(-1, 1) + A.roll(1, 1)) - 4 * A)
-    return A
+def life(b: Any) -> Any:
+    n = b.to(torch.uint8)
+    n = n.roll(1, 1) + n + n.roll(-1, 1)
+    n = n.roll(1, 0) + n + n.roll(-1, 0)
+    return (n == 3) | (b & (n == 4))
+
+
+def heat(A: Any) -> Any:
+    return A + 0.1 * ((A.roll(-1, 0) + A.roll(1, 0) + A.roll(-1, 1) + A.roll(1, 1)) - 4 * A)
+
+
+def repeated(step: Function) -> Function:
+    def loop(**given: Any) -> Any:
+        (state,) = given.values()
+        for _ in range(STEPS):
+            state = step(state)
+        return state
+
+    return loop
 
 
 def _bodies(p: Any, m: Any) -> Any:
@@ -64,9 +74,23 @@ def _bodies(p: Any, m: Any) -> Any:
     return (d * (m / (r * torch.sqrt(r)))[:, :, None]).sum(1)
 
 
-def _primes(i: Any) -> Any:
+def sieved(alive: Any, i: Any, prime: Any) -> Any:
+    return alive & ((i % prime != 0) | (i == prime))
+
+
+def primes(step: Function) -> Function:
+    def loop(i: Any, p: Any) -> Any:
+        alive = torch.ones(len(i), dtype=torch.bool)
+        for prime in p:
+            alive = step(alive, i, prime)
+        return alive
+
+    return loop
+
+
+def _by_constants(i: Any, p: Any) -> Any:
     alive = torch.ones(len(i), dtype=torch.bool)
-    for prime in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29):
+    for prime in FEW_PRIMES:
         alive = alive & ((i % prime != 0) | (i == prime))
     return alive
 
@@ -84,9 +108,9 @@ FUNCTIONS: dict[str, Function] = {
     "W6 softmax rows": lambda A: torch.softmax(A, 1),
     "W7 mean, variance": _moments,
     "W8 matrix product": lambda A, B: A @ B,
-    "W9 Mandelbrot": _mandelbrot,
-    "W10 Life, 10 steps": _life,
-    "W11 heat, 10 steps": _heat,
+    "W9 Mandelbrot": partial(mandelbrot, step=escape),
+    "W10 Life": repeated(life),
+    "W11 heat": repeated(heat),
     "W12 prefix sum": lambda x: torch.cumsum(x, 0),
     "W13 sort": lambda x: torch.sort(x).values,
     "W13 stable grade": lambda x: torch.sort(x, stable=True).indices,
@@ -94,7 +118,8 @@ FUNCTIONS: dict[str, Function] = {
     "W15 k-means assignment": lambda x, c: ((x[:, None] - c[None]) ** 2).sum(2).argmin(1),
     "W16 histogram": lambda i: torch.bincount(i, minlength=256),
     "W17 row sums, total": lambda A: A.sum(1).sum(),
-    "W19 residues, masks": _primes,
+    "W19 primes": primes(sieved),
+    "W19 by ten constants": _by_constants,
     "W20 layers": _layers,
     "+/x": lambda x: x.sum(),
     "column sums": lambda A: A.sum(0),

@@ -8,3 +8,5 @@ from typing import Any
 Arrays = dict[str, Any]
 Call = Callable[[Arrays], Any]
 Sides = dict[str, Call]
+FEW_PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29)
+STEPS = 50  # of the loops W9 to W11
