@@ -5,6 +5,12 @@ Note [Constant divisors].  The quotient of a whole number u below 2ᴺ by d is �
 quotient.  Else N = 63, with the bits of negative numbers flipped (⌊y÷d⌋ is the complement of ⌊(the complement of y)÷d⌋), and
 the high word of the product is put together from four products of halves.
 
+Note [Any divisors].  Processors divide vectors of floats, not of integers.  For numbers below 2⁵¹ in magnitude, ⌊y÷x⌋ is that of
+their binary64 quotient: an exact quotient that is not whole is below the next whole number n by 1÷|x| at least, which is more
+than half a unit in the last place of n, as |y| < 2⁵².  Then y - x×⌊y÷x⌋ is exact in one fused step, and has the sign of x.
+Vectors with other items divide integers, item by item.  An integer k between ±2⁵¹ is the float whose bits are k + those of
+1.5×2⁵², less 1.5×2⁵²: no conversion of 64-bit integers is needed, which processors without AVX-512 lack.
+
 Note [Float remainders].  Let q be y÷x, rounded and cut.  The exact quotient, cut, is q or q less one (in magnitude), as rounding
 keeps order; and y - q×x is a number of the kind, which one fused multiplication and addition finds without error.  Where it has
 not the sign of y, one x more makes it the exact remainder.  This needs |q| < 2⁵² and a finite x; other items go through the C
@@ -24,6 +30,8 @@ if TYPE_CHECKING:
     from .scalar_text import Vectors
 
 _HALF: Final = (1 << 32) - 1
+_MIDDLE: Final = 1.5 * 2**52
+_MIDDLE_BITS: Final = 0x4338 << 48
 
 
 def residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
@@ -37,18 +45,58 @@ def residue(v: Vectors, kind: Kind, x: str, y: str) -> str:
 
 
 def _of_integers(v: Vectors, kind: Kind, x: str, y: str) -> str:
-    """Divisors 0 and -1 are replaced: they trap."""
-    zero = v.constant(kind, 0)
+    """Divisors 0 are replaced.  See Note [Any divisors]."""
+    zero, one = v.constant(kind, 0), v.constant(kind, 1)
     none = v.compare("eq", kind, x, zero)
-    if kind is Kind.U8:
-        left = v.binary("urem", kind, y, v.choose(kind, none, v.constant(kind, 1), x))
-        return v.choose(kind, none, y, left)
-    unsafe = v.w.let(f"or <{v.lanes} x i1> {none}, {v.compare('eq', kind, x, v.constant(kind, -1))}")
-    left = v.binary("srem", kind, y, v.choose(kind, unsafe, v.constant(kind, 1), x))
+    divisor = v.choose(kind, none, one, x)
+    if kind is not Kind.I64:
+        to, back = ("uitofp", "fptoui") if kind is Kind.U8 else ("sitofp", "fptosi")
+        left = _by_quotient(v, v.cast(to, kind, Kind.F64, divisor), v.cast(to, kind, Kind.F64, y))
+        return v.choose(kind, none, y, v.cast(back, Kind.F64, kind, left))
+    w, lanes, type = v.w, v.lanes, v.type(kind)
+    near = v.binary("and", Kind.BOOL, _is_near(v, x), _is_near(v, y))
+    short, long, join = w.new_label(), w.new_label(), w.new_label()
+    w.branch(w.call("i1", f"llvm.vector.reduce.and.v{lanes}i1", (f"<{lanes} x i1>", near)), short, long)
+    w.label(short)
+    quick = _as_integer(v, _by_quotient(v, _as_float(v, divisor), _as_float(v, y)))
+    after = w.block
+    w.jump(join)
+    w.label(long)
+    slow = _item_by_item(v, divisor, y)
+    end = w.block
+    w.jump(join)
+    w.label(join)
+    return v.choose(kind, none, y, w.let(f"phi {type} [ {quick}, %{after} ], [ {slow}, %{end} ]"))
+
+
+def _by_quotient(v: Vectors, x: str, y: str) -> str:
+    kind = Kind.F64
+    quotient = v.intrinsic("floor", kind, v.binary("fdiv", kind, y, x))
+    return v.intrinsic("fma", kind, v.w.let(f"fneg {v.type(kind)} {quotient}"), x, y)
+
+
+def _is_near(v: Vectors, x: str) -> str:
+    """Between ±2⁵¹."""
+    return v.compare("ult", Kind.I64, v.binary("add", Kind.I64, x, v.constant(Kind.I64, 1 << 51)), v.constant(Kind.I64, 1 << 52))
+
+
+def _as_float(v: Vectors, x: str) -> str:
+    moved = v.binary("add", Kind.I64, x, v.constant(Kind.I64, _MIDDLE_BITS))
+    return v.binary("fsub", Kind.F64, v.cast("bitcast", Kind.I64, Kind.F64, moved), v.constant(Kind.F64, _MIDDLE))
+
+
+def _as_integer(v: Vectors, x: str) -> str:
+    moved = v.cast("bitcast", Kind.F64, Kind.I64, v.binary("fadd", Kind.F64, x, v.constant(Kind.F64, _MIDDLE)))
+    return v.binary("sub", Kind.I64, moved, v.constant(Kind.I64, _MIDDLE_BITS))
+
+
+def _item_by_item(v: Vectors, x: str, y: str) -> str:
+    """The divisor -1 is replaced: the least number by it traps."""
+    kind, zero = Kind.I64, v.constant(Kind.I64, 0)
+    left = v.binary("srem", kind, y, v.choose(kind, v.compare("eq", kind, x, v.constant(kind, -1)), v.constant(kind, 1), x))
     differ = v.compare("slt", kind, v.binary("xor", kind, left, x), zero)
-    wrong = v.w.let(f"and <{v.lanes} x i1> {differ}, {v.compare('ne', kind, left, zero)}")
-    floored = v.choose(kind, wrong, v.binary("add", kind, left, x), left)
-    return v.choose(kind, none, y, floored)
+    wrong = v.binary("and", Kind.BOOL, differ, v.compare("ne", kind, left, zero))
+    return v.choose(kind, wrong, v.binary("add", kind, left, x), left)
 
 
 # ------------------------------------------------------------------------------- constant divisors

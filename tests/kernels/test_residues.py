@@ -67,3 +67,26 @@ def test_float_remainders(kind: Kind) -> None:
     for pair in ((x, y), (x, multiples), (x, beside), (np.round(x), whole), (data(kind, count, 1), data(kind, count, 2)), (y, x)):
         for got, want in both(made, pair):
             assert same_bits(got, want)
+
+
+@pytest.mark.parametrize("kind", [Kind.I64, Kind.I32, Kind.U8])
+def test_divisors_of_every_item(kind: Kind) -> None:
+    """Small numbers, numbers about the limit of binary64 quotients and beyond it, zero and ¯1, multiples and their neighbours."""
+    rng = np.random.default_rng(5)
+    dtype = data(kind, 1, 0).dtype
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    edges = [0, 1, -1, 2, -2, 3, 7, least, least + 1, most, most - 1]
+    edges += [sign * (bound + step) for bound in (2**51, 2**52, 2**53) for sign in (1, -1) for step in (-1, 0, 1)]
+    whole = np.array([edge for edge in edges if least <= edge <= most], dtype)
+    pairs = np.meshgrid(whole, whole)
+    small = rng.integers(max(least, -1000), min(most, 1000), 999).astype(dtype)
+    near = rng.integers(max(least, -(2**51)), min(most, 2**51), 999).astype(dtype)
+    multiples = (near // np.where(small == 0, 1, small)) * small
+    beside = multiples + rng.integers(-1, 2, 999).astype(dtype)
+    anything = rng.integers(least, most, 999, dtype, endpoint=True)
+    body = [read(0, kind), read(1, kind), apply("residue", (0, 1), kind)]
+    for x, y in ((pairs[0].ravel(), pairs[1].ravel()), (small, near), (small, multiples), (small, beside), (near, anything),
+                 (anything, near), (anything, anything), (small, small)):  # fmt: skip
+        made = phase([len(x)], [projection([len(x)], [len(x)], [0])] * 2, body, [2])
+        for got, want in both(made, (x, y)):
+            assert same_bits(got, want)
