@@ -142,4 +142,3 @@ def _class_by_content(tokens: Tokens) -> NameClass:
         if mentions(tokens[2].items, "⍺⍺"):
             return NameClass.MONADIC_OPERATOR
     return NameClass.FUNCTION
-

@@ -180,8 +180,23 @@ class Print:
 
 
 Expression: TypeAlias = (
-    Number | Text | Zilde | Slot | Strand | Name | Member | SystemName | Monadic | Dyadic | Index
-    | ArrayNotation | Tuple | InlineBind | Replace | Modify | Print
+    Number
+    | Text
+    | Zilde
+    | Slot
+    | Strand
+    | Name
+    | Member
+    | SystemName
+    | Monadic
+    | Dyadic
+    | Index
+    | ArrayNotation
+    | Tuple
+    | InlineBind
+    | Replace
+    | Modify
+    | Print
 )
 
 
@@ -298,9 +313,7 @@ class OperatorDfn:
     scope: object
 
 
-Function: TypeAlias = (
-    Primitive | FunctionName | FunctionMember | Dfn | Fork | Atop | Derived | OperatorCall
-)
+Function: TypeAlias = Primitive | FunctionName | FunctionMember | Dfn | Fork | Atop | Derived | OperatorCall
 Operator: TypeAlias = OperatorName | OperatorMember | OperatorDfn
 
 
@@ -563,8 +576,19 @@ class DirectiveGroup:
 
 
 Statement: TypeAlias = (
-    BindArray | BindFunction | BindOperator | Evaluate | Guard | BareFunction | Signature | Annotation
-    | Input | Param | Output | Use | Schedule
+    BindArray
+    | BindFunction
+    | BindOperator
+    | Evaluate
+    | Guard
+    | BareFunction
+    | Signature
+    | Annotation
+    | Input
+    | Param
+    | Output
+    | Use
+    | Schedule
 )
 
 

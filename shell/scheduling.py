@@ -209,4 +209,3 @@ def simulation_lines(plan: Plan) -> list[str]:
     more = f" and {len(busy) - 16} more" if len(busy) > 16 else ""
     promised = prediction_text(found, plan.tick_ns)
     return [f"simulated on {len(plan.devices)} devices: {promised}", f"busy: {', '.join(shown)}{more}"]
-

@@ -17,9 +17,7 @@ from .elaborate.sites import Memory
 class Checker:
     """Checks versions of programs; `index_origin` overrides what files say."""
 
-    def __init__(
-        self, load_module: LoadModule = no_modules, *, strict: bool = False, index_origin: int | None = None
-    ) -> None:
+    def __init__(self, load_module: LoadModule = no_modules, *, strict: bool = False, index_origin: int | None = None) -> None:
         self._load_module = load_module
         self._strict = strict
         self._index_origin = index_origin

@@ -3,7 +3,6 @@
 Nothing here simplifies opaque nodes; `sizes` builds them and is what other modules import.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping

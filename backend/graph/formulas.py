@@ -97,5 +97,3 @@ class Span:
 
     def __str__(self) -> str:
         return str(self.size)
-
-

@@ -64,9 +64,7 @@ def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
 
 def cells_of(phase: LibraryPhase, types: Types) -> Cells:
     frame = frame_of(phase)
-    args = tuple(
-        types[a].shape[frame if carries else 0 :] for a, carries in zip(phase.args, framed_of(phase), strict=True)
-    )
+    args = tuple(types[a].shape[frame if carries else 0 :] for a, carries in zip(phase.args, framed_of(phase), strict=True))
     return Cells(args, tuple(types[r].shape[frame:] for r in phase.results), phase.attributes)
 
 

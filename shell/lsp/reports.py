@@ -99,5 +99,3 @@ def _use_of(document: Document, file: str) -> Span:
             if module is not None and module.name == file:
                 return symbol.span
     return Span(document.name, 0, 0)
-
-

@@ -72,9 +72,7 @@ def edit(found: places.TextEdit) -> lsp.TextEdit:
 
 
 def diagnostic(report: Report) -> lsp.Diagnostic:
-    related = [
-        lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related
-    ]
+    related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
     return lsp.Diagnostic(
         range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
         related_information=related or None,

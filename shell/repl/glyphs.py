@@ -100,9 +100,7 @@ def in_prose(text: str, at: int) -> bool:
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     line = text[start : len(text) if end < 0 else end]
-    return any(
-        first < at - start < last for kind, first, last in flat(line) if kind in ("comment", "text", "broken")
-    )
+    return any(first < at - start < last for kind, first, last in flat(line) if kind in ("comment", "text", "broken"))
 
 
 # ------------------------------------------------------------------------------------------ language bar

@@ -64,6 +64,7 @@ class Statement:
         """Does `⎕←` print its value?"""
         return _PRINT.match(self.text) is not None
 
+
 def quiet(text: str) -> str:
     """The text without printing."""
     return _PRINT.sub("⊢", text)

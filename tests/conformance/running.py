@@ -46,5 +46,3 @@ def _items(data: list[object], kind: str) -> tuple[Item, ...]:
 
 def spelled(answer: Answer) -> str:
     return answer if isinstance(answer, str) else " ⋄ ".join(map(str, answer))
-
-

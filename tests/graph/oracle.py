@@ -210,9 +210,7 @@ class Machine:
         split = [cells(a, depth) if f else [a] * len(list(positions(frame))) for a, f in zip(args, flags, strict=True)]
         shapes = [self.graph.types[r].shape[depth:] for r in phase.results]
         points = [self.cell(phase, [s[i] for s in split], shapes) for i, _ in enumerate(positions(frame))]
-        return [
-            assemble(self.kind(r), frame, self.shape(r)[depth:], [p[j] for p in points]) for j, r in enumerate(phase.results)
-        ]
+        return [assemble(self.kind(r), frame, self.shape(r)[depth:], [p[j] for p in points]) for j, r in enumerate(phase.results)]
 
     def cell(self, phase: LibraryPhase, args: list[Array], shapes: list[tuple[Size, ...]]) -> list[Array]:
         view = _View(self, args, [self.kind(r) for r in phase.results], shapes)
@@ -250,9 +248,7 @@ class Machine:
             for i in range(n):
                 items = [column[i] for column in columns]
                 states.append(self.call(phase.body, [*states[-1], *items]) if states else items)
-            return [
-                assemble(self.kind(r), (n,), self.shape(r)[1:], [s[j] for s in states]) for j, r in enumerate(phase.results)
-            ]
+            return [assemble(self.kind(r), (n,), self.shape(r)[1:], [s[j] for s in states]) for j, r in enumerate(phase.results)]
         if not n:
             raise CheckFailed("E204", "empty")
         state = [column[-1] for column in columns]

@@ -88,28 +88,20 @@ BODIES = {
     "ravel table": lambda b, r: b.op(lambda o: c.Reshape(o, r), F64, [b.shape(r)[0], 1]),
     "windows": lambda b, r: b.reduce("add", b.op(lambda o: c.Windows(o, r, 1), F64, [b.shape(r)[0] - 1, 2]), 1),
     "grade": lambda b, r: b.op(lambda o: c.Grade(o, r, False), I64, b.shape(r)),
-    "sort": lambda b, r: b.same(
-        lambda o, g=b.op(lambda i: c.Grade(i, r, True), I64, b.shape(r)): c.Gather(o, r, g, 0, False), r
-    ),
+    "sort": lambda b, r: b.same(lambda o, g=b.op(lambda i: c.Grade(i, r, True), I64, b.shape(r)): c.Gather(o, r, g, 0, False), r),
     "join": lambda b, r: b.op(lambda o: c.Join(o, (r, r), 0), F64, [b.shape(r)[0] * 2]),
     "join constant": lambda b, r: b.op(
         lambda o, k=b.literal(F64, [2], [1.0, 2.0]): c.Join(o, (k, r), 0), F64, [b.shape(r)[0] + 2]
     ),
     "stack": lambda b, r: b.op(lambda o: c.Stack(o, (r, b.scalar("neg", r)), 0), F64, [2, b.shape(r)[0]]),
     "rotate": lambda b, r: b.same(lambda o, a=b.literal(I64, [], [1]): c.Rotate(o, r, a, 0), r),
-    "rotate by cell": lambda b, r: b.same(
-        lambda o, a=b.scalar("floor", b.reduce("max", r), kind=I64): c.Rotate(o, r, a, 0), r
-    ),
+    "rotate by cell": lambda b, r: b.same(lambda o, a=b.scalar("floor", b.reduce("max", r), kind=I64): c.Rotate(o, r, a, 0), r),
     "constant": lambda b, r: b.literal(F64, [2], [1.0, 2.0]),
     "identity": lambda b, r: r,
     "match": lambda b, r: b.op(lambda o: c.Match(o, r, r), BOOL, []),
     "index of": lambda b, r: b.op(lambda o: c.IndexOf(o, r, b.reduce("max", r)), I64, []),
-    "member": lambda b, r: b.op(
-        lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.MemberOf(o, r, k), BOOL, b.shape(r)
-    ),
-    "member in cell": lambda b, r: b.op(
-        lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.MemberOf(o, k, r), BOOL, [3]
-    ),
+    "member": lambda b, r: b.op(lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.MemberOf(o, r, k), BOOL, b.shape(r)),
+    "member in cell": lambda b, r: b.op(lambda o, k=b.literal(F64, [3], [1.0, 2.0, 7.0]): c.MemberOf(o, k, r), BOOL, [3]),
     "contract": lambda b, r: b.op(lambda o: c.Contract(o, r, r), F64, []),
     "decode": lambda b, r: b.op(lambda o, k=b.literal(F64, [], [2.0]): c.Decode(o, k, r), F64, []),
     "encode": lambda b, r: b.op(lambda o, k=b.literal(F64, [2], [2.0, 3.0]): c.Encode(o, k, r), F64, [2, b.shape(r)[0]]),
@@ -122,7 +114,9 @@ BODIES = {
     "iterate": lambda b, r: b.loop([r], 3, lambda b, s: b.scalar("mul", s, b.scalar("sub", s, r)))[0],
     "iterate keep": lambda b, r: b.loop([r], 2, lambda b, s: b.scalar("add", s, r), keep=True)[0],
     "iterate until": lambda b, r: b.loop(
-        [b.reduce("add", r)], 9, lambda b, s: b.scalar("mul", s, b.literal(F64, [], [2.0])),
+        [b.reduce("add", r)],
+        9,
+        lambda b, s: b.scalar("mul", s, b.literal(F64, [], [2.0])),
         until=lambda b, new, old: b.scalar("gt", new, b.literal(F64, [], [20.0])),
     )[0],
     "branch": lambda b, r: b.branch(
@@ -143,9 +137,7 @@ BODIES = {
     "nested": lambda b, r: b.lift([r], [1], lambda b, s: b.scalar("add", s, b.reduce("add", b.scalar("mul", r, s))))[0],
     "outer": lambda b, r: b.lift([r], [1], lambda b, s: b.lift([r], [1], lambda b, t: b.scalar("sub", s, t))[0])[0],
     "random": lambda b, r: b.op(lambda o, k=b.literal(I64, [], [5]): c.Random(o, k), F64, [2]),
-    "random by cell": lambda b, r: b.op(
-        lambda o, k=b.scalar("floor", b.reduce("add", r), kind=I64): c.Random(o, k), F64, [2]
-    ),
+    "random by cell": lambda b, r: b.op(lambda o, k=b.scalar("floor", b.reduce("add", r), kind=I64): c.Random(o, k), F64, [2]),
 }
 
 

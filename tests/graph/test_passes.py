@@ -264,9 +264,7 @@ BREAKS = {
     "its node bool": lambda g: first_structured(
         g, lambda p: replace(p, body=(*p.body, ConstantNode(BOOL, True)), results=(replace(p.results[0], node=len(p.body)),))
     ),
-    "a projection ends in": lambda g: first_structured(
-        g, lambda p: replace(p, axes=(), reads=p.reads, results=p.results)
-    ),
+    "a projection ends in": lambda g: first_structured(g, lambda p: replace(p, axes=(), reads=p.reads, results=p.results)),
     "is used before": lambda g: replace(g, phases=(*g.phases, Print(PhaseId(99), SPAN, ValueId(77)))),
 }
 

@@ -158,11 +158,15 @@ def shown(text: str) -> str:
         ("f : f64[n] → f64\nf ← {+/⍵}\n", "f : «1 »f64[n] → f64\nf ← {+/⍵}\n"),
         ("f : 2 f64[n] → f64\nf ← {+/⍵×⍵}\n", "f : 2 f64[n] → f64\nf ← {+/⍵×⍵}\n"),
         ("f : f64[n] → f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\n", "f : «m »f64[n] → «n »f64[m] → f64[n m]\nf ← {⍺∘.×⍵}\n"),
-        ("norm : 2 f64[n] → f64\nnorm ← {√+/⍵×⍵}\ninput x : f64[n m]\nnorm x\n",
-         "norm : 2 f64[n] → f64\nnorm ← {√+/⍵×⍵}\ninput x :« 2» f64[n m]\nnorm«⟨n⟩» x\n"),
+        (
+            "norm : 2 f64[n] → f64\nnorm ← {√+/⍵×⍵}\ninput x : f64[n m]\nnorm x\n",
+            "norm : 2 f64[n] → f64\nnorm ← {√+/⍵×⍵}\ninput x :« 2» f64[n m]\nnorm«⟨n⟩» x\n",
+        ),
         ("input x : f64[a b c]\n{⍵[⍋⍵]}⍤1 ⊢ x\n", "input x :« 2» f64[a b c]\n{⍵[⍋⍵]}⍤1«⟨a b⟩» ⊢ x\n"),
-        ("g ← {{⍵[⍋⍵]}⍤1 ⊢ ⍵}\ng 2 2⍴1.5\n g 3 2 2⍴1.5\n",
-         "g« : 2 f64[n] → f64[n] …» ← {{⍵[⍋⍵]}⍤1 ⊢ ⍵}\ng 2 2⍴1.5\n g 3 2 2⍴1.5\n"),
+        (
+            "g ← {{⍵[⍋⍵]}⍤1 ⊢ ⍵}\ng 2 2⍴1.5\n g 3 2 2⍴1.5\n",
+            "g« : 2 f64[n] → f64[n] …» ← {{⍵[⍋⍵]}⍤1 ⊢ ⍵}\ng 2 2⍴1.5\n g 3 2 2⍴1.5\n",
+        ),
     ],
 )
 def test_hints(text: str, wanted: str) -> None:

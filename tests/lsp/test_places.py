@@ -11,9 +11,7 @@ from rho.shell.lsp.places import Change, Encoding, Lines, Position, Range, chang
 TEXTS = st.text(alphabet="ab⍳𝔸é\n\r\u2028\x0c", max_size=30)
 
 
-@pytest.mark.parametrize(
-    ("encoding", "column"), [(Encoding.UTF16, 4), (Encoding.UTF8, 8), (Encoding.UTF32, 3)]
-)
+@pytest.mark.parametrize(("encoding", "column"), [(Encoding.UTF16, 4), (Encoding.UTF8, 8), (Encoding.UTF32, 3)])
 def test_a_column_counts_units(encoding: Encoding, column: int) -> None:
     lines = Lines("⍳𝔸xy", encoding)
     assert lines.position(3) == (0, column)

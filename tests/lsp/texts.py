@@ -30,5 +30,3 @@ def applied(opened: Document, edits: list[TextEdit] | tuple[TextEdit, ...]) -> s
     for start, end, new in ordered:
         text = text[:start] + new + text[end:]
     return text
-
-

@@ -58,7 +58,7 @@ def test_an_interrupt_gives_130_and_no_output(rho: Rho, tmp_path: Path) -> None:
 
 def test_checking_imports_no_array_library(tmp_path: Path) -> None:
     script = tmp_path / "a.rho"
-    script.write_text("input x : f64[n 3] ← \"x.npy\"\n+⌿x\n", encoding="utf-8")
+    script.write_text('input x : f64[n 3] ← "x.npy"\n+⌿x\n', encoding="utf-8")
     program = (
         "import sys; from rho.shell.main import main; code = main(['check', sys.argv[1]]); "
         "heavy = ('numpy', 'z3', 'prompt_toolkit', 'argparse', 'inspect', 'rho.backend'); "

@@ -80,7 +80,7 @@ def statements(draw: st.DrawFn) -> str:
 def histories(draw: st.DrawFn) -> list[str]:
     """Versions of a program, each an edit of the one before."""
     program = draw(st.lists(statements(), min_size=1, max_size=9))
-    program = ["use \"./geo.rho\"", 'input x : f64[n] ← "x.npy"', *program]
+    program = ['use "./geo.rho"', 'input x : f64[n] ← "x.npy"', *program]
     versions = ["\n".join(program)]
     for _ in range(draw(st.integers(1, 4))):
         edit = draw(st.sampled_from(("change", "insert", "delete", "blank", "swap", "rename", "twice")))

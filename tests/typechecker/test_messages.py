@@ -81,7 +81,8 @@ def test_hints_of_empty_axes(text: str, hint: str) -> None:
 def test_a_size_of_a_signature_is_no_value() -> None:
     found = only("f : f64[n m] → f64[m]\nf ← {⍵[n-1;]}")
     assert (found.code, found.notes) == (
-        "E001", ("n is a size in a type, not a value: take it from an array, as `≢x` or from `⍴x`",)
+        "E001",
+        ("n is a size in a type, not a value: take it from an array, as `≢x` or from `⍴x`",),
     )
 
 

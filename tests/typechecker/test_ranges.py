@@ -10,7 +10,7 @@ from rho.typechecker.check import check
 
 INPUT = 'input x : i64[n] ← "x.npy"\n'
 SOME = 'input x : i64[n] ← "x.npy" where n ≥ 1\n'
-PARAM = 'param p ← 5000000000 where p ≥ 1\n'
+PARAM = "param p ← 5000000000 where p ≥ 1\n"
 
 
 def codes(text: str) -> list[str]:

@@ -258,7 +258,7 @@ FAULTS = {
     "killed over the question": ("ask()", "os.kill(os.getpid(), signal.SIGKILL)"),
     "ended at once": ("sys.exit(1)",),
     "ended after the question": ("ask()", "sys.exit(0)"),
-    "half a line": ("ask()", "sys.stdout.write('{\"found\": \"uns')"),
+    "half a line": ("ask()", 'sys.stdout.write(\'{"found": "uns\')'),
     "no answer": ("ask()", "print('[1, 2]')"),
     "no text": ("ask()", "os.write(1, bytes([255, 254, 10]))"),
 }
@@ -325,7 +325,7 @@ def test_after_some_deaths_nothing_is_started(
 def test_an_interrupt_is_no_answer(
     own_process: child._Process, own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leaf(tmp_path, monkeypatch, "ask()", "print('{\"found\": \"interrupted\"}')")
+    leaf(tmp_path, monkeypatch, "ask()", 'print(\'{"found": "interrupted"}\')')
     with pytest.raises(KeyboardInterrupt):
         decide(hard())
     assert not own_cache.exists()

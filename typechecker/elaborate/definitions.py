@@ -141,7 +141,12 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
             block = builder.close_block(leaves(result))
             sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
             builder.diagnostics += quantities.violations(
-                ctx, signature, args, block, lambda name, at: known_size(ctx, bindings, name, at), sizes,
+                ctx,
+                signature,
+                args,
+                block,
+                lambda name, at: known_size(ctx, bindings, name, at),
+                sizes,
                 builder.promises[promises:-1],  # the last is what is being checked
             )
     found = [d for d in builder.diagnostics if d.is_error or d.code == "W310"]

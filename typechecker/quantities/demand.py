@@ -298,4 +298,3 @@ def prints(op: c.Branch) -> bool:
             if isinstance(inner, c.Branch):
                 pending.append(inner)
     return False
-

@@ -380,5 +380,3 @@ def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
     if isinstance(made, Operand) and not made.poisoned and sizes is not None:
         b.quotients[made.value] = tuple((ONE, s) for s in sizes)
     return made
-
-

@@ -256,5 +256,3 @@ def add_origin(b: Builder, x: Operand, span: Span) -> Operand:
         return x
     one = b.literal((b.index_origin,), ArrayType(Element(Kind.I64, b.index_origin, b.index_origin, weak=True), ()), span)
     return b.scalar("add", (x, one), Element(Kind.I64), span)
-
-

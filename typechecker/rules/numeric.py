@@ -245,5 +245,3 @@ def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Val
         return made[0] if len(made) == 1 else TupleOperand(made)
 
     return rule
-
-

@@ -232,4 +232,3 @@ def union(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
         return b.poison(span)
     rest = by_mask(b, b.scalar("not", (mask,), BOOL, span), y, 0, span)
     return rest if rest.poisoned else join_along(b, x, rest, 0, span)
-

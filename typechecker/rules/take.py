@@ -161,4 +161,3 @@ def windows(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
     shape = (*counts, *sizes, *right.type.shape[len(sizes) :])
     count = len(sizes)
     return b.emit(lambda r: Windows(r, right.value, count), ArrayType(strong(right.type.element), shape), span)
-

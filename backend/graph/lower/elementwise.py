@@ -110,4 +110,3 @@ def reduce(state: State, op: core.Reduce) -> None:
 
 def reduces_in_any_order(function: str) -> bool:
     return FUNCTIONS[function].associative
-

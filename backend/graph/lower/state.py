@@ -149,9 +149,7 @@ class State:
         if "frame" not in kept:
             kept.pop("framed", None)
         phase = LibraryPhase(self.phase_id(), span, op, tuple(args), tuple(results), kept, defines, ())
-        self.emit(
-            LibraryPhase(phase.id, span, op, phase.args, phase.results, kept, defines, signature_of(phase, self.types))
-        )
+        self.emit(LibraryPhase(phase.id, span, op, phase.args, phase.results, kept, defines, signature_of(phase, self.types)))
 
     # -- frames
 

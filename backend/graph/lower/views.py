@@ -39,9 +39,7 @@ def slice_(state: State, op: core.Slice) -> None:
 
 def windows(state: State, op: core.Windows) -> None:
     rank, k = len(state.shape(op.arg)), op.count
-    indices = [
-        AffineIndex((Term(a, 1), Term(k + a, 1)), ZERO) if a < k else axis_index(k + a) for a in range(rank)
-    ]
+    indices = [AffineIndex((Term(a, 1), Term(k + a, 1)), ZERO) if a < k else axis_index(k + a) for a in range(rank)]
     _affine(state, op.result, op.arg, indices)
 
 
