@@ -1,0 +1,97 @@
+"""Linear algebra and transforms: library ops agree with the reference interpreter."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rho.backend.run.reference import linear
+from rho.backend.run.values import Array, array, to_numpy
+from rho.tests.backend.library.agreeing import compare, run
+from rho.typechecker.elements import Kind
+
+MATRICES = [(1, 1), (2, 2), (4, 4), (5, 2), (2, 5)]
+
+
+def matrix(kind: Kind, shape: Sequence[int], seed: int = 0) -> Array:
+    draw = random.Random(f"{shape}{seed}")
+    items = [complex(draw.uniform(-2, 2), draw.uniform(-2, 2) if kind.is_complex else 0) for _ in range(math.prod(shape))]
+    return array(kind, shape, items if kind.is_complex else [v.real for v in items])
+
+
+def library(name: str, args: Sequence[Array], results: Sequence[tuple[Kind, tuple[int, ...]]], tolerance: float = 2000.0) -> None:
+    compare(name, args, lambda *a: linear.library(name, a, [k for k, _ in results], [s for _, s in results]), tolerance)
+
+
+@pytest.mark.parametrize("kind", [Kind.F32, Kind.F64, Kind.C64, Kind.C128])
+def test_linear_algebra(kind: Kind) -> None:
+    part = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}.get(kind, kind)
+    for frame, (m, n) in itertools.product([(), (2,), (2, 1), (0,)], MATRICES):
+        a, k = matrix(kind, (*frame, m, n)), min(m, n)
+        library("inverse", [a], [(kind, (*frame, n, m))])
+        library("solve", [matrix(kind, (*frame, m, 3), 1), a], [(kind, (*frame, n, 3))])
+        library("solve", [matrix(kind, (*frame, m), 1), a], [(kind, (*frame, n))])
+        library("qr", [a], [(kind, (*frame, m, k)), (kind, (*frame, k, n))])
+        library("svd", [a], [(kind, (*frame, m, k)), (part, (*frame, k)), (kind, (*frame, k, n))])
+        if m == n:
+            library("det", [a], [(kind, frame)])
+            raised = to_numpy(a)
+            positive = raised @ np.conjugate(np.swapaxes(raised, -1, -2)) + np.eye(n)
+            hermitian = array(kind, positive.shape, positive.reshape(-1).tolist())
+            library("cholesky", [hermitian], [(kind, hermitian.shape)])
+            library("eigh", [hermitian], [(part, (*frame, n)), (kind, hermitian.shape)])
+
+
+def test_matrices_of_lower_rank_and_without_items() -> None:
+    kind = Kind.F64
+    library("inverse", [matrix(kind, (3,))], [(kind, (3,))])
+    library("inverse", [matrix(kind, ())], [(kind, ())])
+    library("solve", [matrix(kind, (3,)), matrix(kind, (3,), 1)], [(kind, ())])
+    library("det", [matrix(kind, (0, 0))], [(kind, ())])
+    library("inverse", [matrix(kind, (0, 0))], [(kind, (0, 0))])
+    library("inverse", [matrix(kind, (3, 0))], [(kind, (0, 3))])
+    library("qr", [matrix(kind, (3, 0))], [(kind, (3, 0)), (kind, (0, 0))])
+    library("qr", [matrix(kind, (0, 3))], [(kind, (0, 0)), (kind, (0, 3))])
+    library("svd", [matrix(kind, (0, 3))], [(kind, (0, 0)), (kind, (0,)), (kind, (0, 3))])
+    library("cholesky", [matrix(kind, (0, 0))], [(kind, (0, 0))])
+    library("eigh", [matrix(kind, (0, 0))], [(kind, (0,)), (kind, (0, 0))])
+
+
+@pytest.mark.parametrize(
+    ("name", "items", "shape", "count"),
+    [
+        ("inverse", [1.0, 2.0, 2.0, 4.0], (2, 2), 1),
+        ("inverse", [0.0] * 4, (2, 2), 1),
+        ("inverse", [1.0, 1.0] * 3, (3, 2), 1),
+        ("inverse", [1.0, 1.0, 1.0] * 2, (2, 3), 1),
+        ("cholesky", [1.0, 2.0, 2.0, 1.0], (2, 2), 1),
+        ("cholesky", [0.0], (1, 1), 1),
+        ("cholesky", [math.nan], (1, 1), 1),
+    ],
+)
+def test_matrices_without_an_answer(name: str, items: list[float], shape: tuple[int, int], count: int) -> None:
+    library(name, [array(Kind.F64, shape, items)], [(Kind.F64, shape[::-1])] * count)
+
+
+def test_a_matrix_that_is_not_finite_gives_nan_alone() -> None:
+    value = matrix(Kind.F64, (2, 2, 2))
+    bad = array(Kind.F64, (2, 2, 2), [math.nan, *value.data[1:]])
+    u, s, v = run("svd", [bad], [(Kind.F64, (2, 2, 2)), (Kind.F64, (2, 2)), (Kind.F64, (2, 2, 2))], {})
+    assert np.isnan(s[0]).all() and np.isfinite(s[1]).all() and np.allclose(u[1] * s[1] @ v[1], to_numpy(value)[1])
+    assert np.isnan(run("eigh", [bad], [(Kind.F64, (2, 2)), (Kind.F64, (2, 2, 2))], {})[0][0]).all()
+
+
+@pytest.mark.parametrize("length", [1, 2, 5, 8])
+def test_transforms(length: int) -> None:
+    for frame in [(), (3,), (2, 2), (0,)]:
+        for kind in (Kind.C64, Kind.C128):
+            library("fft", [matrix(kind, (*frame, length))], [(kind, (*frame, length))])
+            library("ifft", [matrix(kind, (*frame, length))], [(kind, (*frame, length))])
+        for kind, wide in ((Kind.F32, Kind.C64), (Kind.F64, Kind.C128)):
+            library("rfft", [matrix(kind, (*frame, length))], [(wide, (*frame, length // 2 + 1))])
+            library("irfft", [matrix(wide, (*frame, length // 2 + 1))], [(kind, (*frame, length))])

@@ -1,0 +1,56 @@
+"""Random numbers, formatted text, cells that are scalars: library ops agree with the reference interpreter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
+from rho.backend.run.cpu.library import library_kernel
+from rho.backend.run.reference.operations import uniform
+from rho.backend.run.text import format_items
+from rho.backend.run.values import Array, array, scalar
+from rho.tests.backend.library.agreeing import ALL, SHAPES, SPAN, agree, compare, fresh, lifted, run
+from rho.typechecker.elements import Kind
+
+
+def test_random() -> None:
+    for shape in [*SHAPES, (1000,)]:
+        for key in (scalar(Kind.I64, 7), scalar(Kind.I64, -(2**63)), array(Kind.I64, (2,), [3, -4])):
+            compare_shape = [(Kind.F64, shape)]
+            assert agree(run("random", [key], compare_shape, {})[0], uniform(key, shape))
+    lifted("random", [array(Kind.I64, (3,), [1, 2, 3])], (True,), (3,), lambda key: uniform(key, (2, 2)))
+    lifted("random", [array(Kind.I64, (2, 2), [1, 2, 3, 4])], (True,), (2,), lambda key: uniform(key, (5,)))
+
+
+@pytest.mark.parametrize("kind", ALL)
+def test_format(kind: Kind) -> None:
+    def reference(value: Array) -> Array:
+        characters, shape = format_items(value.kind, value.data, value.shape)
+        return Array(Kind.CHAR, shape, tuple(characters))
+
+    for shape in SHAPES:
+        compare("format", [fresh(kind, shape, 2)], reference)
+
+
+def test_kernels_take_items_from_cells() -> None:
+    """A cell of rank 0 reaches a kernel as a NumPy scalar."""
+
+    class Known:
+        def kind(self, value: ValueId) -> Kind:
+            return Kind.I64
+
+        def shape(self, value: ValueId) -> tuple[int, ...]:
+            return (2,)
+
+        def cap_shape(self, value: ValueId) -> tuple[int, ...]:
+            return (2,)
+
+        def number(self, size: Any) -> int:
+            return int(size.constant)
+
+    phase = LibraryPhase(PhaseId(0), SPAN, "stack", (ValueId(0), ValueId(1)), (ValueId(2),), {"axis": 0}, (), ())
+    kernel = library_kernel(phase, Known())
+    assert kernel({ValueId(0): np.int64(4), ValueId(1): np.array(5)}, None)[0].tolist() == [4, 5]
