@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..core import Transpose
 from ..operands import Operand
-from ..rules.common import static_integer
+from ..rules.static_arguments import static_integer
 from ..types import ArrayType
 from .context import Context
 

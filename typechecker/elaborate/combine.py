@@ -12,7 +12,7 @@ from ..display import show_type
 from ..elements import Element
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..rules.common import static_sizes
+from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, product, quotient, remainder
 from .context import Context, is_poisoned
 from .functions import PrimitiveFunction

@@ -11,7 +11,7 @@ from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..elements import Kind
 from ..obligations import Obligation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import static_integer
+from ..rules.static_arguments import static_integer
 from ..sizes import Size, SizeOrigin, variable
 from . import expressions, type_expressions
 from .context import Context, is_poisoned, leaves

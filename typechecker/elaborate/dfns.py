@@ -9,7 +9,8 @@ from ...lang import tree
 from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..operands import Operand, Value
-from ..rules.common import is_boolean, static_integer
+from ..rules.common import is_boolean
+from ..rules.static_arguments import static_integer
 from . import branches, expressions, resolve
 from .context import Context, is_poisoned
 from .functions import DfnFunction

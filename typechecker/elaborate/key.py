@@ -8,7 +8,7 @@ from ..core import KeyReduce, Spread
 from ..display import show_type
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import static_sizes
+from ..rules.static_arguments import static_sizes
 from ..sizes import ZERO, Size
 from ..types import ArrayType
 from . import indexing

@@ -11,7 +11,7 @@ from ..display import show_type
 from ..elements import Kind, integer_range
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import bounded_fix, whole_numbers
+from ..rules.static_arguments import bounded_fix, whole_numbers
 from ..sizes import ZERO, Size, SizeVariable, number, variable
 from ..types import ArrayType
 from .compose import as_function

@@ -17,7 +17,7 @@ from ..core import Reduce, Reverse, Scalar, Scan, Windows
 from ..elements import Element, Kind, fits
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import static_sizes
+from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, maximum, minimum, number, product
 from ..types import ArrayType
 from . import folds

@@ -10,7 +10,7 @@ from ..core import Slice, Windows
 from ..elements import Element, promote, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
-from ..rules.common import static_sizes
+from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, number
 from ..types import ArrayType
 from .compose import as_function

@@ -15,7 +15,8 @@ from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
 from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder, surely_machine
-from .common import fit_weak, no_axis, require_numbers, static_sizes, with_static
+from .common import fit_weak, require_numbers, with_static
+from .static_arguments import no_axis, static_sizes
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
 

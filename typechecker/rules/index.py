@@ -13,7 +13,8 @@ from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size, product
 from ..types import ArrayType
-from .common import axis_index, item_of, label, no_axis, require_rank, show_number, whole_numbers, with_static
+from .common import item_of, label, require_rank, show_number, with_static
+from .static_arguments import axis_index, no_axis, whole_numbers
 
 
 def index_operand(b: Builder, index: Operand, size: Size, span: Span) -> tuple[Operand, bool] | None:

@@ -10,19 +10,9 @@ from ..elements import Kind
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size
 from ..types import ArrayType
-from .common import (
-    axis_index,
-    common,
-    joint_element,
-    label,
-    require_equal,
-    reshaped,
-    spread,
-    text_and_numbers,
-    to_vector,
-    with_static,
-)  # fmt: skip
+from .common import common, joint_element, label, require_equal, reshaped, spread, text_and_numbers, to_vector, with_static
 from .shape import fractional_axis
+from .static_arguments import axis_index  # fmt: skip
 
 
 def join(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

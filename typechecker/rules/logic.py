@@ -18,12 +18,12 @@ from .common import (
     is_boolean,
     joint_element,
     label,
-    no_axis,
     require_numbers,
     require_rank,
     text_and_numbers,
-)  # fmt: skip
+)
 from .exact import compared_exactly, compared_turned, rounds
+from .static_arguments import no_axis  # fmt: skip
 
 BOOL = Element(Kind.BOOL)
 COMPARISONS = {"<": "lt", "≤": "le", "=": "eq", "≥": "ge", ">": "gt", "≠": "ne"}

@@ -18,26 +18,21 @@ from ..sizes import ONE, ZERO, Size, number, product, variable
 from ..types import ArrayType
 from .common import (
     as_bool,
-    axis_index,
     constant_array,
     filled,
     filled_element,
     label,
-    no_axis,
     one_item,
     require_equal,
-    require_natural,
     require_rank,
     reshaped,
     spread,
-    static_integers,
-    static_sizes,
     to_scalar,
     to_vector,
-    whole_numbers,
     with_static,
-)  # fmt: skip
+)
 from .shape import fill_of
+from .static_arguments import axis_index, no_axis, require_natural, static_integers, static_sizes, whole_numbers  # fmt: skip
 
 MOST_COUNTS = 4096
 

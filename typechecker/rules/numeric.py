@@ -15,20 +15,9 @@ from ..scalars import real_kind
 from ..sizes import ONE, ZERO, Size, minimum, monus, number, quotient, variable
 from ..types import ArrayType
 from .arithmetic import floats
-from .common import (
-    fit_weak,
-    label,
-    no_axis,
-    require_equal,
-    require_integers,
-    require_natural,
-    require_numbers,
-    require_rank,
-    reshaped,
-    size_arguments,
-    to_vector,
-)  # fmt: skip
+from .common import fit_weak, label, require_equal, require_integers, require_numbers, require_rank, reshaped, to_vector
 from .join import join_along
+from .static_arguments import no_axis, require_natural, size_arguments  # fmt: skip
 
 # -------------------------------------------------------------------------- decode, encode
 

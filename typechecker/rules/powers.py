@@ -12,7 +12,8 @@ from ..scalars import FUNCTIONS
 from ..sizes import Size, number
 from ..types import ArrayType
 from .arithmetic import bounded, floats, integer_static
-from .common import fit_weak, item_of, no_axis, require_numbers, static_sizes, with_static
+from .common import fit_weak, item_of, require_numbers, with_static
+from .static_arguments import no_axis, static_sizes
 
 
 def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:

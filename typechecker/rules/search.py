@@ -10,22 +10,11 @@ from ..elements import Element, Kind, comparison, ranged
 from ..operands import Operand, Value
 from ..sizes import Size, number
 from ..types import ArrayType
-from .common import (
-    constant_array,
-    label,
-    no_axis,
-    one_item,
-    require_equal,
-    require_natural,
-    require_rank,
-    size_arguments,
-    spread,
-    text_and_numbers,
-    to_vector,
-)  # fmt: skip
+from .common import constant_array, label, one_item, require_equal, require_rank, spread, text_and_numbers, to_vector
 from .join import join_along
 from .logic import BOOL
 from .masks import add_origin, by_mask
+from .static_arguments import no_axis, require_natural, size_arguments  # fmt: skip
 
 MOST_POSITIONS = 4096
 

@@ -14,27 +14,29 @@ from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size, minimum, product
 from ..types import ArrayType
 from .common import (
-    axis_index,
     filled,
     filled_element,
     label,
-    no_axis,
     one_item,
     require_equal,
     require_integers,
-    require_natural,
     require_numbers,
     reshaped,
     show_number,
-    size_arguments,
-    static_integer,
-    static_integers,
     to_scalar,
     to_vector,
     transposed,
-    whole_numbers,
     with_static,
-)  # fmt: skip
+)
+from .static_arguments import (  # fmt: skip
+    axis_index,
+    no_axis,
+    require_natural,
+    size_arguments,
+    static_integer,
+    static_integers,
+    whole_numbers,
+)
 
 _Item = TypeVar("_Item")
 

@@ -12,19 +12,9 @@ from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size, monus
 from ..types import ArrayType
-from .common import (
-    check_axis,
-    filled,
-    filled_element,
-    label,
-    no_axis,
-    require_natural,
-    reshaped,
-    size_arguments,
-    static_integers,
-    with_static,
-)  # fmt: skip
+from .common import filled, filled_element, label, reshaped, with_static
 from .shape import fill_of
+from .static_arguments import check_axis, no_axis, require_natural, size_arguments, static_integers  # fmt: skip
 
 _Item = TypeVar("_Item")
 
