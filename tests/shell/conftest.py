@@ -1,4 +1,4 @@
-"""A command run in process, with captured streams."""
+"""A command run in process, with captured streams; a small project to run it on."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,3 +36,16 @@ def rho() -> Rho:
         return Ran(int(code), out.getvalue(), err.getvalue())
 
     return run
+
+
+MEAN = 'input x : f64[n] ← "x.csv"\nparam k ← 2\nmean ← (+/x)÷≢x\noutput mean\nmean × k\n'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script with its data; the working folder is another one."""
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "mean.rho").write_text(MEAN, encoding="utf-8")
+    (tmp_path / "src" / "x.csv").write_text("1\n2\n6\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
