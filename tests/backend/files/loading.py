@@ -1,0 +1,38 @@
+"""A file read as a program reads it, the shape first, then the values; PNG files made by hand."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import pytest
+
+from rho.backend.run.files import read_shape, read_values
+from rho.backend.run.values import Array, from_numpy
+from rho.lang.source import Span
+from rho.typechecker.elements import Kind
+
+np = pytest.importorskip("numpy")
+BOOL, U8, I32, I64, F32, F64, C64, C128, CHAR = Kind
+SPAN = Span("test.rho", 3, 9)
+ROUNDS = 150
+
+
+def load(path: Path | str, kind: Kind, rank: int) -> Array:
+    shape = read_shape(str(path), kind, rank, SPAN)
+    values = read_values(str(path), kind, shape, SPAN)
+    assert values.shape == shape
+    return from_numpy(values)
+
+
+def chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I4s", len(content), name) + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def png_file(header: bytes, data: bytes, extra: bytes = b"") -> bytes:
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def grey(width: int, height: int, *, depth: int = 8, colour: int = 0, interlace: int = 0) -> bytes:
+    return struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, interlace)

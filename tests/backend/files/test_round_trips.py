@@ -1,0 +1,110 @@
+"""What is written comes back as it was: npy, npz, tables, text, JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from rho.backend.run.files import write_values
+from rho.backend.run.values import Array, array, from_numpy, text, to_numpy
+from rho.tests.backend.files.loading import BOOL, C64, C128, CHAR, F32, F64, I32, I64, SPAN, U8, load, np
+
+VALUES = [
+    array(BOOL, (2, 2), [1, 0, 0, 1]), array(U8, (3,), [0, 7, 255]), array(I32, (2, 1), [-5, 2**31 - 1]),
+    array(I64, (2, 2), [-(2**63), 2**63 - 1, 0, 1]), array(F32, (3,), [0.1, -1e30, 3]),
+    array(F64, (2, 3), [0.1, -0.0, 1e300, 5e-324, float("inf"), 1 / 3]), array(C64, (2,), [0.1 + 2j, -1j]),
+    array(C128, (2, 1), [1 / 3 + 1e-9j, complex(0, float("inf"))]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES, ids=lambda v: v.kind.value)
+@pytest.mark.parametrize("suffix", [".npy", ".csv", ".tsv"])
+@pytest.mark.parametrize("plain", [True, False])
+def test_numbers_come_back_as_they_were(value: Array, suffix: str, plain: bool, tmp_path: Path) -> None:
+    path = tmp_path / f"x{suffix}"
+    write_values(str(path), value if plain else to_numpy(value), value.kind, SPAN)
+    assert repr(load(path, value.kind, value.rank)) == repr(value)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (2, 0), (2, 3, 4)])
+def test_npy_holds_any_shape(shape: tuple[int, ...], tmp_path: Path) -> None:
+    value = from_numpy(np.arange(np.prod(shape, dtype=int)).reshape(shape))
+    path = tmp_path / "x.npy"
+    write_values(str(path), value, I64, SPAN)
+    assert load(path, I64, len(shape)) == value
+    assert np.load(path).shape == shape
+
+
+def test_npy_reads_what_numpy_writes(tmp_path: Path) -> None:
+    for number, stored in enumerate(("?", "u1", "i1", ">i2", "<u2", ">i4", "u4", "f2", "f4", ">f8")):
+        path = tmp_path / f"x{number}.npy"
+        data = np.asfortranarray(np.array([[0, 1, 1], [1, 0, 1]]).astype(stored))
+        np.save(path, data)
+        assert load(path, F64, 2).data == (0.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+    np.save(tmp_path / "t.npy", np.array([["a", "é"], ["😀", " "]]))
+    assert load(tmp_path / "t.npy", CHAR, 2).data == ("a", "é", "😀", " ")
+    with open(tmp_path / "v3.npy", "wb") as file:
+        np.lib.format.write_array(file, np.arange(3), version=(3, 0))
+    assert load(tmp_path / "v3.npy", I64, 1).data == (0, 1, 2)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_npz_members(save: Callable[..., None], tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    save(path, weights=np.arange(6.0).reshape(2, 3), bias=np.array([1, 2]))
+    assert load(f"{path}:weights", F64, 2).shape == (2, 3)
+    assert load(f"{path}:bias", I64, 1).data == (1, 2)
+    save(path, only=np.arange(3))
+    assert load(path, I64, 1).data == (0, 1, 2)
+
+
+def test_tables_as_people_write_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for raw, kind, rank, expected in (
+        ("a,b\n1,2\n\n3,4\n", F64, 2, (1.0, 2.0, 3.0, 4.0)), ("1,2\r\n3,4", I64, 2, (1, 2, 3, 4)),
+        ("\ufeffn\n5\n6\n", I64, 1, (5, 6)), ("¯1.5,∞\n", F64, 1, (-1.5, float("inf"))), (' "1", 2 \n', I64, 2, (1, 2)),
+        ("7\n", I64, 0, (7,)), ("1e3\n-.5\n", F64, 1, (1000.0, -0.5)), ("1J2,3\n", C128, 1, (1 + 2j, 3 + 0j)),
+        ("true,0\nFALSE,1\n", BOOL, 2, (True, False, False, True)), ("a,b\n", F64, 2, ()),
+        ("9007199254740993\n", I64, 0, (2**53 + 1,)),
+        ('"x, y",z\n1,2\n', F64, 2, (1.0, 2.0)),
+    ):  # fmt: skip
+        path.write_bytes(raw.encode())
+        assert load(path, kind, rank).data == expected, raw
+    (tmp_path / "x.tsv").write_text("1\t2\n3\t4\n")
+    assert load(tmp_path / "x.tsv", I64, 2).data == (1, 2, 3, 4)
+
+
+def test_the_slow_reader_agrees_with_the_fast_one(tmp_path: Path) -> None:
+    table = np.random.default_rng(1).normal(size=(50, 4)) * 1e3
+    fast, slow = tmp_path / "fast.csv", tmp_path / "slow.csv"
+    write_values(str(fast), table, F64, SPAN)
+    slow.write_text(fast.read_text().replace("-", "¯"), encoding="utf-8")
+    assert load(fast, F64, 2) == load(slow, F64, 2) == from_numpy(table)
+
+
+def test_text_is_characters_or_lines(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_bytes("hé\n😀\n".encode())
+    assert load(path, CHAR, 1) == text("hé\n😀\n")
+    assert load(path, CHAR, 2).data == ("h", "é", "😀", " ")
+    path.write_bytes(b"")
+    assert load(path, CHAR, 1).shape == (0,) and load(path, CHAR, 2).shape == (0, 0)
+    write_values(str(path), text("né"), CHAR, SPAN)
+    assert path.read_bytes() == "né\n".encode()
+    write_values(str(path), array(CHAR, (2, 2), "a b "), CHAR, SPAN)
+    assert path.read_text() == "a \nb \n"
+    write_values(str(path), array(I64, (2, 2, 2), range(8)), I64, SPAN)
+    assert path.read_text() == "0 1\n2 3\n\n4 5\n6 7\n"
+
+
+def test_json_holds_what_json_lacks(tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    write_values(str(path), array(C128, (2,), [1 + 2j, complex(float("nan"), float("-inf"))]), C128, SPAN)
+    assert json.loads(path.read_text()) == {"elem": "c128", "shape": [2], "data": [[1.0, 2.0], ["nan", "-inf"]]}
+    write_values(str(path), array(CHAR, (2, 2), "abcd"), CHAR, SPAN)
+    assert json.loads(path.read_text())["data"] == ["ab", "cd"]
