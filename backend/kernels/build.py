@@ -187,6 +187,9 @@ def build_kernel(body: Body, nest: Nest, operands: Sequence[Kind], vector_bytes:
     if nest.form is Form.ACROSS:
         while lanes > nest.sizes[vector]:
             lanes //= 2
+    if stores is Stores.STREAMED and axes > 1 and nest.sizes[-1] >= lanes:
+        while nest.sizes[-1] % lanes:  # what fills no vector would not be streamed, in lines that are
+            lanes //= 2
     scalars = len(body.sizes)
     if body.steps:
         return Kernel(nest.form, axes, lanes, rows, scalars + 1, nodes, body.results, stores, body.steps, scalars)

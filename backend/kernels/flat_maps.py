@@ -16,12 +16,12 @@ from typing import Final
 from ...typechecker.elements import Kind
 from .build import used_nodes
 from .emission import Emission
-from .ir import Apply, Coordinate, Form, Kernel, Load, Step, Stores, kind_of
-from .maps import write_vectors
+from .ir import Apply, Coordinate, Form, Kernel, Load, Step, kind_of
+from .maps import store_vector, write_vectors
 from .nest import Nest
 from .scalar_text import STORED
 
-_LONGEST: Final = 8
+_LONGEST: Final = 24
 _ROWS: Final = 64
 _MOST: Final = 160
 """Nodes of all vectors of a group of rows together."""
@@ -29,7 +29,7 @@ _MOST: Final = 160
 
 def with_flat_rows(kernel: Kernel, nest: Nest) -> Kernel:
     """The kernel for rows of just this length, if they are short and lie in memory as they should."""
-    if kernel.form is not Form.MAP or kernel.steps or kernel.stores is not Stores.PLAIN or len(nest.sizes) < 2:
+    if kernel.form is not Form.MAP or kernel.steps or len(nest.sizes) < 2:
         return kernel
     length = nest.sizes[-1]
     if not 2 <= length <= _LONGEST or nest.sizes[-2] < max(_ROWS, kernel.lanes):
@@ -125,7 +125,8 @@ def _write_group(e: Emission, first: str, columns: dict[int, list[str]]) -> None
                 found[place] = v.apply(place, node, [found[arg] for arg in node.args])
         e.flush_checks(None)
         for result, output in zip(kernel.results, e.outputs, strict=True):
-            v.store(result.kind, found[result.node], w.at(output, w.word("mul", start, result.kind.bytes)))
+            address = w.at(output, w.word("mul", start, result.kind.bytes))
+            store_vector(e, result.kind, found[result.node], address)
 
 
 def _row_items(e: Emission, operand: int, first: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...typechecker.elements import Kind
 from .emission import VECTOR_ALIGN, Cursor, Emission
 from .ir import Step, Stores
 from .scalar_text import STORED
@@ -51,7 +52,7 @@ def write_map(e: Emission) -> None:
 
 
 def write_vectors(e: Emission) -> None:
-    w, v, kernel, lanes = e.w, e.v, e.kernel, e.kernel.lanes
+    w, kernel, lanes = e.w, e.kernel, e.kernel.lanes
     operands, axis = kernel.operands, kernel.vector_axis
     size = e.sizes[axis]
     whole = w.word("and", size, -lanes)
@@ -80,12 +81,8 @@ def write_vectors(e: Emission) -> None:
             cursors[i] = Cursor(w.at(base, w.word("mul", index, bytes)))
     found = e.evaluate(cursors, {axis: w.word("add", origin, index)})
     e.flush_checks(active)
-    streamed = kernel.stores is Stores.STREAMED
     for result, output in zip(kernel.results, outputs, strict=True):
-        bytes = result.kind.bytes
-        address = w.at(output, w.word("mul", index, bytes))
-        align = min(VECTOR_ALIGN, lanes * bytes) if streamed else 1
-        v.store(result.kind, found[result.node], address, align, ", !nontemporal !0" if streamed else "")
+        store_vector(e, result.kind, found[result.node], w.at(output, w.word("mul", index, result.kind.bytes)))
     following = w.word("add", index, lanes)
     again = w.test("ult", following, stop)
     latch = w.block
@@ -116,6 +113,13 @@ def write_vectors(e: Emission) -> None:
         copy(e, w.at(output, w.word("mul", whole, bytes)), room, w.word("mul", rest, bytes))
     w.jump(done)
     w.label(done)
+
+
+def store_vector(e: Emission, kind: Kind, value: str, address: str) -> None:
+    """A whole vector of a result, past the caches where the kernel's results go there."""
+    streamed = e.kernel.stores is Stores.STREAMED
+    align = min(VECTOR_ALIGN, e.kernel.lanes * kind.bytes) if streamed else 1
+    e.v.store(kind, value, address, align, ", !nontemporal !0" if streamed else "")
 
 
 def _write_ghosts(e: Emission) -> None:

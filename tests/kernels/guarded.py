@@ -63,7 +63,7 @@ def maps(kind: Kind, threads: int) -> None:
         line = projection([n], [n], [0])
         back = projection([n], [n], [0], [-1], [n - 1])
         check(("map", n), phase([n], [line, back], body, [2, 3]), [data(kind, n, 1), data(kind, n, 2)], threads)
-    for rows, columns in ((129, 3), (200, 2), (71, 8)):  # rows of a few items, one item a row, one a column
+    for rows, columns in ((129, 3), (200, 2), (71, 8), (70, 24), (67, 40)):  # rows of a few items, one item a row, one a column
         space = [rows, columns]
         every, left, below = projection(space, space, [0, 1]), projection(space, [rows], [0]), projection(space, [columns], [1])
         few = [read(0, kind), read(1, kind), read(2, kind), apply(most, (0, 1), kind), apply(least, (3, 2), kind)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.kernels.ir import Kernel
+from rho.backend.kernels.ir import Kernel, Stores
+from rho.backend.run import pool
 from rho.backend.run.cpu import compiled
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -19,7 +20,7 @@ def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])
-@pytest.mark.parametrize("length", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("length", [2, 3, 5, 8, 18])
 def test_rows_and_columns(kind: Kind, length: int, kernels: list[Kernel]) -> None:
     """All items, one a row (side by side and apart), one a column, two results."""
     most, least = ("or", "and") if kind is Kind.BOOL else ("max", "min")
@@ -53,3 +54,18 @@ def test_frames_around(kernels: list[Kernel]) -> None:
     for kernel, plain in both(phase(space, reads, body, [4]), arrays):
         assert same_bits(kernel, plain)
     assert kernels[-1].length == 3
+
+
+@pytest.mark.parametrize("length", [8, 16, 24, 40, 72, 104])
+def test_rows_past_the_caches(length: int, kernels: list[Kernel], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are whole lines of memory are streamed, in vectors that leave nothing over."""
+    monkeypatch.setattr(compiled, "STREAMED", 1 << 12)
+    monkeypatch.setattr(pool, "LEAST", 0)
+    space = [301, length]
+    reads = [projection(space, space, [0, 1]), projection(space, [length], [1])]
+    made = phase(space, reads, [read(0, Kind.F64), read(1, Kind.F64), apply("sub", (0, 1), Kind.F64)], [2])
+    arrays = [data(Kind.F64, 301 * length, 1).reshape(space), data(Kind.F64, length, 2)]
+    for threads in (1, 3):
+        for kernel, plain in both(made, arrays, threads):
+            assert same_bits(kernel, plain)
+    assert kernels[-1].stores is Stores.STREAMED and (kernels[-1].length == length or length % kernels[-1].lanes == 0)
