@@ -1,7 +1,7 @@
 """The definitions of `mathematics` as CUDA C++: `Expression` writes a statement for each operator.
 
-Each definition becomes one `__device__` function of the kind that it computes in.  The compiler is told not to contract, so the
-bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶), whose place CUDA's own
+Each definition becomes one `__device__` function of the kind that it computes in.  The compiler is told not to contract by
+itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶), whose place CUDA's own
 library takes.
 
 Neighbours: `mathematics` (the definitions), `cuda_scalars` (calls the functions).
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import Final
 
 from ...typechecker.elements import Kind
@@ -96,7 +98,8 @@ class Expression:
         return self.text.let(self.kind, f"({signed})(({unsigned}){self.name} << {other})")
 
     def __rshift__(self, other: int) -> Expression:
-        return self.text.let(self.kind, f"{self.name} >> {other}")
+        signed, unsigned = WORDS[self.kind]
+        return self.text.let(self.kind, f"({signed})(({unsigned}){self.name} >> {other})")
 
     def _test(self, operator: str, other: Expression | float | int) -> Expression:
         return self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
@@ -106,6 +109,9 @@ class Expression:
 
     def __gt__(self, other: Expression | float) -> Expression:
         return self._test(">", other)
+
+    def __ge__(self, other: Expression | float) -> Expression:
+        return self._test(">=", other)
 
     def __eq__(self, other: object) -> Expression:  # type: ignore[override]
         assert isinstance(other, Expression | float | int)
@@ -124,9 +130,19 @@ class CudaFunction:
         self.lines.append(f"  const {TYPES[kind]} {name} = {text};")
         return Expression(self, kind, name)
 
+    def _names(self, kind: Kind, *operands: Expression | float) -> list[str]:
+        return [side.name if isinstance(side, Expression) else number(kind, side) for side in operands]
+
+    def fma(self, *operands: Expression | float) -> Expression:
+        kind = next(operand.kind for operand in operands if isinstance(operand, Expression))
+        return self.let(kind, f"{'fmaf' if kind is Kind.F32 else 'fma'}({', '.join(self._names(kind, *operands))})")
+
+    def signed(self, size: Expression, x: Expression) -> Expression:
+        return self.let(x.kind, f"{'copysignf' if x.kind is Kind.F32 else 'copysign'}({size.name}, {x.name})")
+
     def choose(self, condition: Expression, x: Expression | float, y: Expression | float) -> Expression:
         kind = x.kind if isinstance(x, Expression) else y.kind if isinstance(y, Expression) else Kind.F64
-        first, second = (side.name if isinstance(side, Expression) else number(kind, side) for side in (x, y))
+        first, second = self._names(kind, x, y)
         return self.let(kind, f"{condition.name} ? {first} : {second}")
 
     def magnitude(self, x: Expression) -> Expression:
@@ -142,13 +158,27 @@ class CudaFunction:
             return self.let(Kind.F32, f"__int_as_float({bits.name})")
         return self.let(Kind.F64, f"__longlong_as_double({bits.name})")
 
-    def lookup(self, table: str, index: Expression) -> Expression:
-        if table not in self.tables:
-            numbers = [number(Kind.F64, entry) for entry in entries(table)]
-            rows = [", ".join(numbers[i : i + 4]) for i in range(0, len(numbers), 4)]
-            body = ",\n  ".join(rows)
-            self.tables[table] = f"__device__ static const double rho_{table}[{len(numbers)}] = {{\n  {body}\n}};"
-        return self.let(Kind.F64, f"rho_{table}[{index.name}]")
+    def _table(self, name: str, kind: Kind, numbers: Sequence[float]) -> None:
+        if name not in self.tables:
+            written = [number(kind, entry) for entry in numbers]
+            body = ",\n  ".join(", ".join(written[i : i + 4]) for i in range(0, len(written), 4))
+            self.tables[name] = f"__device__ static const {TYPES[kind]} {name}[{len(numbers)}] = {{\n  {body}\n}};"
+
+    def lookup(self, table: str, index: Expression, start: int) -> Expression:
+        self._table(f"rho_{table}", Kind.F64, entries(table))
+        return self.let(Kind.F64, f"rho_{table}[{index.name} - {number(Kind.I64, start)}]")
+
+    def pick(self, entries: tuple[float, ...], index: Expression) -> Expression:
+        name = f"rho_p{sha256(repr(entries).encode()).hexdigest()[:12]}"
+        self._table(name, Kind.F32, entries)
+        return self.let(Kind.F32, f"{name}[{index.name} & 15]")
+
+    def usually(self, where: Expression, value: Expression, other: Callable[[], Expression]) -> Expression:
+        """The other branch's variables are its own."""
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"  {TYPES[value.kind]} {name} = {value.name};\n  if (!{where.name}) {{")
+        self.lines.append(f"  {name} = {other().name};\n  }}")
+        return Expression(self, value.kind, name)
 
     def patch(self, name: str, where: Expression, x: Expression, value: Expression) -> Expression:
         return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")

@@ -45,7 +45,8 @@ def _binding() -> Any:
         _machine(llvm)
         for name in C_FUNCTIONS:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
-        llvm.add_symbol("fma", _c_function("fma"))  # what processors without such an instruction call
+        for name in ("fma", "fmaf"):  # what processors without such an instruction call
+            llvm.add_symbol(name, _c_function(name))
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm

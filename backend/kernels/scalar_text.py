@@ -103,8 +103,8 @@ class Vectors:
                             (f"<{lanes} x i1>", "splat (i1 true)"), (stored, "poison"))  # fmt: skip
         return self.from_stored(kind, value)
 
-    def number(self, value: float) -> str:
-        return literal(Kind.F64, value)
+    def number(self, value: float, kind: Kind = Kind.F64) -> str:
+        return literal(kind, value)
 
     # -------------------------------------------------------------------------------------- functions
 

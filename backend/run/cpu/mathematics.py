@@ -1,75 +1,72 @@
-"""The definitions of `kernels.mathematics` on NumPy arrays: the same bits as kernels give.
+"""The functions that kernels define, on NumPy arrays: by the compiled definition itself, so that every tier has the same bits.
 
-Without llvmlite there is no other tier to agree with, and NumPy's own functions are used, which are faster here.
+Where llvmlite is not installed, or does not work, there is no other tier to agree with, and NumPy's own functions are used.  A
+kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel).
 
 Neighbours: `scalars` (asks here first), `kernels.mathematics`.
 """
 
 from __future__ import annotations
 
-import math
+import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...kernels.error_table import entries
-from ...kernels.llvm_leaf import is_installed
+from ....typechecker.scalars import FUNCTIONS
+from ...kernels import llvm_leaf, store
+from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from ...kernels.mathematics import definition
 from .kinds import DTYPES, NumArray
 
-
-class Arrays:
-    """`kernels.mathematics.Machine` on arrays."""
-
-    def choose(self, condition: Any, x: Any, y: Any) -> Any:
-        return np.where(condition, x, y)
-
-    def magnitude(self, x: Any) -> Any:
-        return np.absolute(x)
-
-    def bits(self, x: Any) -> Any:
-        x = np.asarray(x)
-        return x.view(np.int64 if x.dtype == np.float64 else np.int32)
-
-    def float_of(self, bits: Any) -> Any:
-        bits = np.asarray(bits)
-        return bits.view(np.float64 if bits.dtype == np.int64 else np.float32)
-
-    def lookup(self, table: str, index: Any) -> Any:
-        return _table(table)[index]
-
-    def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
-        if not np.any(where):
-            return value
-        patched, items = np.array(value), np.asarray(x)[where].tolist()
-        function = getattr(math, name)
-        patched[where] = [function(item) if math.isfinite(item) else math.nan for item in items]
-        return patched
+_VECTOR_BYTES: Final = 128
+_CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+"""The same without giving up the interpreter lock, for a few items."""
+_FEW: Final = 1 << 12
 
 
-_ARRAYS = Arrays()
+def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """`f(*operands, out)` of a function; `otherwise` where kernels do not define it, or there are none."""
+    if definition(function, parameter, kind) is None or not llvm_leaf.is_installed():
+        return otherwise
+    arity = FUNCTIONS[function].arity
+
+    def apply(*args: Any) -> Any:
+        calls = _compiled(function, kind, parameter, arity)
+        return otherwise(*args) if calls is None else _applied(calls, kind, args[:arity], args[arity] if args[arity:] else None)
+
+    return apply
 
 
 @cache
-def _table(name: str) -> NumArray:
-    return np.array(entries(name))
+def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> tuple[Callable[[int], int], Callable[[int], int]] | None:
+    """What calls the kernel of a function, for many items and for few."""
+    operand = Operand(kind, Step.UNIT, (True,))
+    apply = Apply(function, tuple(range(arity)), kind, kind, parameter)
+    kernel = Kernel(Form.MAP, 1, _VECTOR_BYTES // kind.bytes, (operand,) * arity, 0,
+                    (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
+    address = store.address_of(kernel)
+    return None if address is None else (_CALL(address), _SHORT_CALL(address))
 
 
-def own_function(function: str, kind: Kind, parameter: int) -> Callable[..., Any] | None:
-    """`f(x, out)` of a function that kernels define, where there may be kernels."""
-    found = definition(function, parameter, kind)
-    if found is None or not is_installed():
-        return None
-    compute, working, dtype = found.compute, DTYPES[found.kind], DTYPES[kind]
-
-    def apply(x: Any, out: NumArray | None = None) -> Any:
-        made = np.asarray(compute(np.asarray(x, working), _ARRAYS))
-        if out is None:
-            return made.astype(dtype, copy=False)
-        np.copyto(out, made, casting="unsafe")
-        return out
-
-    return apply
+def _applied(calls: tuple[Callable[[int], int], Callable[[int], int]], kind: Kind, operands: tuple[Any, ...], out: Any) -> Any:
+    dtype = DTYPES[kind]
+    arrays = [np.asarray(operand, dtype) for operand in operands]
+    if len(arrays) > 1:
+        arrays = list(np.broadcast_arrays(*arrays))
+    arrays = [array if array.flags.c_contiguous else np.ascontiguousarray(array) for array in arrays]
+    direct = out is not None and out.dtype == dtype and out.flags.c_contiguous and out.shape == arrays[0].shape
+    made = out if direct else np.empty(arrays[0].shape, dtype)
+    words = [made.size, 0]
+    for array in (*arrays, made):
+        words += [array.__array_interface__["data"][0], dtype.itemsize]
+    block = (ctypes.c_int64 * (len(words) + 1))(*words)
+    calls[made.size <= _FEW](ctypes.addressof(block))
+    if out is None or direct:
+        return made
+    np.copyto(out, made, casting="unsafe")
+    return out

@@ -48,9 +48,12 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
     if function in HARD:
         from .mathematics import own_function
 
-        own = own_function(function, kind, parameter)
-        if own is not None:
-            return own
+        return own_function(function, kind, parameter, _plain(function, kind, parameter))
+    return _plain(function, kind, parameter)
+
+
+def _plain(function: str, kind: Kind, parameter: int) -> Implementation:
+    """By NumPy's functions."""
     if function == "circular":
         return _CIRCULAR[parameter]
     if function == "gcd" and kind.is_integer:
