@@ -18,8 +18,9 @@ whoever called does it again with words for it.  Any other exception (an interru
 Note [The team].  `open` says that a launch is there to be joined.  A helper counts itself in, then asks; the caller closes, then
 waits until nobody is in.  So whoever is in finds a launch that stays, and a launch ends only when nobody is in.  Pieces are taken
 by a counter; the caller takes them too, and waits for none that nobody has taken.  Helpers look for work for a while, then sleep.
-Waking them costs as much as small work does: where nobody has come since the last time, fewer and fewer launches wake them.  A
-launch that had to wait for a helper that the system had put aside is followed by launches alone, more of them each time.
+Waking them costs as much as small work does: where nobody has come since the last time, fewer and fewer small launches wake them.
+A launch that had to wait for a helper that the system had put aside is followed by launches alone, whose time together (by their
+`duration`) is in proportion to that wait, and longer each time: `alone` counts these nanoseconds down.
 
 Neighbours: `team_text` and `call_text` (the text), `store` (compiles it), `backend.run.native` (binds it).
 """
@@ -93,5 +94,5 @@ _FIELDS: Final = {
         "woken": 400, "skipped": 408, "useless": 416, "alone": 424, "hurt": 432, "mutex": 448, "change": 640,
     }.items()
 }  # fmt: skip
-MUTEX, CHANGE, LOOKING = (int(_FIELDS[name]) for name in ("mutex", "change", "looking"))
-"""Where a team has its mutex, its condition, and the nanoseconds that helpers look for work."""
+MUTEX, CHANGE, LOOKING, ALONE = (int(_FIELDS[name]) for name in ("mutex", "change", "looking", "alone"))
+"""Where a team has its mutex, its condition, the nanoseconds that helpers look for work, and those of launches to come alone."""

@@ -11,6 +11,8 @@ BURST: Final = 50_000
 """Nanoseconds since the last launch within which another is taken for one of many."""
 WORTH_WAKING: Final = 60_000
 """Nanoseconds of a lone launch that are worth waking helpers for."""
+SURELY_WORTH_WAKING: Final = 500_000
+"""Nanoseconds of a launch that wakes helpers whatever became of those woken before: waking them is nothing beside it."""
 BEARABLE: Final = 50_000
 """Nanoseconds that a launch may wait for its helpers beyond the time it worked itself; alone it would have taken as long."""
 
@@ -207,7 +209,8 @@ consider:
   %is.alone = icmp ne i64 %alone.left, 0
   br i1 %is.alone, label %decline, label %share
 decline:
-  %alone.next = sub i64 %alone.left, 1
+  %alone.less = call i64 @llvm.umax.i64(i64 %duration, i64 1000)
+  %alone.next = call i64 @llvm.usub.sat.i64(i64 %alone.left, i64 %alone.less)
   store i64 %alone.next, ptr %alone.at
   store atomic i64 0, ptr %team seq_cst, align 8
   br label %alone
@@ -274,6 +277,9 @@ judge:
   %is.worth = or i1 %is.burst, %is.long
   br i1 %is.worth, label %remember, label %work
 remember:
+  %is.surely = icmp ugt i64 %duration, $surely$
+  br i1 %is.surely, label %wake, label %doubt
+doubt:
   %skipped.at = getelementptr i8, ptr %team, i64 $skipped$
   %skipped = load i64, ptr %skipped.at
   %is.skipped = icmp ne i64 %skipped, 0
@@ -340,7 +346,9 @@ together:
   %hurt.less = lshr i64 %hurt, 1
   %is.hurt = icmp ugt i64 %waited, %bearable
   %hurt.next = select i1 %is.hurt, i64 %hurt.least, i64 %hurt.less
-  %alone.now = select i1 %is.hurt, i64 %hurt.least, i64 0
+  %alone.long = mul i64 %waited, %hurt.least
+  %alone.some = lshr i64 %alone.long, 2
+  %alone.now = select i1 %is.hurt, i64 %alone.some, i64 0
   store i64 %hurt.next, ptr %hurt.at
   store i64 %alone.now, ptr %alone.at
   store i64 %end, ptr %latest.at
@@ -360,8 +368,11 @@ scanned.fine:
   br label %scanning
 }
 declare i64 @llvm.umin.i64(i64, i64)
+declare i64 @llvm.umax.i64(i64, i64)
+declare i64 @llvm.usub.sat.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 """.replace("$burst$", str(BURST))
     .replace("$worth$", str(WORTH_WAKING))
+    .replace("$surely$", str(SURELY_WORTH_WAKING))
     .replace("$bearable$", str(BEARABLE))
 )

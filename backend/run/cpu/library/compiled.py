@@ -1,7 +1,7 @@
-"""Library phases through compiled kernels: tried before NumPy, for they take their memory from the pool.
+"""Library phases through compiled kernels, and others whose memory is the pool's: tried before the pool gives back what it keeps.
 
-Each gives None where NumPy has to do it (a foreign layout, few items, no llvmlite); before that the pool gives back what it keeps
-(pool, Note [The bound holds]).  Either way the bits are the same.
+Each gives None where NumPy has to do it in its own memory (a foreign layout, few items, no llvmlite); before that the pool gives
+back what it keeps (pool, Note [The bound holds]).  Either way the bits are the same.
 
 Neighbours: `scanning`, `selecting`, `scattering` of the folder above.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from ..kinds import NumArray
+from .contracting import contract_floats
 from .frames import Arrays, Call
 from .masking import define
 
@@ -64,4 +65,5 @@ def _sort(call: Call, arrays: Arrays) -> NumArray | None:
 
 COMPILED: Final[dict[str, Compiled]] = {
     "scan": _scan, "compress": _compress, "where": _where, "grade": _grade, "gather": _sort,
+    "contract": contract_floats,
 }  # fmt: skip

@@ -15,7 +15,8 @@ from typing import Final
 import numpy as np
 
 from .....typechecker.elements import Kind
-from ..kinds import NumArray
+from ...pool import room
+from ..kinds import DTYPES, NumArray
 from .frames import Arrays, Call, Implementation, whole
 
 _EXACT_BITS: Final = 53
@@ -36,10 +37,17 @@ def contract(call: Call, arrays: Arrays) -> Arrays:
 
 
 def product(kind: Kind, a: NumArray, b: NumArray) -> NumArray:
-    """Matrix product over any batch axes, in `kind`."""
+    """Matrix product over any batch axes, in `kind`; floats in memory of the pool."""
     if kind.is_integer:
         return _exact_product(a, b)
-    return np.asarray(np.matmul(a, b))
+    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
+    made: NumArray = np.matmul(a, b, out=room(shape, DTYPES[kind]))
+    return made
+
+
+def contract_floats(call: Call, arrays: Arrays) -> NumArray | None:
+    """The same of floats, whose memory is the pool's."""
+    return None if call.kind().is_integer else contract(call, arrays)[0]
 
 
 def _exact_product(a: NumArray, b: NumArray) -> NumArray:
