@@ -22,6 +22,7 @@ from .invariants import hoist_invariants
 from .orders import spare_orders
 from .places import reduce_to_places
 from .products import order_products
+from .recomputing import recompute
 from .sharing import share_common
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
@@ -56,6 +57,7 @@ SETTLED_PASSES: tuple[Pass, ...] = (
     Pass("places", "the first place of a grade is a reduction", reduce_to_places),
     Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),
+    Pass("again", "a little arithmetic on one large array is made again in each of its readers", recompute),
 )
 """What needs sizes that are numbers; `_AFTER` follows if they found something."""
 _AFTER: tuple[Pass, ...] = (

@@ -46,15 +46,15 @@ MOST_SOURCES: Final = 24
 
 def fuse(graph: Graph) -> Graph:
     """See the module."""
-    return replace(graph, phases=_Fusion(graph).block(graph.phases, {}))
+    return replace(graph, phases=Fusion(graph).block(graph.phases, {}))
 
 
 @dataclass(slots=True)
-class _Cluster:
+class Cluster:
     """A structured phase with the producers marked to be merged into it, by index of the read."""
 
     phase: Structured
-    fused: dict[int, _Cluster]
+    fused: dict[int, Cluster]
     nodes: int
     sources: set[ValueId]  # what the merged body reads
     stages: int  # of the longest projection after merging
@@ -67,7 +67,7 @@ class _Cluster:
         return self.cheap and not self.phase.reads
 
 
-class _Fusion:
+class Fusion:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.uses: Counter[ValueId] = Counter()
@@ -76,10 +76,10 @@ class _Fusion:
             for sub in subgraphs(phase):
                 self.uses.update(sub.results)
 
-    def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, _Cluster]) -> tuple[Phase, ...]:
+    def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, Cluster]) -> tuple[Phase, ...]:
         """`outer` has what enclosing blocks can generate again."""
         here = dict(outer)
-        clusters: list[_Cluster | None] = []
+        clusters: list[Cluster | None] = []
         absorbed: set[ValueId] = set()
         rewritten: list[Phase] = []
         for phase in phases:
@@ -88,7 +88,7 @@ class _Fusion:
                 cluster = self.mark(phase, here, absorbed)
                 if len(phase.results) == 1 and not has_reduction(phase) and phase.results[0].value not in self.graph.roots:
                     here[phase.results[0].value] = cluster
-            elif subgraphs(phase):
+            elif subgraphs(phase) and self.inner():
                 generated = {v: c for v, c in here.items() if c.generates}
                 phase = with_subgraphs(phase, partial(self.subgraph, outer=generated))
             clusters.append(cluster)
@@ -101,13 +101,13 @@ class _Fusion:
                 kept.append(_merged(cluster) if cluster.fused else phase)
         return tuple(kept)
 
-    def subgraph(self, sub: SubGraph, outer: dict[ValueId, _Cluster]) -> SubGraph:
+    def subgraph(self, sub: SubGraph, outer: dict[ValueId, Cluster]) -> SubGraph:
         return replace(sub, phases=self.block(sub.phases, outer))
 
-    def mark(self, phase: Structured, here: dict[ValueId, _Cluster], absorbed: set[ValueId]) -> _Cluster:
+    def mark(self, phase: Structured, here: dict[ValueId, Cluster], absorbed: set[ValueId]) -> Cluster:
         """Decide which of the phase's producers become part of it."""
         space = axis_sizes(phase.axes)
-        cluster = _Cluster(
+        cluster = Cluster(
             phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
             has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=is_cheap(phase),
         )  # fmt: skip
@@ -128,11 +128,19 @@ class _Fusion:
             cluster.cheap &= producer.cheap
         return cluster
 
-    def fits(self, cluster: _Cluster, producer: _Cluster, read: Read, space: Shape) -> bool:
+    def suits(self, cluster: Cluster, producer: Cluster, value: ValueId, projection: Projection, space: Shape) -> bool:
+        """Is there something to gain?"""
+        return producer.cheap or (self.uses[value] == 1 and reads_once(space, projection))
+
+    def inner(self) -> bool:
+        """Are the blocks of loops and branches looked at too?"""
+        return True
+
+    def fits(self, cluster: Cluster, producer: Cluster, read: Read, space: Shape) -> bool:
         projection = read.projection
         alone = self.uses[read.value] == 1 and reads_once(space, projection)
         return (
-            (alone or producer.cheap)
+            self.suits(cluster, producer, read.value, projection, space)
             and not may_fill(projection)
             and cluster.nodes + producer.nodes <= MOST_NODES
             and len(cluster.sources | producer.sources) <= MOST_SOURCES + 1
@@ -188,13 +196,13 @@ def _spreads(phase: Structured) -> bool:
 class _Visit:
     """A cluster being written into the body: what its nodes became, and how its space is reached from the reader's."""
 
-    cluster: _Cluster
+    cluster: Cluster
     path: Projection
     places: list[int]
     at: int = 0
 
 
-def _merged(top: _Cluster) -> Structured:
+def _merged(top: Cluster) -> Structured:
     """The phase with all its marked producers in its body, producers before their readers."""
     space = axis_sizes(top.phase.axes)
     builder = BodyBuilder()
