@@ -12,13 +12,14 @@ from typing import Final
 @dataclass(frozen=True, slots=True)
 class Budget:
     """`moves` of annealing for a problem of up to 16 phases (larger ones get fewer), `steps` of the solver (0: do not ask it;
-    None: as many as it takes), and a watchdog in seconds that can only abort."""
+    None: as many as it takes), a watchdog in seconds that can only abort, and numbers of `states` of the search over states."""
 
     moves: int
     steps: int | None
     seconds: float | None = None
+    states: int = 1_000_000
 
 
 FAST: Final = Budget(400, 0)
-DEFAULT: Final = Budget(4000, 20_000_000, 60.0)
-PROVE: Final = Budget(20_000, None)
+DEFAULT: Final = Budget(4000, 20_000_000, 60.0, 8_000_000)
+PROVE: Final = Budget(20_000, None, None, 400_000_000)

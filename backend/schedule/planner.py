@@ -32,6 +32,7 @@ from .modes import Modes, candidate_modes
 from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
 from .scaling import common_ticks, in_larger_ticks, in_own_ticks
 from .splitting import Split, split
+from .states.model import eligible
 from .timing import Decisions, Queueing, Sending, Timer, decisions_of, left_shift
 
 MOST_EXACT: Final = 24
@@ -92,6 +93,8 @@ def _plan(problem: Problem, budget: Budget) -> Answer:
         found.raise_bound(energy(bounds, found.bound).ticks, "bound")
     if not found.met:
         _fork(costs, found)
+    if not found.met:
+        _states(bounds, found, budget)
     guided = _fluid(bounds, found) if not found.met else None
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
@@ -139,6 +142,21 @@ def _fork(costs: Costs, found: Found) -> None:
     if decisions is not None:
         found.offer(costs.timer.lay_out(decisions))
     found.raise_bound(bound, "bound")
+
+
+def _states(bounds: Bounds, found: Found, budget: Budget) -> None:
+    """Whole phases with delays between them are searched state by state."""
+    if found.schedule is None or not eligible(bounds):
+        return
+    from .states.search import solve, states_of  # array library
+
+    states = states_of(bounds, budget.states)
+    if states is None:
+        return
+    bound, decisions = solve(states, found.bound, found.schedule.makespan)
+    if decisions is not None:
+        found.offer(bounds.timer.lay_out(decisions))
+    found.raise_bound(bound, "search")
 
 
 def _fluid(bounds: Bounds, found: Found) -> Candidate | None:

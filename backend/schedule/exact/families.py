@@ -43,27 +43,35 @@ def twins(shape: Shape) -> list[list[int]]:
     return [members for members in alike.values() if len(members) > 1]
 
 
-def family(shape: Shape) -> dict[int, int]:
-    """The place of each member in an order that may be kept on every device; empty if there is no such family."""
+def inner(shape: Shape) -> list[int]:
+    """All phases but a common source and a common sink; none if the problem is no fork, join or the like."""
     problem, timer = shape.problem, shape.timer
     plain = not (problem.directives or problem.selects or timer.capped or any(shape.split) or any(shape.combined))
     if not plain or any(delay is None for delay in timer.delays) or any(task.ready or task.effect for task in problem.phases):
-        return {}
+        return []
     sources = {p for p in range(shape.count) if len(timer.outgoing[p]) > 1}
     sinks = {p for p in range(shape.count) if len(timer.incoming[p]) > 1}
-    members = [p for p in shape.order if p not in sources and p not in sinks]
-    if len(sources) > 1 or len(sinks) > 1 or sources & sinks or len(members) < 2:
-        return {}
+    found = [p for p in shape.order if p not in sources and p not in sinks]
+    if len(sources) > 1 or len(sinks) > 1 or sources & sinks or len(found) < 2:
+        return []
+    for p in found:
+        before = [timer.sources[edge] for edge in timer.incoming[p]]
+        after = [timer.targets[edge] for edge in timer.outgoing[p]]
+        if set(before) != sources or set(after) != sinks or len(before) > 1 or len(after) > 1:
+            return []
+    return found
+
+
+def family(shape: Shape) -> dict[int, int]:
+    """The place of each member in an order that may be kept on every device; empty if there is no such family."""
+    timer = shape.timer
+    found = inner(shape)
     keys: dict[int, tuple[int, int]] = {}
-    for p in members:
-        before = [(timer.sources[edge], timer.delays[edge] or 0) for edge in timer.incoming[p]]
-        after = [(timer.targets[edge], timer.delays[edge] or 0) for edge in timer.outgoing[p]]
-        if any(q not in sources for q, _ in before) or any(q not in sinks for q, _ in after):
-            return {}
-        if len(before) != len(sources) or len(after) != len(sinks):
-            return {}
-        keys[p] = (before[0][1] if before else 0, after[0][1] if after else 0)
-    order = sorted(members, key=lambda p: (keys[p][0], -keys[p][1], shape.order.index(p)))
+    for p in found:
+        before = [timer.delays[edge] or 0 for edge in timer.incoming[p]]
+        after = [timer.delays[edge] or 0 for edge in timer.outgoing[p]]
+        keys[p] = (before[0] if before else 0, after[0] if after else 0)
+    order = sorted(found, key=lambda p: (keys[p][0], -keys[p][1], shape.order.index(p)))
     if any(keys[one][1] < keys[other][1] for one, other in pairwise(order)):
         return {}
     return {p: place for place, p in enumerate(order)}

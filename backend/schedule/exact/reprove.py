@@ -18,6 +18,7 @@ from ..modes import candidate_modes
 from ..problem import Answer, Objective, Problem, Status
 from ..scaling import common_ticks, in_larger_ticks
 from ..splitting import most, split
+from ..states.model import eligible
 from ..timing import Timer
 from .conflict import certified_bound, find_conflict
 from .placing import least_bytes
@@ -26,6 +27,8 @@ from .search import Search
 from .solver import Solver, Steps, Verdict, available
 
 STEPS: Final = 400_000_000
+STATES: Final = 200_000_000
+"""Numbers of states of the search over states."""
 MOST_RELAXED: Final = 64
 """Phases up to which the bound over all cuts is derived again."""
 
@@ -73,6 +76,8 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
     fork = fork_of(costs)
     if fork is not None and within(fork, bound - 1) is False:
         return True
+    if searched(Bounds(costs), bound):
+        return True
     modes = candidate_modes(costs)
     if modes.complete and available() and len(problem.phases) <= 40 and len(timer.kinds) <= 64:
         search = Search(problem, modes.choices, steps, alone=True)
@@ -87,6 +92,15 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
         if Fluid(bounds, bound).bound(bound) >= bound:
             return True
     return len(problem.phases) <= MOST_RELAXED and refuted(bounds, bound - 1, steps)
+
+
+def searched(bounds: Bounds, bound: int) -> bool:
+    """Whether the search over states refutes a plan of one tick less."""
+    if not eligible(bounds):
+        return False
+    from ..states.search import refuted as none_left  # array library
+
+    return none_left(bounds, bound - 1, STATES)
 
 
 def _cut_refuted(problem: Problem, timer: Timer, costs: Costs, makespan: int, steps: Steps) -> bool:

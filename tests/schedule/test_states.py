@@ -1,0 +1,172 @@
+"""The search over states and the counting of covers: as short as brute force, and nothing refuted that there is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from math import gcd
+from random import Random
+
+import numpy as np
+import pytest
+
+from rho.backend.schedule.bounds import Bounds
+from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.covers import FAR, PRIMES, WRAPPED, Covers, ends_in_time, in_order
+from rho.backend.schedule.exact.reprove import reprove, searched
+from rho.backend.schedule.forks import Worker, fork_of, within
+from rho.backend.schedule.planner import plan_problem
+from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.states.layers import Layers
+from rho.backend.schedule.states.model import eligible, mirrored, model_of
+from rho.backend.schedule.states.search import decided, solve, states_of
+from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.verifier import verify
+
+from .oracle import shortest
+
+
+def graph(seed: int, most: int = 6) -> Problem:
+    """Some phases with delays between them on two or three devices, equal and unequal, some of them for one kind only."""
+    r = Random(seed)
+    count = r.randint(3, most)
+    groups = (DeviceGroup("a", "a", home=True), DeviceGroup("b", "b", r.randint(1, 2)))
+    if r.random() < 0.4:
+        groups = (DeviceGroup("a", "a", r.randint(1, 3), home=True),)
+    phases = []
+    for p in range(count):
+        ticks = {k: Ticks(((1, r.choice((0, 1, 2, 3, 5, 8))),)) for k in "ab"}
+        if r.random() < 0.15 and len(groups) == 2:
+            del ticks[r.choice("ab")]
+        phases.append(PhaseTask(f"t{p}", ticks, out_bytes=1, ready=r.choice((0, 0, 0, 4))))
+    slow = r.choice((0, 3, 9))
+    edges = [
+        Edge(PhaseIndex(p), PhaseIndex(q), ticks=r.randint(0, slow))
+        for p, q in combinations(range(count), 2)
+        if r.random() < 0.35
+    ]
+    return Problem(groups, (), tuple(phases), tuple(edges), contention=Contention.OFF)
+
+
+def best_of(problem: Problem) -> int:
+    costs = Costs(Timer(problem))
+    found = shortest(problem, [[((d, 1),) for d in devices] for devices in costs.allowed])
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("first", range(0, 60, 10))
+def test_both_directions_find_what_there_is_and_refute_the_rest(first: int) -> None:
+    for seed in range(first, first + 10):
+        problem = graph(seed, 5)
+        best = best_of(problem)
+        bounds = Bounds(Costs(Timer(problem)))
+        model = model_of(bounds)
+        assert model is not None
+        for side in (model, mirrored(model)):
+            assert side.bound <= best, seed
+            if best:
+                assert Layers(side).within(best - 1, 10_000, 1 << 60) is False, seed
+            found = Layers(side).within(best, 10_000, 1 << 60)
+            assert isinstance(found, list), seed
+            schedule = bounds.timer.lay_out(decided(side, found))
+            assert schedule is not None and schedule.makespan <= best, seed
+
+
+@pytest.mark.parametrize("first", range(0, 40, 10))
+def test_answers_are_proved_and_verified(first: int) -> None:
+    for seed in range(first, first + 10):
+        problem = graph(100 + seed)
+        answer = plan_problem(problem)
+        assert answer.status is Status.OPTIMAL and answer.values == (best_of(problem),), seed
+        assert not verify(problem, answer) and reprove(problem, answer), seed
+
+
+def test_narrow_searches_refute_nothing_that_there_is() -> None:
+    for seed in range(30):
+        problem = graph(seed)
+        best = best_of(problem)
+        states = states_of(Bounds(Costs(Timer(problem))), 1 << 60)
+        assert states is not None
+        for most in (1, 2, 5):
+            assert states.within(best, most) is not False, seed
+
+
+def test_work_ends() -> None:
+    problem = graph(3)
+    bounds = Bounds(Costs(Timer(problem)))
+    states = states_of(bounds, 0)
+    assert states is not None
+    assert solve(states, 0, 1 << 20) == (states.lower, None)
+
+
+def test_what_is_not_searched() -> None:
+    problem = graph(1)
+    assert eligible(Bounds(Costs(Timer(problem))))
+    for other in (
+        replace(problem, devices=(replace(problem.devices[0], memory=9), *problem.devices[1:])),
+        replace(problem, phases=(replace(problem.phases[0], rows=4), *problem.phases[1:])),
+        replace(problem, devices=(replace(problem.devices[0], sync=1), *problem.devices[1:])),
+    ):
+        assert not searched(Bounds(Costs(Timer(other))), 1)
+
+
+def fork_join(seed: int, members: int) -> Problem:
+    """Ways in and out in no agreement."""
+    r = Random(seed)
+    devices = (DeviceGroup("a", "a", home=True, sync=r.randint(0, 1)), DeviceGroup("b", "b", r.randint(1, 2)))
+    phases = tuple(PhaseTask(f"t{p}", {k: Ticks(((1, r.randint(1, 6)),)) for k in "ab"}, out_bytes=1) for p in range(members + 2))
+    ways = [(0, m) for m in range(1, members + 1)] + [(m, members + 1) for m in range(1, members + 1)]
+    edges = tuple(Edge(PhaseIndex(a), PhaseIndex(b), ticks=r.randint(0, 7)) for a, b in ways)
+    return Problem(devices, (), phases, edges, contention=Contention.OFF)
+
+
+def test_forks_and_joins_in_any_order() -> None:
+    for seed in range(14):
+        problem = fork_join(seed, 3)
+        best = best_of(problem)
+        timer = Timer(problem)
+        fork = fork_of(Costs(timer))
+        assert fork is not None
+        assert within(fork, best - 1) is False, seed
+        plan = within(fork, best)
+        assert plan is not None and not isinstance(plan, bool) and timer.makespan(plan) == best, seed
+
+
+def test_more_members_than_brute_force_can() -> None:
+    for seed in range(4):
+        problem = fork_join(seed, 11)
+        answer = plan_problem(problem)
+        assert answer.status is Status.OPTIMAL, seed
+        assert not verify(problem, answer) and reprove(problem, answer)
+        fork = fork_of(Costs(Timer(problem)))
+        assert fork is not None and within(fork, answer.values[0] - 1) is False
+
+
+def test_sets_of_one_device_end_when_their_best_order_does() -> None:
+    r = Random(5)
+    worker = Worker((0,), 2, *(tuple(r.randint(0, 9) for _ in range(6)) for _ in range(3)))
+    ends = ends_in_time(worker, 24)
+    for chosen in (c for k in range(1, 7) for c in combinations(range(6), k)):
+        mask = sum(1 << m for m in chosen)
+        if ends[mask] == FAR:
+            continue
+        time = worker.free
+        for member in in_order(worker, chosen, 24):
+            time = max(time, worker.come[member]) + (worker.ticks[member] or 0)
+            assert time + worker.rest[member] <= 24
+        assert time == ends[mask]
+
+
+def test_counting_is_exact() -> None:
+    assert all(gcd(one, other) == 1 for one, other in combinations((WRAPPED, *PRIMES), 2))
+    worker = Worker((0, 1, 2), 0, (0,) * 6, (5, 5, 4, 4, 3, 3), (0,) * 6)
+    covers = Covers([worker])
+    assert covers.fits(covers.able(8)) and not covers.fits(covers.able(7))
+    placed = covers.placed(8)
+    assert isinstance(placed, list)
+    loads = np.zeros(3, int)
+    for member, device in placed:
+        loads[device] += worker.ticks[member] or 0
+    assert sorted(loads) == [8, 8, 8]
+    assert covers.placed(7) is False
