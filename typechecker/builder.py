@@ -28,6 +28,7 @@ from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Reshape, Sca
 from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
+from .mask_facts import MaskFacts
 from .obligations import Obligation, Relation, SizeFact
 from .operands import Operand
 from .scalars import FUNCTIONS, ResultKind
@@ -76,6 +77,8 @@ class Builder(Conversions):
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
         self.negated: dict[ValueId, Operand] = {}
         self.residues: dict[ValueId, Size] = {}
+        self._definitions: dict[ValueId, Op] = {}
+        self._facts = MaskFacts(self._definitions, self.types, self.at_most)
         self._mask_sizes: dict[ValueId, SizeVariable] = {}
         self._same_mask: dict[ValueId, ValueId] = {}
         self._value_sizes: dict[ValueId, SizeVariable] = {}
@@ -109,7 +112,8 @@ class Builder(Conversions):
         if self._intricate((type,), span):
             return self.poison(span)
         value = self.fresh(type, span)
-        self._blocks[-1][1].append(make(value))
+        self._definitions[value] = op = make(value)
+        self._blocks[-1][1].append(op)
         return Operand(value, type, static, constant)
 
     def emit_many(
@@ -232,13 +236,20 @@ class Builder(Conversions):
         return made
 
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
-        """The number of true elements of a mask: one mask value names one size, however often it is used."""
+        """The number of true elements of a mask: masks computed alike name one size, however often they are used."""
         value = self._same_mask.get(mask.value, mask.value)
         known = self._mask_sizes.get(value)
         if known is None:
-            known = self.runtime_size("k", cap, span, "the number of elements this mask keeps")
+            known = next((size for other, size in self._mask_sizes.items() if self._facts.same(other, value)), None)
+            if known is None:
+                least = self._facts.least(value)
+                known = self.runtime_size("k", cap, span, "the number of elements this mask keeps", least)
             self._mask_sizes[value] = known
         return known
+
+    def alike(self, x: Operand, y: Operand) -> bool:
+        """Are these the same value, made once or twice?"""
+        return self._facts.same(x.value, y.value)
 
     def share_mask(self, mask: Operand, original: Operand) -> None:
         """`mask` is `original` in another kind: both name one size."""

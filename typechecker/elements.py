@@ -113,6 +113,11 @@ def plain(element: Element) -> Element:
     return Element(element.kind, below=element.below)
 
 
+def held(element: Element) -> Element:
+    """The element of an array whose items come from several places: constant bounds stay, bounds that are sizes do not."""
+    return Element(element.kind, element.low, element.high, element.below)
+
+
 def strong(element: Element) -> Element:
     """The element without weakness: what an array computed from literals has."""
     return replace(element, weak=False) if element.weak else element

@@ -149,9 +149,9 @@ _ROWS = (
                    "to whole if y is whole; x < 0 and y whole < 0, x ≤ y: (-1)^(y-x) × binomial(y-x, -x-1).  Otherwise by "
                    "factorial (through lgamma with signs when a factor overflows).", 1),
     ScalarFunction("gcd", 2, NUMBERS, ResultKind.SAME,
-                   "Greatest common divisor, not negative; gcd(x,0) = |x|.  Floats: Euclid on |x|, |y| until the remainder "
-                   "is at most 1e-10 times the larger operand; NaN if either is NaN or infinite.  Complex: Euclid with "
-                   "complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, True),
+                   "Greatest common divisor, not negative; gcd(x,0) = |x|.  Floats: Euclid on |x|, |y|, exact if both are whole, "
+                   "else until the remainder is rounding beside the smaller operand; NaN if either is NaN or infinite.  "
+                   "Complex: Euclid with complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, True),
     ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1, True),
     ScalarFunction("and", 2, BOOLS, ResultKind.SAME, "Both.", 1, True),
     ScalarFunction("or", 2, BOOLS, ResultKind.SAME, "At least one.", 0, True),

@@ -30,7 +30,7 @@ def cases(path: Path) -> Iterator[tuple[int, str, str]]:
 
 
 def agrees(answer: Answer, expected: str) -> bool:
-    if isinstance(answer, str):
+    if isinstance(answer, str) or expected.startswith("E"):
         return answer == expected.strip()
     wanted = [value(text) for text in expected.split(" ⋄ ")] if expected.strip() else []
     return len(wanted) == len(answer) and all(map(same, answer, wanted))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..core import MaskUpdate, Reshape, Update
 from ..display import show_type
-from ..elements import Kind, plain
+from ..elements import Kind, held
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import common, is_boolean
+from ..rules.common import common, is_boolean, joint_element
 from ..sizes import Size, product
 from ..types import ArrayType
 from . import indexing
@@ -64,7 +64,7 @@ def _indexed(ctx: Context, change: FunctionValue | Operand, places: Operand, x: 
         return ctx.builder.poison(span)
     base, value = pair
     indices = (index.operand.value, *[None] * (x.type.rank - 1))
-    type_ = ArrayType(plain(base.type.element), x.type.shape)
+    type_ = ArrayType(held(joint_element(pair)), x.type.shape)
     return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, index.checked), type_, span)
 
 
@@ -86,7 +86,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
         if pair is None:
             return ctx.builder.poison(span)
         base, value = pair
-        return ctx.builder.scalar("select", [mask, value, base], plain(base.type.element), span)
+        return ctx.builder.scalar("select", [mask, value, base], held(joint_element(pair)), span)
     flat_shape = (product(mask.type.shape), *x.type.shape[mask.type.rank :])
     flat, flat_mask = reshape(ctx, x, flat_shape, span), reshape(ctx, mask, flat_shape[:1], span)
     selected = ctx.call(PrimitiveFunction(span, "⌿"), flat_mask, flat, span)
@@ -103,7 +103,7 @@ def _masked(ctx: Context, change: FunctionValue | Operand, mask: Operand, x: Ope
     if pair is None:
         return ctx.builder.poison(span)
     base, value = pair
-    type_ = ArrayType(plain(base.type.element), flat_shape)
+    type_ = ArrayType(held(joint_element(pair)), flat_shape)
     made = ctx.builder.emit(lambda result: MaskUpdate(result, base.value, flat_mask.value, value.value), type_, span)
     return reshape(ctx, made, x.type.shape, span)
 

@@ -12,14 +12,14 @@ from ...lang.diagnostics import Label
 from ...lang.source import Span
 from ..core import Block, Branch, ValueId
 from ..display import show_type
-from ..elements import Element
+from ..elements import Element, held
 from ..operands import Operand, Value
 from ..sizes import Size, SizeVariable, capacity, maximum, variable
 from ..types import ArrayType
 from . import combine
 from .blocks import defined_sizes, extend
 from .context import Context, is_poisoned, leaves, rebuild, same_structure
-from .values import cast, plain
+from .values import cast
 
 
 def branch(
@@ -50,7 +50,7 @@ def branch(
     types: list[ArrayType] = []
     for a, b, element in zip(first_cast, second_cast, joint, strict=True):
         shape = tuple([_joined(ctx, x, y, local, sizes, span) for x, y in zip(a.type.shape, b.type.shape, strict=True)])
-        types.append(ArrayType(plain(element), shape, a.type.permutation and b.type.permutation))
+        types.append(ArrayType(held(element), shape, a.type.permutation and b.type.permutation))
     made = _emit(ctx, condition, first_block, second_block, tuple(sizes), types, span)
     return rebuild(first, made)
 

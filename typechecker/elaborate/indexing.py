@@ -13,7 +13,7 @@ from ...lang import tree
 from ...lang.source import Span
 from ..core import Gather, Slice, Update
 from ..display import show_type
-from ..elements import Element, Kind, plain, strong
+from ..elements import Element, Kind, held, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.common import common, joint_element
@@ -147,7 +147,7 @@ def update(ctx: Context, old: Operand, axes: Sequence[Entry | None], new: Operan
     base, value = pair
     indices = tuple([None if p is None else p.operand.value for p in positions])
     checked = any(p is not None and p.checked for p in positions)
-    type_ = ArrayType(plain(joint_element(pair)), old.type.shape)
+    type_ = ArrayType(held(joint_element(pair)), old.type.shape)
     return ctx.builder.emit(lambda result: Update(result, base.value, indices, value.value, checked), type_, span)
 
 

@@ -16,7 +16,7 @@ from ..operands import EnclosedOperand, Operand, Value
 from ..types import ArrayType
 from .blocks import defined_sizes
 from .context import Context, is_poisoned, leaves, rebuild
-from .values import enclosed, plain, strong
+from .values import enclosed, held, strong
 
 
 def lift(
@@ -54,7 +54,7 @@ def lift(
                 span,
                 notes=("keep the length fixed inside the function: mask with `¿` or reduce there",),
             )
-    types = [ArrayType(plain(x.type.element), frame + x.type.shape) for x in results]
+    types = [ArrayType(held(x.type.element), frame + x.type.shape) for x in results]
     values = tuple([args[i].value for i in framed])
     lengths = tuple([frames[i] for i in framed])
 

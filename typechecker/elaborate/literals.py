@@ -15,7 +15,7 @@ from . import combine
 from .context import Context, is_poisoned
 from .functions import FunctionValue, PrimitiveFunction
 from .scopes import Scope
-from .values import plain, size, strong, whole
+from .values import held, size, strong, whole
 
 LARGEST = 2**63 - 1
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -127,7 +127,7 @@ def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: str, mixed: 
         if len(sizes) == len(statics):
             return builder.size_vector(sizes, span)
     values = tuple([part.value for part in parts])
-    return builder.emit(lambda result: Stack(result, values), ArrayType(plain(element), shape), span)
+    return builder.emit(lambda result: Stack(result, values), ArrayType(held(element), shape), span)
 
 
 # --------------------------------------------------------------------------------------- mix

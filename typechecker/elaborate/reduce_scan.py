@@ -14,9 +14,10 @@ from ...lang.source import Span
 from .. import scalars
 from ..clauses import write_size
 from ..core import Reduce, Reverse, Scalar, Scan, Windows
-from ..elements import Element, Kind, fits
+from ..elements import Element, Kind, fits, integer_range, limits, ranged
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..rules.common import is_boolean
 from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, maximum, minimum, number, product
 from ..types import ArrayType
@@ -163,8 +164,9 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
     if identity_of(fold.glyph) is None and not require_items(ctx, f"`{fold.glyph}/`", length, span):
         return ctx.builder.poison(span)
     element = fold.element
-    if fold.function == "add" and x.type.element.kind is Kind.BOOL:
+    if fold.function == "add" and element.kind is Kind.I64 and is_boolean(x.type.element):
         element = Element(Kind.I64, 0, length.constant, most=length)
+    element = _bounded(fold, x.type.element) or element
     arg = cast(ctx, x, fold.element, span)
     shape = x.type.shape[:axis] + x.type.shape[axis + 1 :]
     reduced = ctx.builder.emit(lambda result: Reduce(result, fold.function, arg.value, axis), ArrayType(element, shape), span)
@@ -172,6 +174,16 @@ def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Spa
     if compares and element.kind is not Kind.BOOL and ctx.builder.at_most(number(2), length):
         return _truth(ctx, reduced, span)
     return reduced
+
+
+def _bounded(fold: ScalarFold, items: Element) -> Element | None:
+    """The bounds of the items, where `⌈ ⌊` of them, or `×` of bits, keep these."""
+    if items.below is not None or limits(fold.element.kind) is None:
+        return None
+    low, high = integer_range(items)
+    if fold.function == "mul" and is_boolean(items):
+        return ranged(fold.element.kind, low, 1)  # of no items it is 1
+    return ranged(fold.element.kind, low, high) if fold.function in ("max", "min") else None
 
 
 def _truth(ctx: Context, x: Operand, span: Span) -> Operand:
@@ -254,9 +266,8 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
         if isinstance(fold, ScalarFold):
             made = fold
             arg = cast(ctx, x, fold.element, span)
-            return ctx.builder.emit(
-                lambda result: Scan(result, made.function, arg.value, axis), ArrayType(fold.element, x.type.shape), span
-            )
+            type_ = ArrayType(_bounded(fold, x.type.element) or fold.element, x.type.shape)
+            return ctx.builder.emit(lambda result: Scan(result, made.function, arg.value, axis), type_, span)
     if isinstance(function, PrimitiveFunction):
         return folds.scan_by_prefixes(ctx, function, x, axis, span)
     return folds.scan_axis(ctx, function, x, axis, span)

@@ -12,8 +12,9 @@ from enum import Enum
 
 from ...lang.source import Span
 from ..core import Block
-from ..elements import Element, Kind, integer_range, plain, promote
+from ..elements import Element, Kind, plain, promote
 from ..operands import Operand, Value
+from ..rules.common import is_boolean
 from ..types import ArrayType
 from .blocks import defined_sizes, extend
 from .context import Context, is_poisoned, leaves, rebuild, same_structure
@@ -57,7 +58,7 @@ def start(element: Element) -> Element:
     """The element a state starts from: not weak, with no exact value."""
     if element.below is not None or element.kind in (Kind.BOOL, Kind.CHAR):
         return plain(element)
-    return Element(element.kind)
+    return Element(element.kind, 0, 1) if is_boolean(element) else Element(element.kind)
 
 
 def stabilise(
@@ -132,7 +133,7 @@ def _joined(old: Element, new: Element) -> Element | None:
         element = promote(
             Element(Kind.I64) if old.below is not None else old, Element(Kind.I64) if new.below is not None else new
         )
-    elif old.kind is Kind.BOOL and new.kind.is_integer and integer_range(new) == (0, 1):
+    elif is_boolean(old) and is_boolean(new):
         return old
     else:
         element = promote(old, new if not new.weak else _weak(new))

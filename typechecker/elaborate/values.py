@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ...lang.source import Span
-from ..elements import Element, plain, strong
+from ..elements import Element, held, strong
 from ..operands import Operand, Value
 from ..sizes import Size, number
 from .context import Context, leaves, rebuild
 
-__all__ = ["plain", "strong"]
+__all__ = ["held", "strong"]
 
 size = number
 

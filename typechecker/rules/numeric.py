@@ -8,14 +8,24 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..core import Decode, Encode, Format, Library, Op, Random, ValueId
 from ..display import show_type
-from ..elements import Element, Kind, arithmetic, strong
+from ..elements import Element, Kind, arithmetic, integer_range, ranged, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..scalars import real_kind
 from ..sizes import ONE, ZERO, Size, minimum, monus, number, quotient, variable
 from ..types import ArrayType
 from .arithmetic import floats
-from .common import fit_weak, label, require_equal, require_integers, require_numbers, require_rank, reshaped, to_vector
+from .common import (
+    fit_weak,
+    is_boolean,
+    label,
+    require_equal,
+    require_integers,
+    require_numbers,
+    require_rank,
+    reshaped,
+    to_vector,
+)
 from .join import join_along
 from .static_arguments import no_axis, require_natural, size_arguments  # fmt: skip
 
@@ -44,8 +54,17 @@ def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         message = f"the inner axes of `⊥` differ: {inner} on the left and {outer} on the right"
         if not require_equal(b, inner, outer, "E102", span, message, left, right):
             return b.poison(span)
-    type = ArrayType(Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
+    type = ArrayType(_counted(b, left, right) or Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
     return b.emit(lambda r: Decode(r, x.value, y.value), type, span)
+
+
+def _counted(b: Builder, left: Operand, right: Operand) -> Element | None:
+    """`1⊥m` counts the bits of m that hold, `m⊥m` the last ones."""
+    if not right.type.rank or not is_boolean(right.type.element):
+        return None
+    if left.static != ONE and not (left.type.rank == right.type.rank == 1 and b.alike(left, right)):
+        return None
+    return Element(Kind.I64, 0, right.type.shape[0].constant, most=right.type.shape[0])
 
 
 def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -54,7 +73,10 @@ def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if both is None:
         return b.poison(span)
     x, y = both
-    type = ArrayType(Element(x.type.element.kind), (*x.type.shape, *y.type.shape))
+    kind, (low, high) = x.type.element.kind, integer_range(x.type.element)
+    digits = kind.is_integer and low is not None and low > 0 and high is not None
+    element = ranged(kind, 0, high - 1) if digits and high is not None else Element(kind)
+    type = ArrayType(element, (*x.type.shape, *y.type.shape))
     return b.emit(lambda r: Encode(r, x.value, y.value), type, span)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from . import reals
-from .special import GCD_STEPS, GCD_TOLERANCE, INFINITY, NAN, complex_binomial, complex_factorial
+from .special import GCD_STEPS, INFINITY, NAN, complex_binomial, complex_factorial, gcd_tolerance
 
 Rounding: TypeAlias = Callable[[float], float]
 NOT_A_NUMBER: Final = complex(NAN, NAN)
@@ -121,7 +121,7 @@ def greatest_common_divisor(x: complex, y: complex) -> complex:
     """Euclid with the complex residue, turned by a unit into re > 0, im ≥ 0."""
     if not (cmath.isfinite(x) and cmath.isfinite(y)):
         return NOT_A_NUMBER
-    tolerance = GCD_TOLERANCE * max(abs(x), abs(y))
+    tolerance = gcd_tolerance(abs(x), abs(y))
     for _ in range(GCD_STEPS):
         if abs(y) <= tolerance:
             break

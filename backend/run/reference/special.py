@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import sys
 from typing import Final
 
 NAN: Final = math.nan
@@ -178,12 +179,18 @@ def complex_binomial(x: complex, y: complex) -> complex:
 # ---------------------------------------------------------------------- divisors
 
 
+def gcd_tolerance(x: float, y: float) -> float:
+    """What Euclid leaves as rounding: beside the smaller operand, of which a larger one's rounding error may be a multiple."""
+    smaller, larger = min(x, y), max(x, y)
+    return min(max(GCD_TOLERANCE * smaller, 8 * sys.float_info.epsilon * larger), smaller / 4)
+
+
 def float_gcd(x: float, y: float) -> float:
-    """Euclid on magnitudes, until the remainder is negligible beside the larger operand."""
+    """Euclid on magnitudes, until the remainder is negligible; whole numbers divide without remainder or not at all."""
     if not (math.isfinite(x) and math.isfinite(y)):
         return NAN
     x, y = abs(x), abs(y)
-    tolerance = GCD_TOLERANCE * max(x, y)
+    tolerance = 0.0 if x.is_integer() and y.is_integer() else gcd_tolerance(x, y)
     while y > tolerance:
         x, y = y, math.fmod(x, y)
     return x
