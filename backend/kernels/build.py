@@ -15,6 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
+from .complexes import Complexes, Parts
 from .constants import FIXED_POWERS, real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .mathematics import TRANSCENDENTAL, definition
@@ -37,7 +38,9 @@ _MANY_REGISTERS: Final = 13
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A phase's body in kernel nodes; `sizes` are its scalars in order; `results` are nodes."""
+    """A phase's body in kernel nodes; `sizes` are its scalars in order; `results` are nodes.
+
+    `split`: results that are the real and the imaginary part of a complex sum, by the place of the first."""
 
     nodes: tuple[Node, ...]
     kinds: tuple[Kind, ...]
@@ -46,6 +49,7 @@ class Body:
     coordinates: frozenset[int]
     transcendental: int
     steps: tuple[tuple[int, int], ...] = ()
+    split: frozenset[int] = frozenset()
 
     @property
     def operations(self) -> int:
@@ -61,25 +65,33 @@ class Body:
         return any(r.reduction in ("add", "mul") and r.kind.is_float for r in self.results)
 
 
-def build_body(phase: Structured) -> Body | None:
-    """None: a function or kind that kernels do not have."""
+def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
+    """None: a function or kind that kernels do not have.  `complexes`: may complex numbers be in two parts?"""
     nodes: list[Node] = []
     kinds: list[Kind] = []
     sizes: list[Size] = []
-    places: list[int] = []
+    places: list[int | Parts] = []
 
     def add(node: Node, kind: Kind) -> int:
         nodes.append(node)
         kinds.append(kind)
         return len(nodes) - 1
 
+    pairs = Complexes(phase, add)
+
     for node in phase.body:
         match node:
             case ReadNode():
+                if node.kind.is_complex and complexes:
+                    places.append(pairs.load(node.index, node.kind))
+                    continue
                 if node.kind not in KINDS:
                     return None
                 places.append(add(Load(node.index), node.kind))
             case ConstantNode():
+                if node.kind.is_complex and complexes:
+                    places.append(pairs.literal(node.kind, node.value))
+                    continue
                 if node.kind not in KINDS:
                     return None
                 places.append(add(Literal(node.kind, _bits(node.kind, node.value)), node.kind))
@@ -90,9 +102,19 @@ def build_body(phase: Structured) -> Body | None:
             case AxisNode():
                 places.append(add(Coordinate(node.axis), Kind.I64))
             case ApplyNode():
-                args = tuple(places[a] for a in node.args)
-                compute = kinds[args[1 if node.function == "select" else 0]]
-                if compute not in KINDS or node.kind not in KINDS:
+                compute = _kind_of(phase, node.args[1 if node.function == "select" else 0])
+                whole = [places[a] for a in node.args]
+                if complexes and (compute.is_complex or node.kind.is_complex):
+                    found = pairs.apply(node, whole, compute)
+                    if found is None:
+                        return None
+                    places.append(found)
+                    continue
+                if complexes and pairs.squares and len(whole) == 2 and (compared := pairs.comparison(node, whole)) is not None:
+                    places.append(compared)
+                    continue
+                args = tuple(arg for arg in whole if isinstance(arg, int))
+                if len(args) < len(whole) or compute not in KINDS or node.kind not in KINDS:
                     return None
                 if node.function == "ipow":
                     made = _whole_power(phase, node, args, compute, add)
@@ -106,18 +128,33 @@ def build_body(phase: Structured) -> Body | None:
                     return None
                 places.append(made)
     results: list[Result] = []
+    split: set[int] = set()
     for result in phase.results:
-        kind = kinds[places[result.node]]
+        place = places[result.node]
+        if isinstance(place, tuple):
+            if result.reduction is None:
+                results.append(Result(place[0], _kind_of(phase, result.node), None, place[1]))
+            elif result.reduction == "add":
+                split.add(len(results))
+                results += [Result(part, kinds[part], "add") for part in place]
+            else:
+                return None
+            continue
+        kind = kinds[place]
         if result.reduction in PLACES:
             if kind is Kind.CHAR:
                 return None
             kind = Kind.I64
         elif result.reduction is not None and (result.reduction not in REDUCTIONS or kind is Kind.CHAR):
             return None
-        results.append(Result(places[result.node], kind, result.reduction))
+        results.append(Result(place, kind, result.reduction))
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
-    return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard)
+    return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
+
+
+def _kind_of(phase: Structured, place: int) -> Kind:
+    return getattr(phase.body[place], "kind", Kind.I64)
 
 
 def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
@@ -211,7 +248,7 @@ def _step(stride: int, bytes: int) -> Step:
 
 def _lanes(body: Body, vector_bytes: int) -> int:
     """Elements a vector: two registers of the widest kind, one where many values are alive at once."""
-    used = used_nodes(body.nodes, (*(r.node for r in body.results), *(node for step in body.steps for node in step)))
+    used = used_nodes(body.nodes, (*(n for r in body.results for n in r.nodes), *(node for step in body.steps for node in step)))
     widest = max(body.kinds[place].bytes for place in used)
     lanes = 2 * vector_bytes // widest
     return max(2, lanes // 2 if _most_alive(body) > (_REGISTERS if vector_bytes < 64 else _MANY_REGISTERS) else lanes)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...typechecker.elements import Kind
 from .ir import FAILURE_WORDS, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
+from .parts import load_part
 from .scalar_text import STORED, Vectors, literal_bits
 from .writer import Loop, Writer
 
@@ -64,7 +65,9 @@ class Emission:
         return depths
 
     def _needed(self) -> frozenset[int]:
-        needed = {result.node for result in self.kernel.results} | {node for step in self.kernel.steps for node in step}
+        needed = {node for result in self.kernel.results for node in result.nodes} | {
+            node for step in self.kernel.steps for node in step
+        }
         for place in range(len(self.kernel.body) - 1, -1, -1):
             node = self.kernel.body[place]
             if isinstance(node, Apply) and place in needed:
@@ -215,7 +218,9 @@ class Emission:
     def _node(self, place: int, known: dict[int, str], cursors: dict[int, Cursor], coordinates: dict[int, str]) -> str:
         v = self.v
         match self.kernel.body[place]:
-            case Load(operand):
+            case Load(operand, part):
+                if part >= 0:
+                    return load_part(self, operand, cursors.get(operand), part)
                 return self.load(operand, cursors.get(operand))
             case Literal(kind) as node:
                 return f"splat ({'i1' if kind is Kind.BOOL else STORED[kind]} {literal_bits(node)})"

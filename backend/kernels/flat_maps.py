@@ -32,6 +32,8 @@ def with_flat_rows(kernel: Kernel, nest: Nest) -> Kernel:
     if kernel.form is not Form.MAP or kernel.steps or len(nest.sizes) < 2:
         return kernel
     length = nest.sizes[-1]
+    if any(one.kind.is_complex for one in (*kernel.operands, *kernel.results)):
+        return kernel
     if not 2 <= length <= _LONGEST or nest.sizes[-2] < max(_ROWS, kernel.lanes):
         return kernel
     for operand, strides in zip(kernel.operands, nest.strides, strict=True):
@@ -126,7 +128,7 @@ def _write_group(e: Emission, first: str, columns: dict[int, list[str]]) -> None
         e.flush_checks(None)
         for result, output in zip(kernel.results, e.outputs, strict=True):
             address = w.at(output, w.word("mul", start, result.kind.bytes))
-            store_vector(e, result.kind, found[result.node], address)
+            store_vector(e, result, found, address)
 
 
 def _row_items(e: Emission, operand: int, first: str) -> str:

@@ -73,7 +73,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Load:
+    """`part` of a complex operand: 0 is the real one, 1 the imaginary."""
+
     operand: int
+    part: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +117,18 @@ Node: TypeAlias = Load | Literal | Argument | Coordinate | Apply
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place."""
+    """Body node `node`, reduced with `reduction` unless the form is MAP; `kind`: the node's, i64 of a place.
+
+    Of a complex kind (MAP) `node` is the real part and `imaginary` the other."""
 
     node: int
     kind: Kind
     reduction: str | None
+    imaginary: int = -1
+
+    @property
+    def nodes(self) -> tuple[int, ...]:
+        return (self.node,) if self.imaginary < 0 else (self.node, self.imaginary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,8 +174,9 @@ class Kernel:
 def kind_of(kernel: Kernel, node: int) -> Kind:
     """The kind of a body node."""
     match kernel.body[node]:
-        case Load(operand):
-            return kernel.operands[operand].kind
+        case Load(operand, part):
+            kind = kernel.operands[operand].kind
+            return kind if part < 0 else Kind.F32 if kind is Kind.C64 else Kind.F64
         case Literal(kind) | Apply(kind=kind):
             return kind
         case Argument() | Coordinate():

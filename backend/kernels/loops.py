@@ -68,13 +68,18 @@ def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[V
     return Structured(loop.id, loop.span, axes, tuple(reads), tuple(body), results)
 
 
-def build_loop(phase: Structured) -> Body | None:
-    """The kernel body of a merged turn."""
-    body = build_body(phase)
+def build_loop(phase: Structured, *, complexes: bool = False) -> Body | None:
+    """The kernel body of a merged turn.  `complexes`: may a state of complex numbers be in two parts?"""
+    body = build_body(phase, complexes=complexes)
     if body is None:
         return None
-    states = [place for place, node in enumerate(body.nodes) if isinstance(node, Load)][: len(phase.results)]
-    if any(body.kinds[state] is not result.kind for state, result in zip(states, body.results, strict=True)):
-        return None
-    steps = tuple((state, result.node) for state, result in zip(states, body.results, strict=True))
-    return replace(body, steps=steps, results=tuple(KernelResult(s, body.kinds[s], None) for s in states))
+    steps: list[tuple[int, int]] = []
+    results: list[KernelResult] = []
+    for number, result in enumerate(body.results):
+        states = [place for place, node in enumerate(body.nodes) if isinstance(node, Load) and node.operand == number]
+        kinds = [body.kinds[state] for state in states]
+        if kinds != [body.kinds[node] for node in result.nodes]:
+            return None
+        steps += zip(states, result.nodes, strict=True)
+        results.append(KernelResult(states[0], result.kind, None, states[1] if len(states) > 1 else -1))
+    return replace(body, steps=tuple(steps), results=tuple(results))

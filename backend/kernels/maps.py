@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...typechecker.elements import Kind
 from .emission import VECTOR_ALIGN, Cursor, Emission
-from .ir import Step, Stores
+from .ir import Result, Step, Stores
+from .parts import store_parts
 from .scalar_text import STORED
 
 
@@ -82,7 +82,7 @@ def write_vectors(e: Emission) -> None:
     found = e.evaluate(cursors, {axis: w.word("add", origin, index)})
     e.flush_checks(active)
     for result, output in zip(kernel.results, outputs, strict=True):
-        store_vector(e, result.kind, found[result.node], w.at(output, w.word("mul", index, result.kind.bytes)))
+        store_vector(e, result, found, w.at(output, w.word("mul", index, result.kind.bytes)))
     following = w.word("add", index, lanes)
     again = w.test("ult", following, stop)
     latch = w.block
@@ -115,9 +115,13 @@ def write_vectors(e: Emission) -> None:
     w.label(done)
 
 
-def store_vector(e: Emission, kind: Kind, value: str, address: str) -> None:
+def store_vector(e: Emission, result: Result, found: dict[int, str], address: str) -> None:
     """A whole vector of a result, past the caches where the kernel's results go there."""
-    streamed = e.kernel.stores is Stores.STREAMED
+    kind, streamed = result.kind, e.kernel.stores is Stores.STREAMED
+    if result.imaginary >= 0:
+        store_parts(e, kind, found[result.node], found[result.imaginary], address, streamed=streamed)
+        return
+    value = found[result.node]
     align = min(VECTOR_ALIGN, e.kernel.lanes * kind.bytes) if streamed else 1
     e.v.store(kind, value, address, align, ", !nontemporal !0" if streamed else "")
 

@@ -142,5 +142,7 @@ def _rewritten(body: Body, kind: Kind, small: set[int]) -> Body:
                 places[place] = add(replace(node, args=tuple(widened(arg) for arg in node.args)), node.kind)
             case _:
                 places[place] = add(node, body.kinds[place])
-    results = tuple(replace(result, node=widened(result.node)) for result in body.results)
+    results = tuple(
+        replace(r, node=widened(r.node), imaginary=widened(r.imaginary) if r.imaginary >= 0 else -1) for r in body.results
+    )
     return replace(body, nodes=tuple(nodes), kinds=tuple(kinds), results=results)

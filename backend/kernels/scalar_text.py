@@ -23,6 +23,7 @@ from .writer import Writer
 
 STORED: Final = {
     Kind.BOOL: "i8", Kind.U8: "i8", Kind.I32: "i32", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "i32",
+    Kind.C64: "i64", Kind.C128: "i128",
 }  # fmt: skip
 COMPUTED: Final = STORED | {Kind.BOOL: "i1"}
 _UNSIGNED: Final = frozenset({Kind.BOOL, Kind.U8, Kind.CHAR})

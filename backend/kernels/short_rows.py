@@ -33,7 +33,7 @@ def with_short_rows(kernel: Kernel, nest: Nest, registers: int) -> Kernel:
     if kernel.form is not Form.ALONG or kernel.steps or length > LANES or len(nest.sizes) < 2 or nest.sizes[-2] < _CELLS:
         return kernel
     for operand in kernel.operands:
-        if operand.moves[-1] and (operand.step is not Step.UNIT or operand.kind.bytes < _MASKED):
+        if operand.kind.is_complex or (operand.moves[-1] and (operand.step is not Step.UNIT or operand.kind.bytes < _MASKED)):
             return kernel
     used = used_nodes(kernel.body, [r.node for r in kernel.results])
     widest = max(kind_of(kernel, place).bytes for place in used)

@@ -132,7 +132,7 @@ def _last_values(e: Emission, place: str, left: str) -> list[str]:
     axis, width = kernel.vector_axis, kernel.lanes
     active, short = w.smaller(left, width), w.test("ult", left, width)
     present = v.compare("ult", Kind.I64, v.counting(), v.splat(Kind.I64, active))
-    if all(kernel.operands[i].step is Step.UNIT and kernel.operands[i].kind.bytes >= _MASKED for i in e.varying):
+    if all(kernel.operands[i].step is Step.UNIT and _MASKED <= kernel.operands[i].kind.bytes <= 8 for i in e.varying):
         cursors = {i: Cursor(_address(e, i, place), present=present) for i in e.varying}
     else:
         cursors = _packed(e, place, short, active)

@@ -39,6 +39,7 @@ from ..native import native
 from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree
 from ..team import run_boxes
+from .complexes import in_parts
 from .kinds import DTYPES, NumArray
 from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, Launch, combiners, joined, launch_of
 from .packing import Pack, packed, to_pack
@@ -64,7 +65,7 @@ def compile_kernel(
 ) -> Run:  # fmt: skip
     """The run of a phase through kernels where they are worth it; `otherwise` itself where they never are."""
     mode = policy.mode()
-    body = build_body(phase) if is_installed() else None
+    body = build_body(phase, complexes=True) if is_installed() else None
     if body is None:
         return otherwise
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
@@ -139,7 +140,7 @@ class CompiledRun:
             del arrays
             trim()
             return self.otherwise(values, overwrite)
-        if bound.is_direct and (overwrite is None or self.reduces):
+        if bound.is_direct and not self.body.split and (overwrite is None or self.reduces):
             self.direct[layout_of(arrays)] = bound
         if bound.packs:
             arrays = packed(arrays, bound.packs)
@@ -192,7 +193,9 @@ class CompiledRun:
         nest = plan_nest(self.space, self.reduces, strides, self.body.coordinates)
         if not self.reduces:
             return nest
-        return column_nest(nest, finds_places=self.body.finds_places) if is_free(self.body.results) else rows_of_memory(nest)
+        if is_free(self.body.results) and not any(kind.is_complex for kind in self.operands):
+            return column_nest(nest, finds_places=self.body.finds_places)
+        return rows_of_memory(nest)
 
     def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
@@ -366,7 +369,7 @@ class CompiledRun:
             if list(order) != sorted(order):
                 value = value.transpose(sorted(range(len(order)), key=order.__getitem__))
             made.append(value)
-        return tuple(made)
+        return in_parts(made, self.body.split) if self.body.split else tuple(made)
 
 
 def layout_of(arrays: Sequence[NumArray]) -> tuple[Any, ...]:

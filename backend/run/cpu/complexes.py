@@ -1,16 +1,20 @@
 """Complex meanings of the scalar functions on NumPy arrays, principal values as `cmath` has them.
 
-Neighbours: `run.reference.complexes` (the definitions item by item), `scalars`.
+Products and magnitudes are spelled out as `kernels.complexes` does, to the same bits: NumPy's own products fuse a multiplication
+with an addition on some processors and some layouts, and its magnitudes are the C library's.
+
+Neighbours: `run.reference.complexes` (the definitions item by item), `kernels.complexes`, `scalars`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ...kernels.complexes import LARGE, SHRINK, SMALL
 from .kinds import NumArray
 from .special import itemwise
 
@@ -47,6 +51,47 @@ def _combine(real: Any, imaginary: Any, like: Any) -> Any:
     result.real = real
     result.imag = imaginary
     return result
+
+
+def in_parts(made: Sequence[Any], split: Collection[int]) -> tuple[Any, ...]:
+    """Results of which some are real and imaginary parts next to each other."""
+    found: list[Any] = []
+    place = 0
+    while place < len(made):
+        if place in split:
+            dtype = np.result_type(made[place].dtype, np.complex64)
+            found.append(_combine(made[place], made[place + 1], np.empty(0, dtype)))
+            place += 1
+        else:
+            found.append(made[place])
+        place += 1
+    return tuple(found)
+
+
+def multiply(x: Any, y: Any, out: NumArray | None = None) -> Any:
+    """By four multiplications, each rounded."""
+    x, y = np.asarray(x), np.asarray(y)
+    a, b, c, d = x.real, x.imag, y.real, y.imag
+    return _placed(_combine(a * c - b * d, a * d + b * c, x), x.dtype, out)
+
+
+def magnitude(z: Any, out: NumArray | None = None) -> Any:
+    """The root of the sum of squares, in binary64; scaled by a power of two where squares would overflow or vanish."""
+    z = np.asarray(z)
+    a, b = np.abs(z.real).astype(np.float64), np.abs(z.imag).astype(np.float64)
+    far = np.isinf(a) | np.isinf(b)
+    if z.dtype == np.complex64:
+        root = np.sqrt(a * a + b * b)
+    else:
+        most = np.maximum(a, b)
+        large, small = most > LARGE, most < SMALL
+        if np.any(large) or np.any(small):
+            factor = np.where(large, SHRINK, np.where(small, 1 / SHRINK, 1.0))
+            a, b = a * factor, b * factor
+            root = np.sqrt(a * a + b * b) * np.where(large, 1 / SHRINK, np.where(small, SHRINK, 1.0))
+        else:
+            root = np.sqrt(a * a + b * b)
+    return _placed(np.where(far, np.inf, root).astype(z.real.dtype), z.real.dtype, out)
 
 
 def divide(x: Any, y: Any) -> Any:
@@ -155,7 +200,7 @@ COMPLEX: Final[dict[str, Implementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
     "log": _dyadic(_log), "root": _dyadic(_root), "residue": _dyadic(_residue), "reciprocal": _monadic(_reciprocal),
     "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_factorial),
-    "binomial": _dyadic(_binomial),
+    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude,
 }  # fmt: skip
 
 
@@ -173,7 +218,7 @@ def _turned(z: Any) -> Any:
 _CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
     0: lambda z: np.sqrt(np.array(1, z.dtype) - z * z), 1: np.sin, 2: np.cos, 3: np.tan,
     4: lambda z: np.sqrt(np.array(1, z.dtype) + z * z), 5: np.sinh, 6: np.cosh, 7: np.tanh,
-    8: lambda z: np.sqrt(np.array(-1, z.dtype) - z * z), 9: np.real, 10: np.absolute, 11: np.imag, 12: np.angle,
+    8: lambda z: np.sqrt(np.array(-1, z.dtype) - z * z), 9: np.real, 10: magnitude, 11: np.imag, 12: np.angle,
     -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
     -8: lambda z: -np.sqrt(np.array(-1, z.dtype) - z * z), -9: np.asarray, -10: np.conjugate, -11: _turned,
     -12: lambda z: np.exp(_turned(z)),

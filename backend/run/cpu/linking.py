@@ -195,6 +195,8 @@ class _Linker(Draft):
         overwrite: ValueId | None = None,
     ) -> None:  # fmt: skip
         """Launch the kernel for these operands, which makes those values."""
+        if run.body.split:
+            raise Refused(Verdict.NEVER)
         bound = self.bound(run, arrays)
         if bound is None:
             for value, kind in zip(made, [result.kind for result in run.body.results], strict=True):

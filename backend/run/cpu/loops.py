@@ -81,7 +81,7 @@ def _compiled(
         return Stencil(loop, kinds, shapes, number, threads).repeat
     if phase is None or any(size.constant is None for size in traverse.sizes(phase)):
         return None
-    body = build_loop(phase)
+    body = build_loop(phase, complexes=True)
     if body is None:
         return None
     space = tuple(number(axis.size) for axis in phase.axes)
@@ -109,7 +109,7 @@ class LoopRun(CompiledRun):
         return policy.is_worthwhile_to_repeat(kernel, self.body, self.points, self.turns)
 
     def repeat(self, values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
-        count = len(self.body.steps)
+        count = len(self.body.results)
         self.turns = turns
         outside = [np.asarray(view(values[value])) for value, view in self.views[count:]]
         now = [np.asarray(array) for array in state]

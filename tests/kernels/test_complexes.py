@@ -1,0 +1,171 @@
+"""Complex numbers in kernels: the bits of NumPy on every layout, special values among them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.kernels import policy
+from rho.backend.kernels.complexes import _most_square
+from rho.backend.kernels.ir import Kernel
+from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu.complexes import magnitude, multiply
+from rho.tests.backend.differential import checked, run_both
+from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+KINDS = [Kind.C128, Kind.C64]
+PART = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
+
+
+@pytest.fixture(autouse=True)
+def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "PARALLEL", 0)
+
+
+def numbers(kind: Kind, count: int, seed: int) -> Any:
+    parts = data(PART[kind], 2 * count, seed)
+    return parts.view(np.complex64 if kind is Kind.C64 else np.complex128)
+
+
+def same(left: Any, right: Any) -> bool:
+    if left.dtype.kind != "c":
+        return same_bits(left, right)
+    return left.dtype == right.dtype and same_bits(left.real, right.real) and same_bits(left.imag, right.imag)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("function", ["add", "sub", "mul", "div", "eq", "ne"])
+def test_two_operands(function: str, kind: Kind) -> None:
+    for n in (1, 5, 129, 4099):
+        line, back = projection([n], [n], [0]), projection([n], [n], [0], [-1], [n - 1])
+        made = phase([n], [line, back], [read(0, kind), read(1, kind), apply(function, (0, 1), kind)], [2])
+        for threads in (1, 3):
+            for kernel, plain in both(made, [numbers(kind, n, 1), numbers(kind, n, 2)], threads):
+                assert same(kernel, plain), (function, n)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("function", ["neg", "conj", "abs", "reciprocal"])
+def test_one_operand(function: str, kind: Kind) -> None:
+    for n in (3, 130, 5001):
+        made = phase([n], [projection([n], [n], [0])], [read(0, kind), apply(function, (0,), kind)], [1])
+        for kernel, plain in both(made, [numbers(kind, n, 3)]):
+            assert same(kernel, plain), function
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("parameter", [9, 10, 11])
+def test_parts(parameter: int, kind: Kind) -> None:
+    body = [read(0, kind), apply("circular", (0,), kind, parameter, PART[kind])]
+    for kernel, plain in both(phase([300], [projection([300], [300], [0])], body, [1]), [numbers(kind, 300, 3)]):
+        assert same(kernel, plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_layouts(kind: Kind, kernels: list[Kernel]) -> None:
+    """Rows, columns, one number for all, every third number, chosen and converted."""
+    space = [37, 41]
+    reads = [projection(space, space, [0, 1]), projection(space, [41, 37], [1, 0]), projection(space, [41], [1]),
+             projection(space, [37, 130], [0, 1], [1, 3], [0, 2])]  # fmt: skip
+    body = [*(read(i, kind) for i in range(4)), apply("mul", (0, 1), kind), apply("sub", (4, 2), kind),
+            apply("eq", (0, 3), kind), apply("select", (6, 5, 3), kind), apply("abs", (7,), kind)]  # fmt: skip
+    arrays = [numbers(kind, 37 * 41, 1).reshape(space), numbers(kind, 41 * 37, 2).reshape(41, 37), numbers(kind, 41, 3),
+              numbers(kind, 37 * 130, 4).reshape(37, 130)]  # fmt: skip
+    for threads in (1, 3):
+        for kernel, plain in both(phase(space, reads, body, [5, 8, 7]), arrays, threads):
+            assert same(kernel, plain)
+    assert kernels[-1].results[0].imaginary >= 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("space", [(9001,), (130, 40), (3, 517), (1153, 3), (9000, 2)])
+def test_sums(kind: Kind, space: tuple[int, ...]) -> None:
+    """Along and across, in the order of sums; a largest magnitude beside nothing complex."""
+    for turned in (False, True):
+        shape = [*space[:-2], *space[-2:][::-1]] if turned and len(space) > 1 else list(space)
+        axes = [1, 0] if turned and len(space) > 1 else list(range(len(space)))
+        view = projection(list(space), shape, axes)
+        array = np.random.default_rng(1).standard_normal((*shape, 2)).astype(np.float32 if kind is Kind.C64 else np.float64)
+        items = array.view(np.complex64 if kind is Kind.C64 else np.complex128)[..., 0]
+        body = [read(0, kind), apply("mul", (0, 0), kind), apply("abs", (0,), kind)]
+        for threads in (1, 3):
+            for kernel, plain in both(phase(list(space), [view], body, [1, 0], "add"), [items], threads):
+                assert same(kernel, plain), (space, turned)
+            for kernel, plain in both(phase(list(space), [view], body, [2], "max"), [items], threads):
+                assert same(kernel, plain), (space, turned)
+
+
+def test_products_do_not_depend_on_the_processor() -> None:
+    x, y = numbers(Kind.C128, 5000, 1), numbers(Kind.C128, 5000, 2)
+    with np.errstate(all="ignore"):
+        made = multiply(x, y)
+        wanted = [complex(a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real)
+                  for a, b in zip(x.tolist(), y.tolist(), strict=True)]  # fmt: skip
+    assert same(made, np.array(wanted))
+
+
+def test_magnitudes() -> None:
+    """Within an ulp and a half of the exact root, at every scale; infinite beside anything."""
+    rng = np.random.default_rng(2)
+    for scale in (1.0, 1e200, 1e-200, 1e-310, 1e307):
+        z = (rng.standard_normal(400) + 1j * rng.standard_normal(400)) * scale
+        exact = np.array([math.hypot(a.real, a.imag) for a in z.tolist()])
+        assert np.all(np.abs(magnitude(z) - exact) <= 1.5 * np.spacing(exact))
+    odd = np.array([complex(math.inf, math.nan), complex(math.nan, -math.inf), complex(math.nan, 1.0), 0j, 3 + 4j])
+    assert magnitude(odd).tolist()[:2] == [math.inf, math.inf] and math.isnan(magnitude(odd)[2])
+    assert magnitude(odd).tolist()[3:] == [0.0, 5.0]
+
+
+@pytest.mark.parametrize("limit", [2.0, 0.1, 1e-140, 3.3e140, 1.0000000000000002])
+@pytest.mark.parametrize("function", ["lt", "le", "ge", "gt"])
+def test_magnitudes_beside_a_number(function: str, limit: float) -> None:
+    """No root is taken, and the answer is that of the root, also a bit away from the bound."""
+    for below in (False, True):
+        most = _most_square(limit, below=below)
+        after = math.nextafter(most, math.inf)
+        inside = (lambda s: math.sqrt(s) < limit) if below else (lambda s: math.sqrt(s) <= limit)
+        assert inside(most) and not inside(after)
+    rng, written = np.random.default_rng(3), repr(limit).replace("-", "¯").replace("+", "")
+    angle = rng.random(3000) * 7
+    with np.errstate(all="ignore"):
+        z = limit * (np.cos(angle) + 1j * np.sin(angle)) * rng.choice([1, 1 + 2e-16, 1 - 2e-16, 2, 0.5, 0, np.inf, 1e170], 3000)
+    for compared in ((1, 2), (2, 1)):
+        program = f"input z : c128[n]\noutput r ← {'(|z)' + _SIGN[function] + written}\n"
+        if compared == (2, 1):
+            program = f"input z : c128[n]\noutput r ← {written}{_SIGN[function]}|z\n"
+        core = checked(program)
+        assert core is not None
+        found = []
+        for mode in ("off", "always"):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv(policy.SWITCH, mode)
+                with np.errstate(all="ignore"):
+                    bound = backend.load(core, {"z": z}, {})
+                    found.append(backend.execute(backend.plan(bound), bound, {"z": z}).outputs["r"].value)
+        assert np.array_equal(*found)
+
+
+_SIGN = {"lt": "<", "le": "≤", "ge": "≥", "gt": ">"}
+PROGRAMS = """r ← {z ← ⍵ ⋄ (2≥|z)¿(c+z×z ⋄ z)}⍣9 ⊢ c
+(z k) ← {(z k) ← ⍵ ⋄ a ← 2≥|z ⋄ (a¿(c+z×z ⋄ z) ⋄ k+a)}⍣20 ⊢ (c ⋄ 0×i64 2≥|c) ⋄ r ← k
+r ← (+c)×c÷1+c
+r ← (+/c×+c)+c[0]-|c
+r ← (c=+c)+1<|c÷2
+r ← (⍳≢c)×c""".splitlines()
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+@pytest.mark.parametrize("text", PROGRAMS)
+def test_programs(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, mode)
+    core = checked("input c : c128[n] where n ≥ 1\n" + text.replace(" ⋄ r", "\nr") + "\noutput r\n")
+    assert core is not None, text
+    rng = np.random.default_rng(1)
+    for n in (1, 37, 300):
+        assert not run_both(core, {"c": rng.standard_normal(n) + 1j * rng.standard_normal(n)}), (text, n)
