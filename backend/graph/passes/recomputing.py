@@ -1,8 +1,8 @@
 """What is made again rather than kept: a little arithmetic on one large array, read by several phases.
 
-`d ← x-m` that `+/d×d` and `d÷s` read would be written once and read twice; made again from `x` in both it is read twice and never
-written, and no array is needed for it.  So too a number made of numbers (`m ← s÷n`), which is then part of the phases that use it,
-not a phase of its own.
+`d ← x-m` that `+/d×d` and `d÷s` read would be written once and read twice; made again from `x` in both it is never written, and
+no array is needed for it.  So too a number made of numbers (`m ← s÷n`), which is then part of the phases that use it, not a
+phase of its own.
 
 Runs on a graph whose sizes are numbers, for spaces that kernels are for, and in the main block: a loop is made one body anyhow.
 
