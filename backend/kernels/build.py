@@ -30,6 +30,8 @@ _FUNCTIONS: Final = frozenset({
 })  # fmt: skip
 _ALONG: Final = frozenset(ALONG.values())
 _MOST_FACTORS: Final = 64
+_PLAIN: Final = 1 << 53
+"""Whole numbers below this are exact in binary64, and binary32 can round them."""
 _REGISTERS: Final = 10
 """More values alive than this, two registers each, would not fit."""
 _MANY_REGISTERS: Final = 13
@@ -116,7 +118,10 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
                 args = tuple(arg for arg in whole if isinstance(arg, int))
                 if len(args) < len(whole) or compute not in KINDS or node.kind not in KINDS:
                     return None
-                if node.function == "ipow":
+                constant = _converted(nodes[args[0]], node) if node.function == "convert" else None
+                if constant is not None:
+                    made = add(constant, node.kind)
+                elif node.function == "ipow":
                     made = _whole_power(phase, node, args, compute, add)
                 elif node.function == "pow":
                     made = _fixed_power(phase, node, args[0], compute, add)
@@ -196,6 +201,17 @@ def _whole_power(
         if not left:
             return made
         square = add(Apply("mul", (square, square), compute, compute), compute)
+
+
+def _converted(source: Node, node: ApplyNode) -> Literal | None:
+    """A constant as a float, where that is plain: a conversion in the loop would make vectors as short as wide kinds want."""
+    if not isinstance(source, Literal) or not node.kind.is_float or source.kind is Kind.CHAR:
+        return None
+    value: float = source.bits
+    if source.kind.is_float:
+        integer, number = "Qd" if source.kind is Kind.F64 else "If"
+        (value,) = struct.unpack("<" + number, struct.pack("<" + integer, source.bits))
+    return Literal(node.kind, _bits(node.kind, float(value))) if abs(value) < _PLAIN else None
 
 
 def _bits(kind: Kind, value: Payload) -> int:

@@ -1,8 +1,8 @@
 """The definitions of `mathematics` as CUDA C++: `Expression` writes a statement for each operator.
 
-Each definition becomes one `__device__` function of the kind that it computes in.  The compiler is told not to contract by
-itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶), whose place CUDA's own
-library takes.
+Each definition becomes one `__device__` function of the kind that it computes in.  The compiler is told to contract nothing by
+itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
+CUDA's own.
 
 Neighbours: `mathematics` (the definitions), `cuda_scalars` (calls the functions).
 """

@@ -11,6 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
 
+from . import error_table
 from .ir import NAME
 
 
@@ -47,6 +48,8 @@ def _binding() -> Any:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
         for name in ("fma", "fmaf"):  # what processors without such an instruction call
             llvm.add_symbol(name, _c_function(name))
+        for name in error_table.TABLES:
+            llvm.add_symbol(f"rho_{name}", _in_memory(error_table.stored(name)))
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
@@ -69,6 +72,20 @@ def _c_function(name: str) -> int:
     address = ctypes.cast(getattr(ctypes.CDLL(None), name), ctypes.c_void_p).value
     if not address:
         raise OSError(name)
+    return address
+
+
+_tables: list[Any] = []
+
+
+def _in_memory(data: bytes) -> int:
+    """Where the bytes are from now on, at a multiple of 64."""
+    import ctypes
+
+    room = ctypes.create_string_buffer(len(data) + 64)
+    _tables.append(room)
+    address = (ctypes.addressof(room) + 63) & -64
+    ctypes.memmove(address, data, len(data))
     return address
 
 

@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ...typechecker.elements import Kind
-from .error_table import entries
 from .llvm_leaf import has_feature
 
 if TYPE_CHECKING:
@@ -114,10 +113,8 @@ class LlvmVectors:
         return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
 
     def lookup(self, table: str, index: Value, start: int) -> Value:
-        v, numbers = self.v, entries(table)
-        name = f"@{table}"
-        items = ", ".join(f"double {v.number(number)}" for number in numbers)
-        v.w.declarations[f"{name} = private constant [{len(numbers)} x double] [{items}], align 64"] = None
+        v, name = self.v, f"@rho_{table}"
+        v.w.declarations[f"{name} = external constant double, align 64"] = None
         first = f"getelementptr (i8, ptr {name}, i64 {_signed(-start * 8)})"
         pointers = v.w.let(f"getelementptr double, ptr {first}, {v.type(Kind.I64)} {index.name}")
         return Value(v, Kind.F64, v.gather(Kind.F64, pointers))

@@ -136,4 +136,4 @@ def test_table_of_erf() -> None:
     for table, exact in (("value", mpmath.erf), ("slope", lambda r: 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-r * r))):
         found = error_table.entries(table)
         assert len(found) == 6 * error_table.STEPS_PER_UNIT + 1
-        assert all(float(exact(mpmath.mpf(k) / 128)) == found[k] for k in range(0, len(found), 7))
+        assert all(float(exact(mpmath.mpf(k) / error_table.STEPS_PER_UNIT)) == found[k] for k in range(0, len(found), 7))

@@ -20,7 +20,7 @@ from ....typechecker.scalars import FUNCTIONS
 from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from ...kernels.mathematics import definition
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES
 
 _VECTOR_BYTES: Final = 128
 _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
