@@ -18,8 +18,8 @@ def _block(*lines: str) -> str:
 
 PAGES: dict[str, Page] = {
     "SCH101": _shown(
-        "The directives listed ask for a circle: each is to come before the next. Drop one of them; only those that "
-        "conflict are shown.",
+        "The directives listed cannot all be obeyed, as each is to come before the next or wants the same value elsewhere. "
+        "Drop one of them; only those that conflict are shown.",
         _block("print a before d", "d before a"),
         _block("print a before d"),
     ),
@@ -36,9 +36,10 @@ PAGES: dict[str, Page] = {
         _block("limit memory cpu0 200MB"),
     ),
     "SCH104": _shown(
-        "The value is placed on a kind of device that cannot compute it, for example an element type it lacks.",
-        _block("place a on fpga"),
-        _block("place a on cpu"),
+        "The value is placed on a kind of device that cannot compute it: its profile has no table for the operation and the "
+        "element type (docs/devices.md).",
+        "input x : f64[n]\na ← ⍕x\na\nschedule {\n  place a on gpu\n}",
+        "input x : f64[n]\na ← ⍕x\na\nschedule {\n  place a on cpu\n}",
     ),
     "SCH105": _shown(
         "Inputs, printing and outputs happen on the home device, where the files and the screen are.",

@@ -15,7 +15,7 @@ class Since(Enum):
     SCHEDULER = "the scheduler"
 
 
-ACTIVE: frozenset[Since] = frozenset({Since.NOW, Since.SIGNATURES, Since.QUANTITIES})
+ACTIVE: frozenset[Since] = frozenset({Since.NOW, Since.SIGNATURES, Since.QUANTITIES, Since.SCHEDULER})
 """What this version has: its pages run as tests."""
 
 

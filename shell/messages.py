@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..lang.diagnostics import Diagnostic, Refused, Rejected, RhoError
-from ..lang.render import Charset, Ink, render_text
+from ..lang.render import Charset, Ink, diagnostic_json, render_text
 from ..lang.source import Source
+from .arguments import Arguments
 from .console import Console
 from .exits import Exit
+from .results import print_json, wants_json
 
 BUG = "BUG"
 """The code of a diagnostic that reports a bug in Rho itself."""
@@ -19,6 +21,18 @@ def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[s
     if diagnostics:
         console.out.flush()
         console.err.write(text(console, diagnostics, sources) + "\n")
+
+
+def refuse(arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
+    """Show why a command has no result; whoever asked for JSON gets an object all the same."""
+    show(console, diagnostics, sources)
+    answer(arguments, console, diagnostics, sources)
+
+
+def answer(arguments: Arguments, console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
+    """The object of a command that was refused, if JSON was asked for."""
+    if wants_json(arguments):
+        print_json(console, {"diagnostics": [diagnostic_json(found, sources) for found in diagnostics]})
 
 
 def text(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> str:
@@ -32,7 +46,7 @@ def exit_of(error: RhoError) -> Exit:
     codes = {found.code for found in error.diagnostics}
     if BUG in codes:
         return Exit.BUG
-    if "E709" in codes and not isinstance(error, Refused):
+    if codes & {"E709", "SCH302"} and not isinstance(error, Refused):
         return Exit.BUDGET
     if isinstance(error, Rejected):
         return Exit.REJECTED

@@ -69,7 +69,7 @@ def run_program(
             save(loaded, outcome)
     except RhoError as error:
         return Report(exit_of(error), nothing(), (*checked.diagnostics, *error.diagnostics), checked.sources)
-    return Report(Exit.OK, outcome, checked.diagnostics, checked.sources)
+    return Report(Exit.OK, outcome, (*checked.diagnostics, *loaded.warnings), checked.sources)
 
 
 def _measured(session: Session, loaded: Loaded, watch: Watch) -> Outcome:

@@ -154,6 +154,18 @@ def require_right(faults: list[str], path: str) -> None:
         raise Refused([Diagnostic("E705", f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
 
 
+def require_optimal(plan: Plan, where: str) -> None:
+    """RunFailed SCH302: the plan is not proved optimal."""
+    from ..backend.schedule.explain_queues import judged
+    from ..backend.schedule.problem import Status
+
+    found = plan.prediction
+    if found is not None and found.status is Status.GAP:
+        message = f"the plan is not proved optimal ({judged(found)})"
+        notes = ("search longer with `--budget SECONDS`, or without a limit with `--prove`",)
+        raise RunFailed([Diagnostic("SCH302", message, Span(where, 0, 0), notes=notes)])
+
+
 def require_here(plan: Plan, where: str) -> None:
     """Refused: a device of the plan is not one of this machine's."""
     cards = 0
@@ -174,10 +186,14 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
     """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
     if scheduling.use is Use.CHECK:
         return loaded
-    plan = stored(loaded, scheduling) if scheduling.plan is not None else scheduled(loaded, scheduling).plan
+    if scheduling.plan is not None:
+        plan, warnings = stored(loaded, scheduling), loaded.warnings
+    else:
+        made = scheduled(loaded, scheduling)
+        plan, warnings = made.plan, made.diagnostics
     if scheduling.use is Use.RUN:
         require_here(plan, loaded.checked.source.name)
-    return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE)
+    return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE, warnings=warnings)
 
 
 def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:

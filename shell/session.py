@@ -78,7 +78,8 @@ class Engine(Enum):
 class Loaded:
     """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
 
-    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here."""
+    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `warnings`: of directives.
+    """
 
     checked: Checked
     core: Core
@@ -87,6 +88,7 @@ class Loaded:
     bound: BoundGraph
     plan: Plan
     simulated: bool = False
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,14 +74,19 @@ def queues_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def prediction_text(found: Prediction, tick_ns: int) -> str:
-    """One line: the makespan, its bound or gap, the baselines."""
-    judged = found.status.value
+def judged(found: Prediction) -> str:
+    """The certified bound, and how near the plan is to it."""
+    word = found.status.value
     if found.status is Status.OPTIMAL:
-        judged = f"optimal ({found.proof.method})"
+        word = f"optimal ({found.proof.method})"
     elif found.status is Status.GAP and found.objectives and found.objectives[0][1]:
         first = found.objectives[0][1]
-        judged = f"gap {100 * (first - found.lower_bound) / first:.1f} %"
+        word = f"gap {100 * (first - found.lower_bound) / first:.1f} %"
+    return f"lower bound {found.lower_bound}: {word}"
+
+
+def prediction_text(found: Prediction, tick_ns: int) -> str:
+    """One line: the makespan, its bound or gap, the baselines."""
     others = ", ".join(
         f"{one.name} {one.ticks} ({one.ticks / found.makespan:.2f}×)" if one.ticks is not None and found.makespan
         else f"{one.name} {'infeasible' if one.ticks is None else one.ticks}"
@@ -90,7 +95,7 @@ def prediction_text(found: Prediction, tick_ns: int) -> str:
     values = "".join(f", {name} {value}" for name, value in found.objectives if name != "latency")
     end = f"  Baselines: {others}" if others else ""
     time = time_text(found.makespan * tick_ns)
-    return f"T = {found.makespan} ticks ({time}){values}, lower bound {found.lower_bound}: {judged}.{end}"
+    return f"T = {found.makespan} ticks ({time}){values}, {judged(found)}.{end}"
 
 
 def time_text(ns: int) -> str:

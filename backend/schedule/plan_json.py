@@ -273,8 +273,8 @@ def _baseline(row: Fields) -> Baseline:
 
 def _phase(row: Fields) -> PlannedPhase:
     span, size = row.row("span"), row.row("bytes")
-    axes = tuple((axis.count("size"), axis.text("kind")) for axis in row.rows("axes"))
-    reads = tuple(PlannedRead(ValueId(r.count("value")), r.text("projection"), r.count("bytes")) for r in row.rows("reads"))
+    axes = tuple(_axis(axis) for axis in row.rows("axes"))
+    reads = tuple(_read(one) for one in row.rows("reads"))
     made = PlannedPhase(
         PhaseId(row.count("id")),
         row.text("op"),
@@ -291,6 +291,18 @@ def _phase(row: Fields) -> PlannedPhase:
     )
     for part in (span, size, row):
         part.done()
+    return made
+
+
+def _axis(row: Fields) -> tuple[int, str]:
+    made = row.count("size"), row.text("kind")
+    row.done()
+    return made
+
+
+def _read(row: Fields) -> PlannedRead:
+    made = PlannedRead(ValueId(row.count("value")), row.text("projection"), row.count("bytes"))
+    row.done()
     return made
 
 

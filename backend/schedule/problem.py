@@ -474,12 +474,13 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The fewest facts that contradict each other: directives, and facts in words (data, capacity)."""
+    """The fewest facts that contradict each other: directives, and facts in words (data, capacity); `phase`: of which."""
 
     code: str
     directives: tuple[Directive, ...]
     facts: tuple[str, ...]
     hint: str | None = None
+    phase: PhaseIndex | None = None
 
 
 @dataclass(frozen=True, slots=True)

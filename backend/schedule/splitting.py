@@ -20,7 +20,7 @@ from typing import Final
 
 from .costs import Costs, order_of
 from .filling import bytes_text, fill, least, most
-from .problem import Conflict, Directive, Schedule
+from .problem import Conflict, Directive, PhaseIndex, Schedule
 from .timing import Decisions, Mode, Sending, Timer
 
 __all__ = ["Split", "bytes_text", "most", "split"]
@@ -259,11 +259,14 @@ class _Star:
         have = [self.timer.caps[d] or 0 for members in self.workers for d in members]
         missing = (self.rows - sum(caps)) * per_row
         shown = " + ".join(map(bytes_text, have)) if len(have) <= 8 else f"{len(have)} devices, {bytes_text(sum(have))}"
+        if missing != need - sum(have):
+            shown += f", which beside what else is there has room for {100 * sum(caps) // self.rows} % of it"
         return Conflict(
             "SCH103",
             self._blamed(),
             (f"`{self.task.id}` needs {bytes_text(need)}", f"memory is {shown}", f"short {bytes_text(missing)}"),
             "stream it in parts, or add a device",
+            PhaseIndex(self.phase),
         )
 
     def _memory_of(self, rows: int) -> int:

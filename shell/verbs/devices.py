@@ -39,7 +39,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         else:
             profile = profiles.this_machine()
     except Refused as refused:
-        messages.show(console, refused.diagnostics, _sources(name))
+        messages.refuse(arguments, console, refused.diagnostics, _sources(name))
         return Exit.REFUSED
     if (target := arguments.value("-o")) is not None:
         _write(Path(target), profile, json=wants_json(arguments))

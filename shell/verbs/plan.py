@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ...lang.diagnostics import Diagnostic, RhoError
-from ...lang.source import Span
+from ...lang.diagnostics import RhoError
 from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
@@ -15,7 +14,7 @@ from ..plan_output import picture, picture_asked
 from ..progress import planning
 from ..requests import check_names, permissions_of, request_of
 from ..results import wants_json, write_whole
-from ..scheduling import Scheduling, Use, read_plan, scheduling_of
+from ..scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
 from ..session import Loaded, PlanDetail, Session, Strictness
 from ..sources import Undecodable, read_source
 
@@ -43,33 +42,30 @@ def run(arguments: Arguments, console: Console) -> Exit:
     try:
         source = read_source(path)
     except Undecodable as error:
-        messages.show(console, error.diagnostics, {path: error.source})
+        messages.refuse(arguments, console, error.diagnostics, {path: error.source})
         return Exit.REJECTED
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, path, os.path.dirname(path)), strictness)
     checked = session.check(source)
-    messages.show(console, checked.diagnostics, checked.sources)
     if checked.core is None:
+        messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return Exit.REJECTED
+    messages.show(console, checked.diagnostics, checked.sources)
     check_names(checked.core, request)
     try:
         with planning(console):
             loaded = session.load(checked, request, PlanDetail.FULL, scheduling)
     except RhoError as error:
-        messages.show(console, error.diagnostics, checked.sources)
+        messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
-    from ...backend.schedule.problem import Status
-
+    messages.show(console, loaded.warnings, checked.sources)
     try:
+        if arguments.has("--require-optimal"):
+            require_optimal(loaded.plan, path)
         text = _text(arguments, loaded, scheduling)
     except RhoError as error:
-        messages.show(console, error.diagnostics, checked.sources)
+        messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
-    proved = loaded.plan.prediction is None or loaded.plan.prediction.status is not Status.GAP
-    if arguments.has("--require-optimal") and not proved:
-        span = Span(path, 0, 0)
-        messages.show(console, [Diagnostic("SCH302", "the plan is not proved optimal", span)], checked.sources)
-        return Exit.BUDGET
     target = arguments.value("-o")
     if target is None:
         console.print(text.rstrip("\n"))

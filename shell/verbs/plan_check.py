@@ -27,9 +27,19 @@ if TYPE_CHECKING:
     from ..session import Loaded
 
 
+_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--require-optimal", "--contention", "--strict")
+"""Options of `rho plan` that would be ignored."""
+
+
 def run(arguments: Arguments, console: Console) -> Exit:
     from ..scheduling import read_plan
 
+    if ignored := [name for name in _NOT_HERE if arguments.has(name)]:
+        raise UsageError(
+            f"rho plan --check: {ignored[0]} is for making a plan", "--check reads a stored one and says whether it holds"
+        )
+    if (asked := arguments.value("--format")) not in (None, "text", "json"):
+        raise UsageError(f"rho plan --check: --format cannot be `{asked}`", "it prints text or json")
     path = arguments.value("--check") or ""
     try:
         plan = read_plan(path)
@@ -39,10 +49,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
         with planning(console):
             notes = _verify(plan, loaded, _profile(arguments, plan), path, prove=arguments.has("--prove"))
     except Undecodable as error:
-        messages.show(console, error.diagnostics, {error.source.name: error.source})
+        messages.refuse(arguments, console, error.diagnostics, {error.source.name: error.source})
         return Exit.REJECTED
     except RhoError as error:
-        messages.show(console, error.diagnostics, {})
+        messages.refuse(arguments, console, error.diagnostics, {})
         return messages.exit_of(error)
     if wants_json(arguments):
         console.print(to_json({"plan": path, "holds": True, "checked": notes}))
@@ -63,7 +73,7 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
     session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)))
     checked = session.check(source)
     if checked.core is None:
-        messages.show(console, checked.diagnostics, checked.sources)
+        messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return None
     check_names(checked.core, request)
     return session.load(checked, request, scheduling=Scheduling(Use.CHECK))

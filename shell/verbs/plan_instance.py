@@ -6,6 +6,7 @@ Exit codes: 0 optimal or with a gap that is printed, 2 not an instance, 3 imposs
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ...backend.schedule.budget import DEFAULT, FAST, PROVE, Budget
@@ -15,8 +16,9 @@ from ...backend.schedule.instances.fields import InstanceError
 from ...backend.schedule.instances.read import read_instance
 from ...backend.schedule.instances.result import gap_of, result_json, result_text
 from ...backend.schedule.instances.solve import Solved, budget_of, solve
-from ...backend.schedule.problem import Conflict, Contention, Problem, Status
-from ...lang.diagnostics import RhoError
+from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
+from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.source import Span
 from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
@@ -25,26 +27,34 @@ from ..plan_output import picture, picture_asked
 from ..progress import planning
 from ..results import to_json, wants_json, write_whole
 
+_FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict")
+"""Options of `rho plan` that would be ignored."""
+
 _MOST_BYTES = 256 << 20
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
     file = arguments.value("--instance") or ""
+    if ignored := [name for name in _FOR_PROGRAMS if arguments.has(name)]:
+        raise UsageError(
+            f"rho plan --instance: {ignored[0]} is for programs", "a task graph has no inputs, no params and no plan/1"
+        )
     if arguments.positional:
         raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")
     budget = _budget(arguments)
     try:
         problem = _problem(file, arguments)
     except InstanceError as error:
-        for fault in error.faults:
-            where = f"{error.file}: {fault.path}: " if fault.path else f"{error.file}: "
-            console.note(f"rho: {where}{fault.message}" + (f" [{fault.code}]" if fault.code else ""))
+        found = [Diagnostic(fault.code or "E705", str(fault), Span(error.file, 0, 0)) for fault in error.faults]
+        for fault in found:
+            console.note(f"error[{fault.code}]: {error.file}: {fault.message}")
+        messages.answer(arguments, console, found, {})
         return Exit.USAGE
     except DirectivesRejected as error:
-        messages.show(console, error.diagnostics, error.sources)
+        messages.refuse(arguments, console, error.diagnostics, error.sources)
         return Exit.REJECTED
     except RhoError as error:
-        messages.show(console, error.diagnostics, {})
+        messages.refuse(arguments, console, error.diagnostics, {})
         return Exit.USAGE
     with planning(console):
         solved = solve(problem, budget)
@@ -69,9 +79,11 @@ def _problem(file: str, arguments: Arguments) -> Problem:
         raise UsageError(f"`{file}` is not UTF-8 text") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"`{file}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return read_instance(
+    problem = read_instance(
         file, text, None if devices is None else devices_of(devices), None if contention is None else Contention(contention)
     )  # fmt: skip
+    objectives = tuple(Objective(name) for name in dict.fromkeys(arguments.values("--objective")))
+    return replace(problem, objectives=objectives) if objectives else problem
 
 
 def _budget(arguments: Arguments) -> Budget:

@@ -16,7 +16,7 @@ from ..progress import RunProgress
 from ..requests import Request, check_outputs, data_file, permissions_of, request_of
 from ..results import wants_json
 from ..running import run_program
-from ..scheduling import Use, scheduling_of, simulation_lines
+from ..scheduling import Use, require_optimal, scheduling_of, simulation_lines
 from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
 from ..tracing import Recorder, write_trace
@@ -47,6 +47,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
     drawn: list[str] = []
 
     def ready(loaded: Loaded) -> None:
+        if arguments.has("--require-optimal"):
+            require_optimal(loaded.plan, path)
         _check_outputs(loaded, request, permissions, path)
         drawings.check(loaded, permissions)
 

@@ -108,6 +108,12 @@ class TestOrders:
         assert (found.code, found.facts) == ("SCH101", ())
         assert set(found.directives) == {there, back}
 
+    def test_directives_that_data_brings_against_each_other(self) -> None:
+        """As many lines as contradict each other are shown, and it is they that do."""
+        there, back = Before(line(3), p(1), p(2)), Before(line(5), p(2), p(0))
+        found = conflict(graph("a print d", "a>print", there, back))
+        assert (found.code, set(found.directives), found.facts) == ("SCH101", {there, back}, ("`print` needs `a`",))
+
     def test_before_itself(self) -> None:
         """S31."""
         itself = Before(line(1), p(0), p(0))

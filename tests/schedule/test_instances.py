@@ -284,6 +284,7 @@ def test_dot_devices_given_win() -> None:
         ("digraph g { TargetSystem=\"Homogeneous-2\"; a [Weight=-1] }", "the Weight of task `a` is `-1`"),
         ("digraph g { TargetSystem=\"Homogeneous-2\"; a }", "task `a` has no Weight"),
         ("digraph g { TargetSystem=\"Homogeneous-2\"; a [Weight=1]; a -> b [Weight=1] }", "there is no task `b`"),
+        ("digraph g { TargetSystem=\"Homogeneous-2\"; a [Weight=1]; a [Weight=2] }", "task `a` was there before"),
         ("digraph g { subgraph s { a } }", "subgraphs are not read"),
         ("digraph g { a < }", "cannot be read at `< }`"),
     ],

@@ -29,6 +29,7 @@ from rho.backend.schedule.profiles import (
 )
 from rho.backend.schedule.profiles.host import HostFacts, keep_calibration, machine_profile, merged
 from rho.backend.schedule.profiles.profile import Backend
+from rho.backend.schedule.profiles.shipped import profile_text
 from rho.backend.schedule.profiles.tables import GRAIN
 from rho.lang.diagnostics import Refused
 from rho.lang.render import Charset, Ink, render_text
@@ -128,6 +129,12 @@ def test_the_fingerprint_is_blind_to_the_date_alone() -> None:
     assert fingerprint(dated) == fingerprint(profile)
     slower = dataclasses.replace(profile, devices=(dataclasses.replace(profile.devices[0], launch_ns=1), *profile.devices[1:]))
     assert fingerprint(slower) != fingerprint(profile)
+
+
+def test_a_mark_of_byte_order_is_no_fault(tmp_path: Path) -> None:
+    text = profile_text("laptop")[1]
+    (tmp_path / "marked.toml").write_text(text, encoding="utf-8-sig")
+    assert fingerprint(load_profile(str(tmp_path / "marked.toml"))) == fingerprint(load_profile("laptop"))
 
 
 @pytest.mark.parametrize("path", sorted(BAD.glob("*.toml")), ids=lambda path: path.stem)

@@ -156,7 +156,7 @@ def test_faults_have_paths_and_codes(plan: Any) -> None:
     bad["phases"][1]["id"] = "x"
     ran = plan(bad)
     assert ran.code == 2
-    assert "i.json: phases[1].id: `x` is the id of phases[0] too [SCH201]" in ran.err
+    assert ran.err.startswith("error[SCH201]: ") and "i.json: phases[1].id: `x` is the id of phases[0] too\n" in ran.err
 
 
 def test_the_schema_says_what_the_reader_takes() -> None:

@@ -41,7 +41,8 @@ def find_conflict(problem: Problem, steps: Steps | None = None) -> Conflict | No
     if orders is not None:
         directives = tuple(fact.directive for fact in orders if fact.directive is not None)
         words = tuple(fact.words for fact in orders if fact.directive is None)
-        return Conflict("SCH102" if words else "SCH101", directives, words, order_hint(problem, orders))
+        several = len({directive.line for directive in directives}) > 1
+        return Conflict("SCH102" if words and not several else "SCH101", directives, words, order_hint(problem, orders))
     found = memory_conflict(problem)
     if found is not None:
         return found

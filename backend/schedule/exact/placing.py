@@ -35,7 +35,7 @@ def placing_conflict(problem: Problem) -> Conflict | None:
                     "SCH105",
                     (directive,),
                     (f"`{phase.id}` does input or output, which is done on `{home}`",),
-                    "place what it reads",
+                    "place what it reads" if any(edge.target == p for edge in problem.edges) else "place what reads it",
                 )
             if isinstance(directive, Split):
                 impossible = named - runs
@@ -194,7 +194,8 @@ def _short(problem: Problem, timer: Timer, p: int, devices: list[int], need: int
     elif len(devices) == 1:
         hint = f"a device with {bytes_text(need)} would fit; or {hint}"
     need_words = f"`{problem.phases[p].id}` needs {bytes_text(need)} with its operands"
-    return Conflict("SCH103", tuple(kept), (need_words, f"memory is {shown}", f"short {bytes_text(missing)}"), hint)
+    facts = (need_words, f"memory is {shown}", f"short {bytes_text(missing)}")
+    return Conflict("SCH103", tuple(kept), facts, hint, PhaseIndex(p))
 
 
 def memory_needed(problem: Problem, directive: Directive, p: int) -> bool:

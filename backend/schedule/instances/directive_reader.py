@@ -104,6 +104,8 @@ class Reader:
         if first.text in handlers:
             handlers[first.text](line, first, rest)
             return
+        if first.text in ("before", "issue_before"):
+            raise self.wrong(first.span, f"`{first.text}` stands between phases: `a {first.text} b`")
         guess = nearest(first.text, _VERBS)
         meant = f"; did you mean `{guess}`?" if guess else ""
         notes = ("known: " + ", ".join(_VERBS),)
@@ -163,7 +165,8 @@ class Reader:
         if len(set(devices)) < len(devices):
             raise self.wrong(tail[0].span, "a device is named twice; it takes one share", "SCH201")
         if parts and len(parts) != len(devices):
-            raise self.wrong(tail[0].span, f"{len(parts)} shares for {len(devices)} devices")
+            message = f"{len(parts)} shares for {len(devices)} device" + ("s" if len(devices) > 1 else "")
+            raise self.wrong(tail[0].span, message)
         if not self.scope.problem.phases[phase].rows:
             raise self.wrong(head[0].span, f"`{head[0].text}` is one step that cannot be split")
         self.directives.append(Split(line, phase, parts, devices))
@@ -269,7 +272,8 @@ class Reader:
         hint = f"; did you mean `{guess}`?" if guess else ""
         if word.text in _devices(self.scope.problem):
             hint = "; it is a device, and a phase is wanted here"
-        raise self.wrong(word.span, f"there is no phase `{word.text}`{hint}", fixes=_replace(word, guess))
+        notes = () if guess or not self.scope.phases else ("the phases are " + _some(sorted(self.scope.phases)),)
+        raise self.wrong(word.span, f"there is no phase `{word.text}`{hint}", fixes=_replace(word, guess), notes=notes)
 
     def one(self, words: Sequence[DirectiveWord], near: DirectiveWord) -> PhaseIndex:
         phases = self.phases(words, near)
@@ -332,6 +336,10 @@ def _devices(problem: Problem) -> list[str]:
     """Names of groups and of classes; `gpu` is a class where `gpu/gpu0` and `gpu/gpu1` are."""
     kinds = {group.id: (group.kind.partition("/")[0], group.kind) for group in problem.devices}
     return list(dict.fromkeys(name for group in problem.devices for name in (group.id, *kinds[group.id])))
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
 
 
 def _replace(word: DirectiveWord, guess: str | None) -> tuple[Fix, ...]:

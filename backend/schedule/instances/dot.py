@@ -82,6 +82,6 @@ def _weight(attributes: dict[str, str], path: str, what: str, faults: Faults, de
         return default or 0
     whole = re.fullmatch(r"([0-9]{1,15})(?:\.0*)?", text)
     if whole is None or int(whole[1]) > LARGEST:
-        faults.add(path, f"the Weight of {what} is `{text[:20]}`, not a whole number from 0")
+        faults.add(path, f"the Weight of {what} is `{text[:20]}`, not a whole number from 0 below 10¹⁵")
         return 0
     return int(whole[1])

@@ -138,7 +138,10 @@ class _Reader:
             self.fail("`->`")
         given = self.attributes()
         if len(chain) == 1:
-            self.made.nodes[first.text] = self.defaults["node"] | self.made.nodes.get(first.text, {}) | given
+            known = self.made.nodes.get(first.text, {})
+            if any(known.get(name, value) != value for name, value in given.items() if name.lower() == "weight"):
+                self.faults.add(f"line {first.line}", f"task `{first.text}` was there before, with another Weight")
+            self.made.nodes[first.text] = self.defaults["node"] | known | given
             self.made.node_lines.setdefault(first.text, first.line)
             return
         for source, target_name in pairwise(chain):

@@ -133,7 +133,7 @@ class Field:
         """A text that can stand for something in messages and directives."""
         value = self.value
         if not isinstance(value, str) or not value or value != value.strip() or not value.isprintable():
-            self.wrong("a text of at least one character, without spaces around it")
+            self.wrong("a text of at least one character, all of them visible, without spaces around it")
             return ""
         return value
 

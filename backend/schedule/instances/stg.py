@@ -62,7 +62,7 @@ def _rows(text: str, faults: Faults) -> list[_Row]:
         numbers: list[int] = []
         for word in words:
             if not (word.isascii() and word.isdigit() and len(word) <= 16 and int(word) <= LARGEST):
-                faults.add(f"line {number}", f"`{word[:20]}` is not a whole number from 0")
+                faults.add(f"line {number}", f"`{word[:20]}` is not a whole number from 0 to {LARGEST}")
                 break
             numbers.append(int(word))
         else:

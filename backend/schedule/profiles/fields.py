@@ -110,7 +110,8 @@ class Fields:
         if value is None:
             return default
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= LARGEST:
-            self.trouble(name, f"must be a whole number from {least}, not {shown(value)}")
+            most = f" to {LARGEST}" if isinstance(value, int) and value > LARGEST else ""
+            self.trouble(name, f"must be a whole number from {least}{most}, not {shown(value)}")
             return default
         return value
 

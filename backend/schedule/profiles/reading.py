@@ -168,7 +168,7 @@ def _table(fields: Fields, *, required: bool) -> Table | None:
     if size is None or ns is None:
         return None
     if len(size) != len(ns):
-        fields.trouble("ns", f"has {len(ns)} entries for {len(size)} sizes")
+        fields.trouble("ns", f"has {len(ns)} entries, and `size` has {len(size)}")
         return None
     if size[0] < 1 or any(a >= b for a, b in pairwise(size)):
         fields.trouble("size", f"must be positive and grow from entry to entry: {shown(list(size))}")
@@ -237,6 +237,16 @@ def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problem
                 guess = nearest(end, list(counts))
                 meant = f"; did you mean `{guess}`?" if guess else ""
                 problems.add(f"link[{place}].{name}", f"there is no device `{end}`{meant}")
+    joined: dict[tuple[str, str], int] = {}
+    for place, link in enumerate(links):
+        if link.source == link.target and counts.get(link.source, 2) == 1:
+            problems.add(f"link[{place}].to", f"`{link.target}` is one device, and the link's other end already")
+        ways = [(link.source, link.target)] + [(link.target, link.source)] * (link.duplex is not Duplex.SIMPLEX)
+        before = next((joined[way] for way in ways if way in joined), None)
+        if before is not None and link.source and link.target:
+            message = f"link[{before}] joins `{link.source}` and `{link.target}` already"
+            problems.add(f"link[{place}].to", message, 'one link for each direction has `duplex = "simplex"`')
+        joined |= {way: place for way in ways if way not in joined}
 
 
 def _exists(end: str, counts: dict[str, int]) -> bool:

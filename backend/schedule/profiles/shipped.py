@@ -31,7 +31,7 @@ def profile_text(name: str) -> tuple[str, str]:
     names = shipped_names()
     path = FOLDER / f"{name}.toml" if name in names else Path(name)
     try:
-        return (f"<profile {name}>" if name in names else name), path.read_text(encoding="utf-8")
+        return (f"<profile {name}>" if name in names else name), path.read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
         guess = nearest(name, names)
         meant = f"; did you mean `{guess}`?" if guess else ""

@@ -9,7 +9,7 @@ Neighbours: `plan_of` (makes the plan again), `planning` (asks, when nothing els
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from ...graph import traverse
@@ -27,7 +27,7 @@ from .problem_of import ProgramProblem
 
 CODE: Final = "V12"
 PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread")
-METHODS: Final = ("none", "bound", "certificate", "z3")
+METHODS: Final = ("none", "bound", "certificate", "search", "z3")
 
 
 def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
@@ -36,7 +36,11 @@ def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, comp
     found = [fault for part in PARTS for fault in _differences(said[part], made[part], part)]
     for part in ("buffers", "peak"):
         found += _differences(said["main"][part], made["main"][part], f"main.{part}")
+    found += _queue_faults(said["main"]["queues"], made["main"]["queues"])
     if plan.prediction is not None:
+        aims = [objective.value for objective in program.problem.objectives]
+        if [name for name, _ in plan.prediction.objectives] != aims:
+            found.append(_fault("prediction.objectives", [name for name, _ in plan.prediction.objectives], aims))
         found += _differences(said["prediction"]["objectives"], made["prediction"]["objectives"], "prediction.objectives")
         if plan.prediction.proof.method not in METHODS:
             found.append(_fault("prediction.proof.method", plan.prediction.proof.method, "none of the methods of proof"))
@@ -68,12 +72,29 @@ def single_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     return [fault for part in sorted(made) for fault in _differences(said[part], made[part], part)]
 
 
+def _queue_faults(said: Sequence[Any], made: Sequence[Any]) -> Iterator[str]:
+    """Which devices and channels have queues, and how many bytes each transfer moves."""
+    names, right = ([f"{queue['kind']} of {queue['device']}" for queue in queues] for queues in (said, made))
+    for name in names:
+        if name not in right:
+            yield _fault("main.queues", name, ", ".join(right))
+    moved = {_transfer(step): step["bytes"] for queue in made for step in queue["steps"] if step["step"] == "transfer"}
+    for queue in said:
+        for step in queue["steps"]:
+            if step["step"] == "transfer" and (size := moved.get(_transfer(step))) is not None and size != step["bytes"]:
+                yield _fault(f"bytes of the transfer of %{step['value']} to {step['target']}", step["bytes"], size)
+
+
+def _transfer(step: Any) -> tuple[Any, ...]:
+    return (step["value"], step["source"], step["target"], *step["units"], step["partial"], step["start"])
+
+
 def _baseline_faults(said: tuple[Baseline, ...], program: ProgramProblem) -> Iterator[str]:
     made = {one.name: one.ticks for one in baselines(Costs(Timer(program.problem)))}
+    if [one.name for one in said] != list(made):
+        yield _fault("prediction.baselines", ", ".join(one.name for one in said), ", ".join(made))
     for one in said:
-        if one.name not in made:
-            yield _fault("prediction.baselines", one.name, "none of the ways it is compared with")
-        elif made[one.name] != one.ticks:
+        if one.name in made and made[one.name] != one.ticks:
             yield _fault(f"prediction.baselines of {one.name}", one.ticks, made[one.name])
 
 

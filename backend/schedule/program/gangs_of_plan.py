@@ -11,6 +11,7 @@ from dataclasses import replace
 from ...graph.phases import Loop, PhaseId
 from ..plan import JoinStep, LoopStep, Plan, SubPlan
 from ..verifier import verify_schedule
+from .plan_of import sub_plan_of
 from .problem_of import ProgramProblem
 from .schedule_of import NotOfThisProblem, schedule_of
 from .turning import Gang, Planned, Setting, left_by, turning
@@ -43,6 +44,20 @@ def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
         for one in gang.plans:
             found = verify_schedule(one.problem, one.schedule)
             yield from (f"{fault.code.value}: a turn of loop #{id}: {fault.message}" for fault in found)
+
+
+def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
+    """Buffers and peaks of turns that are not what their steps give."""
+    for id, gang in gangs.items():
+        for one in gang.plans:
+            problem = ProgramProblem(one.problem, one.turn.bound, one.turn.bound.graph.phases, one.cuts)
+            made = sub_plan_of(problem, one.schedule, one.turn.left)
+            for what, said, right in (
+                ("buffers", one.plan.buffers, made.buffers),
+                ("peak", sorted(one.plan.peak), sorted(made.peak)),
+            ):
+                if said != right:
+                    yield f"V12: `{what}` of a turn of loop #{id} are not those of its steps"
 
 
 def _parts(plan: Plan, loop: PhaseId) -> Iterator[tuple[str, LoopStep | JoinStep]]:

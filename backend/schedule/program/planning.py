@@ -26,13 +26,13 @@ from ..fences import synchronise
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
 from ..plan import Plan
-from ..problem import Answer, Conflict, Directive, Objective, PhaseIndex, Problem, Speculate, Status
+from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Speculate, Status
 from ..profiles import Profile, fingerprint
 from ..verifier import verify
 from .checking import check_plan
 from .described import description_faults, label_faults
 from .gangs import bound_together, plan_together
-from .gangs_of_plan import faults_of, gangs_of
+from .gangs_of_plan import described_faults, faults_of, gangs_of
 from .plan_of import plan_of
 from .problem_of import ProgramProblem, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of
@@ -91,7 +91,7 @@ def plan_program(
         )
         answer = replace(answer, speculated=apart)
     if answer.schedule is None or answer.status is Status.ABORTED:
-        raise _without_plan(answer, core, program.problem.tick_ns)
+        raise _without_plan(answer, core, program)
     hash = program_hash(core)
     plan = plan_of(program, answer, hash)
     faults = check_plan(plan, bound)
@@ -100,7 +100,7 @@ def plan_program(
         program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
         answer = replace((planner or _best)(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
-            raise _without_plan(answer, core, program.problem.tick_ns)
+            raise _without_plan(answer, core, program)
         plan = plan_of(program, answer, hash)
         faults = check_plan(plan, bound)
     wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
@@ -169,14 +169,23 @@ def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence
     return replace(program, problem=replace(program.problem, objectives=wanted))
 
 
-def _without_plan(answer: Answer, core: Core, tick_ns: int) -> Rejected | RunFailed:
+def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Rejected | RunFailed:
     """Why there is no plan."""
     span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
-    if answer.status is Status.ABORTED:
-        return RunFailed([Diagnostic("E709", "the planner was stopped before it had a plan", span)])
-    if answer.conflict is None:
-        message = "no plan was found within the budget, nor that there is none"
-        return RunFailed([Diagnostic("E709", message, span)])
+    tick_ns = program.problem.tick_ns
+    if answer.status is Status.ABORTED or answer.conflict is None:
+        message, hint = "the planner was stopped before it had a plan", "search longer with `--budget SECONDS`"
+        if program.problem.directives:
+            message = "no plan that obeys all directives was found within the budget, nor a proof that there is none"
+            hint += ", or ask for less"
+        notes: tuple[str, ...] = (hint,)
+        if any(isinstance(directive, Deadline) for directive in program.problem.directives):
+            from ..exact.conflict import certified_bound
+
+            notes = (f"certain is that none is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
+        return RunFailed([Diagnostic("E709", message, span, notes=notes)])
+    if answer.conflict.phase is not None and not answer.conflict.directives:
+        span = program.phases[answer.conflict.phase].span
     return Rejected([conflict_diagnostic(answer.conflict, span, tick_ns)])
 
 
@@ -195,7 +204,8 @@ def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Di
     said = [f"`{' '.join(line.text.split())}` (line {line.number})" for line in lines]
     message = "these cannot all hold: " + "; ".join((*said, *(_in_time(fact, tick_ns) for fact in conflict.facts)))
     labels = tuple(Label(span, "and this") for span in spans[1:])
-    notes = () if conflict.hint is None else (_in_time(conflict.hint, tick_ns),)
+    hint = conflict.hint or ("leave out one of these lines" if len({*lines}) > 1 else "leave out this line")
+    notes = (_in_time(hint, tick_ns),)
     return Diagnostic(conflict.code, message, spans[0] if spans else elsewhere, labels=labels, notes=notes)
 
 
@@ -230,7 +240,8 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
         program, _ = with_directives(problem_of(form, profile, gangs=gangs), core, _objectives(plan), bound)
         answer = answer_of(plan, program)
-        return [*faults_of(gangs), *_violations(program, answer)] or description_faults(plan, program, answer, compared)
+        wrong = [*faults_of(gangs), *_violations(program, answer)]
+        return wrong or [*description_faults(plan, program, answer, compared), *described_faults(gangs)]
     except NotOfThisProblem as problem:
         return [f"V1: {problem}"]
 

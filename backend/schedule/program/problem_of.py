@@ -150,7 +150,9 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
             device = profile.devices[0]
             operation = missing_operation(phase, bound, device) or op_name(phase)
             names = ", ".join(group.id for group in groups)
-            problems.append(Diagnostic("SCH104", f"no device can run `{operation}`: {names} have no table for it", phase.span))
+            message = f"no device can run `{operation}`: no table of {names} is for it"
+            notes = (f'add `[device.op."{operation}"]` to a device of the profile (docs/devices.md)',)
+            problems.append(Diagnostic("SCH104", message, phase.span, notes=notes))
     if problems:
         raise Refused(problems)
 
