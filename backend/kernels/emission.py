@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...typechecker.elements import Kind
-from .ir import FAILURE_WORDS, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
+from .fetching import fetch, move_to_rows
+from .ir import FAILURE_WORDS, FETCH, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
 from .parts import load_part
 from .scalar_text import STORED, Vectors, literal_bits
 from .writer import Loop, Writer
@@ -59,7 +60,11 @@ class Emission:
                 case Coordinate(axis):
                     depths.append(axis + 1)
                 case Apply(args=args):
-                    depths.append(max((depths[arg] for arg in args), default=0))
+                    depth = max((depths[arg] for arg in args), default=0)
+                    if node.function == FETCH:
+                        moves = self.kernel.operands[node.parameter].moves
+                        depth = max(depth, *(axis + 1 for axis, on in enumerate(moves) if on), 0)
+                    depths.append(depth)
                 case Literal() | Argument():
                     depths.append(0)
         return depths
@@ -155,6 +160,7 @@ class Emission:
         for place in range(len(self.kernel.body)):
             if self.depths[place] == depth and place in self.needed:
                 self.known[place] = self._node(place, self.known, {}, coordinates)
+        move_to_rows(self, depth)
         self.flush_checks(None)
 
     def evaluate(self, cursors: dict[int, Cursor], coordinates: dict[int, str]) -> dict[int, str]:
@@ -229,6 +235,8 @@ class Emission:
             case Coordinate(axis):
                 first = v.splat(Kind.I64, coordinates[axis])
                 return v.binary("add", Kind.I64, first, v.counting()) if axis == self.kernel.vector_axis else first
+            case Apply() as node if node.function == FETCH:
+                return fetch(self, place, node, [known[arg] for arg in node.args], cursors.get(node.parameter))
             case Apply() as node:
                 return v.apply(place, node, [known[arg] for arg in node.args])
 

@@ -16,7 +16,7 @@ from typing import Final
 from ...typechecker.elements import Kind
 from .build import used_nodes
 from .emission import Emission
-from .ir import Apply, Coordinate, Form, Kernel, Load, Step, kind_of
+from .ir import FETCH, Apply, Coordinate, Form, Kernel, Load, Step, kind_of
 from .maps import store_vector, write_vectors
 from .nest import Nest
 from .scalar_text import STORED
@@ -33,6 +33,8 @@ def with_flat_rows(kernel: Kernel, nest: Nest) -> Kernel:
         return kernel
     length = nest.sizes[-1]
     if any(one.kind.is_complex for one in (*kernel.operands, *kernel.results)):
+        return kernel
+    if any(isinstance(node, Apply) and node.function == FETCH for node in kernel.body):
         return kernel
     if not 2 <= length <= _LONGEST or nest.sizes[-2] < max(_ROWS, kernel.lanes):
         return kernel

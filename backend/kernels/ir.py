@@ -33,6 +33,7 @@ ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
 FAILURE_WORDS: Final = 1
+FETCH: Final = "fetch"
 NAME: Final = "kernel"
 """The name of the function that is printed."""
 
@@ -103,7 +104,10 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on)."""
+    """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on).
+
+    `FETCH` is an item of operand number `parameter`: its arguments are an index, the number of items that the indexed axis has, and
+    the bytes between them; an index outside it is a failed check.  On that axis the operand itself does not move."""
 
     function: str
     args: tuple[int, ...]

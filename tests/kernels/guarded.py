@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.kernels import policy
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, hashing, scanning, selecting, sorting, structured
+from rho.backend.run.cpu import compiled, gathering, hashing, scanning, selecting, sorting, structured
 from rho.backend.run.cpu.library.keys import order_columns
 from rho.backend.run.cpu.scalars import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
-from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
+from rho.tests.kernels.phases import SPAN, apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
 PAGE = mmap.PAGESIZE
@@ -154,6 +155,32 @@ def short_rows(kind: Kind, threads: int) -> None:
         check(("short", cells, length), phase([3, cells, length], [left, right], body, [3, 2], "add"), arrays, threads)
 
 
+def gathers(kind: Kind, threads: int) -> None:
+    """Items and rows by indices, some of them outside."""
+    attributes = {"axis": 0, "checked": True, "fills": False}
+    phase_of_gather = LibraryPhase(PhaseId(1), SPAN, "gather", (ValueId(0), ValueId(1)), (ValueId(2),), attributes, (), ())
+    for rows, cell, count in ((1, (), 1), (7, (), 1153), (900, (), 130), (70, (33,), 41), (3, (16,), 517)):
+        table = inside(data(kind, rows * int(np.prod(cell)), 1).reshape(rows, *cell))
+        indices = inside(np.random.default_rng(2).integers(0, rows, count))
+        run = gathering.gather_run(phase_of_gather, [kind, Kind.I64], table, indices, threads)
+        assert run is not None
+        assert same_bits(np.ascontiguousarray(run.gathered(table, indices)), table[indices]), (rows, cell, count)
+        for bad in (-1, rows, 1 << 60, -(1 << 63)):
+            indices[count // 2] = bad
+            assert run.gathered(table, indices) is None
+
+
+def complexes(kind: Kind, threads: int) -> None:
+    part = Kind.F64 if kind is Kind.C128 else Kind.F32
+    body = [read(0, kind), read(1, kind), apply("mul", (0, 1), kind), apply("abs", (2,), kind)]
+    for n in (1, 15, 129, 4099):
+        line, back = projection([n], [n], [0]), projection([n], [n], [0], [-1], [n - 1])
+        items = [inside(data(part, 2 * n, seed).view(np.complex128 if kind is Kind.C128 else np.complex64)) for seed in (1, 2)]
+        for nodes, function in (([2, 3], None), ([2, 3], "add")):
+            for left, right in both(phase([n], [line, back], body, nodes, function), items, threads):
+                assert np.array_equal(left, right, equal_nan=True), (kind, n)
+
+
 def together(count: int) -> None:
     """Threads that compile, load and run the same and other kernels, some of them in the background."""
     structured._kept.clear()
@@ -190,6 +217,8 @@ def main() -> None:
     compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
     for threads in (1, 2, 3):
         searches(threads)
+        complexes(Kind.C128, threads)
+        complexes(Kind.C64, threads)
         for kind in (Kind.F64, Kind.F32, Kind.BOOL, Kind.U8):
             maps(kind, threads)
             reductions(kind, "or" if kind is Kind.BOOL else "max", threads)
@@ -201,6 +230,7 @@ def main() -> None:
                 scans(kind, "add", threads)
             scans(kind, "or" if kind is Kind.BOOL else "max", threads)
             selections(kind, threads)
+            gathers(kind, threads)
             orders(kind, threads)
     del os.environ[policy.SWITCH]
     compiled.STREAMED, compiled.room = 1 << 12, pool.room  # type: ignore[misc]

@@ -26,6 +26,7 @@ from ...graph.phases import (
     AxisKind,
     Constant,
     Input,
+    LibraryPhase,
     Loop,
     Output,
     Phase,
@@ -48,6 +49,7 @@ from ..native import native
 from ..pool import ALIGNMENT, LEAST
 from .compiled import Bound, CompiledRun, compile_kernel, layout_of
 from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
+from .gathering import gather_run
 from .kinds import DTYPES, NumArray, constants
 from .launching import Base, Block, combining_words, launch_words, moved, words_of
 from .loops import LoopRun, compile_loop_kernel
@@ -140,8 +142,21 @@ class _Linker(Draft):
                 self.prints += 1
             case Structured():
                 self.structured(phase, overwrite)
+            case LibraryPhase(op="gather"):
+                self.gather(phase)
             case _:
                 raise Refused(Verdict.NEVER)
+
+    def gather(self, phase: LibraryPhase) -> None:
+        """Items by indices."""
+        table, indices = phase.args
+        kinds = [self.types.kind(table), self.types.kind(indices)]
+        run = gather_run(phase, kinds, self.examples[table], self.examples[indices], self.threads)
+        if run is None:
+            raise Refused(Verdict.NEVER)
+        arrays = [np.asarray(view(self.examples[value])) for value, view in run.views]
+        operands = [self.base(array, value, None) for array, (value, _) in zip(arrays, run.views, strict=True)]
+        self.run(run, arrays, operands, phase.results)
 
     def structured(self, phase: Structured, overwrite: ValueId | None) -> None:
         run = compile_structured(phase, self.types.kind, self.types.number, self.threads)

@@ -53,17 +53,20 @@ def _grade(call: Call, arrays: Arrays) -> NumArray | None:
     return graded(arrays[0], call.operand_kind(0), call.flag("descending"), call.threads)
 
 
-def _sort(call: Call, arrays: Arrays) -> NumArray | None:
-    """`x[⍋x]`: NumPy's sort, in memory of the pool."""
+def _gather(call: Call, arrays: Arrays) -> NumArray | None:
+    """By a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool."""
     order = call.phase.attributes.get("sorts")
     if order is None:
-        return None
+        from ..gathering import gather_run
+
+        run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
+        return None if run is None else run.gathered(arrays[0], arrays[1])
     from .grading import sorted_items
 
     return sorted_items(arrays[0], descending=order == "down")
 
 
 COMPILED: Final[dict[str, Compiled]] = {
-    "scan": _scan, "compress": _compress, "where": _where, "grade": _grade, "gather": _sort,
+    "scan": _scan, "compress": _compress, "where": _where, "grade": _grade, "gather": _gather,
     "contract": contract_floats,
 }  # fmt: skip
