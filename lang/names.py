@@ -165,6 +165,17 @@ def bind_member(binding: Binding, scope: Scope, module: Token, member: Token) ->
     raise binding.problem("E001", f"module `{module.text}` has no `{member.text}`{hint}", binding.of(member), fixes=fixes)
 
 
+_ELSEWHERE = {
+    "⎕UCS": "`i64 text` gives the code points of text, `char codes` the text",
+    "⎕C": "look letters up in an alphabet of your own: `⎕A[lower⍳x]`",
+    "⎕FMT": "`⍕x` formats",
+    "⎕CT": "comparisons are exact",
+    "⎕PP": "numbers print with ten digits",
+    "⎕RL": "random numbers come from a key: `key?shape`",
+    "⎕TS": "a program reads no clock: give the date as an `input` or a `param`",
+}
+
+
 def bind_quad(binding: Binding, token: Token) -> Unit:
     """A library function or a system constant: `⎕fft`, `⎕A`."""
     name, span = token.text, binding.of(token)
@@ -175,6 +186,8 @@ def bind_quad(binding: Binding, token: Token) -> Unit:
     if name == "⎕":
         message = "`⎕` reads nothing; `⎕←x` prints x, and data comes in through `input`"
         raise binding.problem("E001", message, span)
+    if name in _ELSEWHERE:
+        raise binding.problem("E001", f"there is no `{name}`", span, notes=(_ELSEWHERE[name],))
     meant = nearest(name, sorted(system for system in FUNCTIONS | SYSTEM_CONSTANTS if system.startswith("⎕")))
     if meant is not None:
         raise binding.problem("E001", f"there is no `{name}`; did you mean `{meant}`?", span,

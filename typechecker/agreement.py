@@ -17,7 +17,7 @@ from ..lang.source import Span
 from .display import show_type
 from .obligations import Obligation, Relation, SizeFact
 from .operands import Operand
-from .sizes import Size
+from .sizes import ONE, Size
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -96,6 +96,8 @@ def hints(
         return (said,), ()
     if rank == len(long_frame) and rank > 1 and short_frame == long_frame[::-1]:
         return turned(b, short, span)
+    if any(a != b and ONE in (a, b) for a, b in zip(long_frame, short_frame, strict=False)):
+        return ("an axis of length 1 is not stretched: use a scalar (`⊃x`)",), ()
     if any(s.is_runtime() for s in (*long_frame, *short_frame)):
         return ("select from both with the same mask: `(m⌿x) … m⌿y`",), ()
     return (), ()

@@ -75,6 +75,7 @@ class Builder(Conversions):
         self.proved_body = False
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
+        self.logarithms: dict[ValueId, int] = {}
         self.negated: dict[ValueId, Operand] = {}
         self.residues: dict[ValueId, Size] = {}
         self._definitions: dict[ValueId, Op] = {}

@@ -125,3 +125,36 @@ def test_the_formatter_refuses_what_no_program_has(text: str) -> None:
 
 def test_the_formatter_keeps_axes() -> None:
     assert format_source(Source("<test>", "x[1;;y[2;3]]")) == "x[1;;y[2;3]]\n"
+
+
+INSTEAD = [
+    ("{≢⍵}⌸'banana'", "E133", "{≢⍵}⌸", "to count how often each item of x occurs write `+/(∪x)∘.=x`"),
+    ("2⊥⍣¯1⊢10", "E601", "¯1", "functions have no inverses: write the other one, as `2 2 2⊤x` for digits of `2⊥`"),
+    ("⎕UCS 'a'", "E001", "⎕UCS", "`i64 text` gives the code points of text, `char codes` the text"),
+    ("⎕C 'a'", "E001", "⎕C", "look letters up in an alphabet of your own: `⎕A[lower⍳x]`"),
+    ("2⍕3.14", "E133", "⍕", "round before formatting: `⍕0.01×⌊0.5+100×x`"),
+    (
+        "1 0⊂1 2",
+        "E620",
+        "⊂",
+        "arrays do not nest: cut with masks (`m⌿x`), or sum the items of each part with `k f⌸ (idx ⋄ values)`",
+    ),
+    ("'ab' 'cd'", "E111", "'ab'", "`↑'ab' 'cde'` pads texts to the rows of a matrix"),
+    (
+        "1 'a'",
+        "E111",
+        "1 'a'",
+        "one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or join text with `⍕` of the numbers",
+    ),
+    ("(,1)+1 2 3", "E101", "+", "an axis of length 1 is not stretched: use a scalar (`⊃x`)"),
+    ("⊃0⍴1.5", "E204", "⊃", "join a default: `⊃x,0`"),
+    ("⊃''", "E204", "⊃", "join a default: `⊃x,' '`"),
+    ("-⍨\\⍳70", "E402", "-⍨\\", "at most 64 items, a number known when checked; a scan with a dfn is a left fold of any length"),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "at", "note"), INSTEAD)
+def test_a_refusal_says_what_to_write_instead(text: str, code: str, at: str, note: str) -> None:
+    found = only(text)
+    assert (found.code, text[found.span.start : found.span.end]) == (code, at)
+    assert note in found.notes

@@ -19,7 +19,7 @@ from ..types import ArrayType
 from . import indexing
 from .axes import from_front, to_front
 from .context import Context, is_poisoned, leaves, rebuild
-from .functions import FunctionValue, PrimitiveFunction
+from .functions import FunctionValue
 from .lifting import lift
 from .literals import stack
 from .states import Mismatch, Stable, Unstable, stabilise
@@ -155,14 +155,17 @@ def scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
     return rebuild(value, ctx.builder.emit_many(make, types, span))
 
 
-def scan_by_prefixes(ctx: Context, function: PrimitiveFunction, x: Operand, axis: int, span: Span) -> Value:
+def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operand, axis: int, span: Span) -> Value:
     """A scan with a primitive that has no linear form: the reduction of every prefix, for short axes."""
     from .reduce_scan import along
 
     count = x.type.shape[axis].constant
     if count is None or count > UNROLL_LIMIT or count == 0:
         return ctx.error(
-            "E402", f"a scan with `{function.glyph}` is not supported on an axis of {x.type.shape[axis]} items", span
+            "E402",
+            f"a scan with `{name}` is not supported on an axis of {x.type.shape[axis]} items",
+            span,
+            notes=(f"at most {UNROLL_LIMIT} items, a number known when checked; a scan with a dfn is a left fold of any length",),
         )
     front = to_front(ctx, x, axis, span)
     parts: list[Operand] = []

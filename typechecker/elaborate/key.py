@@ -26,7 +26,8 @@ def key(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value
     """Bins 0..k-1 (counted from the index origin); an unused bin holds the function's identity."""
     function = simplified(as_function(ctx, derived.operands[0], "⌸", derived.span))
     if left is None:
-        return ctx.error("E133", "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span)
+        return ctx.error("E133", "`f⌸` needs the number of bins on its left: `k f⌸ (idx ⋄ values)`", span,
+                         notes=("to count how often each item of x occurs write `+/(∪x)∘.=x`",))  # fmt: skip
     count = single(ctx, left, span)
     if count.poisoned:
         return count

@@ -88,10 +88,16 @@ def strand(ctx: Context, node: tree.Strand, scope: Scope) -> Operand:
                 "E111",
                 "a strand joins scalars, but this item is " + what,
                 part.span,
-                notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple",),
+                notes=("use [a ⋄ b] to stack arrays of one shape, or (a ⋄ b) for a tuple", *_texts(items)),
             )
         scalars.append(item)
     return vector_of(ctx, scalars, node.span)
+
+
+def _texts(items: Sequence[Value]) -> tuple[str, ...]:
+    """What stacks texts of unequal lengths."""
+    texts = all(isinstance(x, Operand) and x.type.element.kind is Kind.CHAR for x in items)
+    return ("`↑'ab' 'cde'` pads texts to the rows of a matrix",) if texts else ()
 
 
 def evaluate(ctx: Context, nodes: Sequence[tree.Expression], scope: Scope) -> list[Value]:
@@ -106,11 +112,14 @@ def vector_of(ctx: Context, scalars: Sequence[Operand], span: Span) -> Operand:
     return stack(ctx, scalars, span, "E111", "a strand needs items of one type, but these mix text and numbers")
 
 
+_APART = ("one array holds one type: keep them apart in a tuple `(a ⋄ b)`, or join text with `⍕` of the numbers",)
+
+
 def stack(ctx: Context, cells: Sequence[Operand], span: Span, code: str, mixed: str) -> Operand:
     """Cells of one shape along a new leading axis, promoted."""
     builder = ctx.builder
     if combine.joint_element(ctx, [cell.type.element for cell in cells]) is None:
-        return ctx.error(code, mixed, span)
+        return ctx.error(code, mixed, span, notes=_APART if code == "E111" else ())
     parts = common(builder, cells, span, mixed)
     if parts is None:
         return builder.poison(span)

@@ -91,9 +91,10 @@ def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
         return None
     static = x.static[0] if isinstance(x.static, tuple) and x.static else x.static
     if isinstance(static, Size):
-        fits = ctx.builder.require(
-            Obligation(SizeFact(Relation.AT_MOST, ZERO, static), "E601", span, f"a loop cannot run {static} times")
-        )
+        inverse = ("functions have no inverses: write the other one, as `2 2 2⊤x` for digits of `2⊥`",)
+        notes = inverse if static.constant is not None else ()
+        fact = SizeFact(Relation.AT_MOST, ZERO, static)
+        fits = ctx.builder.require(Obligation(fact, "E601", span, f"a loop cannot run {static} times", notes=notes))
         return static if fits else None
     if not element.kind.is_integer and element.kind is not Kind.BOOL:
         ctx.error("E601", f"a trip count is an integer, but this is {element.kind.value}", span)

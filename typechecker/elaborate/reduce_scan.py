@@ -28,7 +28,7 @@ from .context import Context, is_poisoned
 from .expressions import single
 from .functions import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
 from .lifting import lift
-from .patterns import simplified
+from .patterns import commuted_primitive, simplified
 from .pervasive import is_scalar_primitive
 from .values import cast, static_vector
 
@@ -258,7 +258,7 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
 
 def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
     simple = simplified(function)
-    associative = isinstance(function, PrimitiveFunction) or (isinstance(simple, PrimitiveFunction) and simple.glyph in "+×∧∨⌈⌊")
+    associative = not isinstance(function, DfnFunction) or (isinstance(simple, PrimitiveFunction) and simple.glyph in "+×∧∨⌈⌊")
     if associative and isinstance(simple, PrimitiveFunction) and is_scalar_primitive(simple, dyadic=True):
         fold = scalar_fold(ctx, simple, x, span)
         if fold is None:
@@ -269,7 +269,12 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
             type_ = ArrayType(_bounded(fold, x.type.element) or fold.element, x.type.shape)
             return ctx.builder.emit(lambda result: Scan(result, made.function, arg.value, axis), type_, span)
     if isinstance(function, PrimitiveFunction):
-        return folds.scan_by_prefixes(ctx, function, x, axis, span)
+        if function.glyph == "⊢" or x.type.shape[axis].constant == 0:
+            return x
+        return folds.scan_by_prefixes(ctx, function, function.glyph, x, axis, span)
+    commuted = commuted_primitive(simple)
+    if commuted is not None and is_scalar_primitive(commuted, dyadic=True):
+        return x if x.type.shape[axis].constant == 0 else folds.scan_by_prefixes(ctx, simple, f"{commuted.glyph}⍨", x, axis, span)
     return folds.scan_axis(ctx, function, x, axis, span)
 
 

@@ -63,7 +63,7 @@ DYADIC: dict[str, DyadicRule] = {
     "|": arithmetic.residue,
     "÷": arithmetic.divide,
     "*": powers.power,
-    "⍟": arithmetic.float_dyadic("log"),
+    "⍟": powers.logarithm,
     "√": arithmetic.float_dyadic("root"),
     "!": arithmetic.float_dyadic("binomial"),
     "○": powers.circular,
@@ -116,6 +116,13 @@ def apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operan
         b.glyph = outer
 
 
+_INSTEAD = {
+    "?": ("`key?shape` gives numbers from 0 to 1, the same for the same key: one of 0..n-1 is `⌊n×key?⍬`",),
+    "⍕": ("round before formatting: `⍕0.01×⌊0.5+100×x`",),
+    "⊂": ("arrays do not nest: cut with masks (`m⌿x`), or sum the items of each part with `k f⌸ (idx ⋄ values)`",),
+}
+
+
 def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Operand | None, span: Span) -> Value:
     if glyph == "¿" and isinstance(left, Operand):
         return logic.select(b, left, right, axis, span)
@@ -127,15 +134,15 @@ def _apply(b: Builder, glyph: str, left: Value | None, right: Value, axis: Opera
         return b.error("E305", f"`{glyph}` takes arrays, but this argument is a tuple", span,
                        notes=("take a tuple apart with `(a b) ← t`",))  # fmt: skip
     if glyph not in MONADIC and glyph not in DYADIC and glyph != "¿":
-        return b.error("E620", f"`{glyph}` is not a function of this language", span)
+        return b.error("E620", f"`{glyph}` is not a function of this language", span, notes=_INSTEAD.get(glyph, ()))
     if left is None:
         monadic = MONADIC.get(glyph)
         if monadic is None:
-            return b.error("E133", f"`{glyph}` takes a left argument too", span)
+            return b.error("E133", f"`{glyph}` takes a left argument too", span, notes=_INSTEAD.get(glyph, ()))
         return monadic(b, right, axis, span)
     dyadic = DYADIC.get(glyph)
     if dyadic is None:
-        return b.error("E133", f"`{glyph}` takes no left argument", span)
+        return b.error("E133", f"`{glyph}` takes no left argument", span, notes=_INSTEAD.get(glyph, ()))
     return dyadic(b, left, right, axis, span)
 
 

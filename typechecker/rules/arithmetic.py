@@ -328,7 +328,9 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
         exact = b.quotients.get(y.value)
         if exact is not None:
             return _exact(b, function, y, exact, span)
-        made = b.scalar(function, (y,), Element(kind if kind.is_complex else Kind.I64), span)
+        digits = b.logarithms.get(y.value)
+        element = Element(kind if kind.is_complex else Kind.I64) if digits is None else ranged(Kind.I64, 0, digits)
+        made = b.scalar(function, (y,), element, span)
         return with_static(made, _literal_rounding(function, y))
 
     return rule

@@ -183,9 +183,11 @@ def first(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         return b.poison(span)
     if x.type.rank == 0:
         return x
+    default = "' '" if x.type.element.kind is Kind.CHAR else "0"
+    notes = (f"join a default: `⊃x,{default}`",) if x.type.rank == 1 else ()
     for size in x.type.shape:
         message = "this array is empty" if size == ZERO else f"there is no first element if {size} is 0"
-        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, size), "E204", span, message, (label(b, x),))):
+        if not b.require(Obligation(SizeFact(Relation.AT_MOST, ONE, size), "E204", span, message, (label(b, x),), notes)):
             return b.poison(span)
     constant = None if not x.constant else x.constant[:1]
     static = x.static[0] if isinstance(x.static, tuple) and x.static else None

@@ -1,19 +1,21 @@
-"""`*` and `○` dyadic: powers that keep integers, and the circular functions picked by a literal."""
+"""`* ⍟ ○` dyadic: powers that keep integers, numbers of digits, and the circular functions picked by a literal."""
 
 from __future__ import annotations
 
 from ...lang.source import Span
 from ..builder import Builder
 from ..core import Stack
-from ..elements import Element, Kind, arithmetic, promote_kinds
+from ..elements import Element, Kind, arithmetic, integer_range, limits, promote_kinds
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
 from ..sizes import Size, number
 from ..types import ArrayType
-from .arithmetic import bounded, floats, integer_static
+from .arithmetic import bounded, float_dyadic, floats, integer_static
 from .common import fit_weak, item_of, require_numbers, with_static
 from .static_arguments import no_axis, static_sizes
+
+MOST_BASE = 2**53
 
 
 def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -82,3 +84,16 @@ def _circular(b: Builder, code: int, right: Operand, span: Span) -> Operand:
     kind = FUNCTIONS["circular"].result_kind(x.type.element.kind, code)
     assert kind is not None
     return b.scalar("circular", (x,), Element(kind), span, parameter=code)
+
+
+def logarithm(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
+    """`b⍟x`, remembering how great `⌊b⍟n` can be for an integer n (a number of digits; of 0 and below there is none)."""
+    made = float_dyadic("log")(b, left, right, axis, span)
+    element, base = right.type.element, left.constant[0] if left.constant and not left.type.rank else None
+    if not isinstance(made, Operand) or not isinstance(base, int | float) or not 2 <= base < MOST_BASE:
+        return made
+    if limits(element.kind) is not None:
+        greatest = integer_range(element)[1] if element.below is None else None
+        bits = 63 if greatest is None else max(greatest, 1).bit_length()
+        b.logarithms[made.value] = -int(-bits // (int(base).bit_length() - 1)) + 1
+    return made
