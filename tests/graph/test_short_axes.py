@@ -13,6 +13,7 @@ from rho.backend.graph.passes import places, short_axes
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.kernels import policy
 from rho.backend.run.binding import bind_sizes
+from rho.backend.run.cpu import space
 from rho.tests.backend.differential import checked, run_both
 
 DECLARED = """input p : f64[n 3]
@@ -125,3 +126,22 @@ def test_windows_are_read_at_fixed_distances() -> None:
     found = phases_of("input I : i64[n m]\noutput r ← {+/,⍵×3 3⍴⍳9}⌺3 3 ⊢ I\n", {"I": np.ones((40, 30), np.int64)})
     reads = [read for phase in found if isinstance(phase, Structured) for read in phase.reads]
     assert len(reads) >= 8 and all(isinstance(stage, Affine) for read in reads for stage in read.projection.stages)
+
+
+@pytest.mark.parametrize("kind", ["f64", "f32", "i64", "u8", "bool"])
+def test_places_of_long_vectors(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut for the team, of equals the first; NaN is never the place where there is another."""
+    monkeypatch.setattr(space, "THREADED", 1)
+    dtype = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "u8": np.uint8, "bool": np.bool_}[kind]
+    rng = np.random.default_rng(3)
+    for n in (1, 7, 5000, 40_000):
+        for share in (0.0, 0.01, 1.0):
+            x = rng.integers(0, 2 if kind == "bool" else 90, n).astype(dtype)
+            if kind.startswith("f"):
+                x[rng.random(n) < share] = np.nan
+            plain = np.where(np.isnan(x), -np.inf, x) if kind.startswith("f") else x
+            core = checked(f"input x : {kind}[n] where n ≥ 1\noutput most ← ⊃⍒x\noutput least ← ⊃⍋x\n")
+            assert core is not None
+            found = backend.execute(backend.plan(bound := backend.load(core, {"x": x}, {})), bound, {"x": x}).outputs
+            assert int(found["most"].value) == int(np.argmax(plain))
+            assert int(found["least"].value) == int(np.argmin(np.where(np.isinf(plain), np.inf, plain)))

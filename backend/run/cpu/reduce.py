@@ -107,6 +107,8 @@ class Reduction:
 
             run_boxes(cuts, lambda: reduce_cells, threads)
             return result
+        if self.function in PLACES and value.ndim == 1:
+            return self.place_in_pieces(value, threads)
         if self.function not in _IN_ANY_PIECES:
             return self.whole(value)
         piece = max(BLOCK, -(-length // (8 * threads * BLOCK)) * BLOCK)
@@ -119,6 +121,21 @@ class Reduction:
 
         run_boxes(range(0, length, piece), lambda: reduce_piece, threads)
         return self.combine(partials, last)
+
+
+    def place_in_pieces(self, value: Any, threads: int) -> Any:
+        """The place among the places of pieces of a vector, the first of equals first."""
+        piece = -(-len(value) // (4 * threads))
+        found: dict[int, Any] = {}
+
+        def find(start: int) -> None:
+            found[start] = _plain_place(self.function, value[start : start + piece], 0)
+
+        run_boxes(range(0, len(value), piece), lambda: find, threads)
+        if any(place is None for place in found.values()):
+            return self.whole(value)
+        places = np.array([start + int(found[start]) for start in sorted(found)], np.int64)
+        return places[int(_plain_place(self.function, value[places], 0))]
 
 
 def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduction:
@@ -134,6 +151,9 @@ def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduc
 def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
     """Reduce one axis of length ≥ 1 with an associative function that is exact in any order, or to a place."""
     if function in PLACES:
+        found = _plain_place(function, value, axis)
+        if found is not None:
+            return found
         from .library.keys import order_columns
 
         (keys,) = order_columns(value, descending=function == "greatest_place")
@@ -149,6 +169,17 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
     for row in range(len(moved) - 2, -1, -1):
         accumulated = apply(moved[row], accumulated, None)
     return np.array(accumulated)
+
+
+def _plain_place(function: str, value: Any, axis: int) -> Any:
+    """The place where there is no NaN, which NumPy would find first; None: there may be one."""
+    if value.dtype.kind == "c":
+        return None
+    find = np.argmin if function == "least_place" else np.argmax
+    places = np.asarray(find(value, axis), np.int64)
+    if value.dtype.kind == "f" and np.isnan(np.take_along_axis(value, np.expand_dims(places, axis), axis)).any():
+        return None
+    return places
 
 
 def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> NumArray:
