@@ -189,6 +189,22 @@ def test_buffers_of_turns_cannot_be_edited(folder: Path, rho: Rho) -> None:
         assert ran.code == 4 and "V12" in ran.err and "a turn of loop" in ran.err
 
 
+def test_a_step_that_takes_no_time_reads_what_is_there(folder: Path, rho: Rho) -> None:
+    """An input is not let go of before a view of it, though both are over in the same tick."""
+    tables = '[device.op."add.f64"]\nsize = [1]\nns = [1]\n[device.op."reduce.add.full.f64"]\nsize = [1]\nns = [1]\n'
+    tables += '[device.op."copy.f64"]\nsize = [1]\nns = [1]\n'
+    (folder / "still.toml").write_text(
+        'schema = "device-profile/1"\n[[device]]\nname = "d0"\nclass = "cpu"\nbackend = "cpu"\n' + tables
+        + '[[device]]\nname = "d1"\nclass = "gpu"\nbackend = "cuda"\n' + tables
+        + '[[link]]\nfrom = "d0"\nto = "d1"\nlatency_ns = 100\n',
+        encoding="utf-8",
+    )  # fmt: skip
+    text = 'input x : f64[n] ← "x.csv"\ns ← +/x\nf ← 4↑x\ns\nf\n'
+    name = written(folder, "place s on d1", "place f on d0", text=text)
+    ran = rho("run", name, "--devices", "still.toml", "--simulate", "--fast")
+    assert (ran.code, ran.out) == (0, "1770\n1 2 3 4\n")
+
+
 # -------------------------------------------------------------------------------------------- pages
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from math import prod
 from typing import Final, TypeAlias
@@ -28,7 +28,7 @@ MOST_PAIRS: Final = 200_000
 
 @dataclass(slots=True)
 class Piece:
-    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks."""
+    """One buffer: pieces of all results of a phase on one device.  `start` and `end` in ticks; whole when `there`."""
 
     device: int
     phase: int
@@ -42,6 +42,10 @@ class Piece:
     used: bool = False
     kept: bool = False
     partial: bool = False
+    there: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.there = self.end
 
 
 Sent: TypeAlias = tuple[int, int, tuple[Box | None, ...]]

@@ -231,7 +231,8 @@ class _Writer:
                     needed = self.needed(shard)
                     for source in sources[shard.phase]:
                         for piece in self.on[int(shard.device), source]:
-                            if not piece.partial and piece.start < shard.end and self.meets(piece, needed, place):
+                            early = piece.start < shard.end or piece.there <= shard.start  # a step may take no time
+                            if not piece.partial and early and self.meets(piece, needed, place):
                                 piece.last, piece.used = at, True
                                 piece.end = max(piece.end, shard.end)
                 elif step.kind is StepKind.COMBINE:
