@@ -17,12 +17,12 @@ Neighbours: `ir`, `cuda_scalars`, `cuda_math`; `backend.run.cuda` compiles and l
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cache
 from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
 from .cuda_math import TYPES, number
+from .cuda_parameters import Parameter, Role, has_stride, needed_nodes, parameters
 from .cuda_scalars import STORED, Functions, apply, checked, combine, literal, may_fail
 from .ir import BLOCK, LANES, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
 from .scalar_text import identity
@@ -37,36 +37,6 @@ typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned char u8;
 """
-
-
-class Role(Enum):
-    """What a parameter is; see Note [Parameters]."""
-
-    SIZE = "n"
-    SCALAR = "s"
-    ADDRESS = "p"
-    STRIDE = "d"
-    RESULT = "r"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """`which`: the axis of a size, the scalar, the operand or the result; `axis` of a stride."""
-
-    role: Role
-    which: int = 0
-    axis: int = 0
-
-    @property
-    def name(self) -> str:
-        match self.role:
-            case Role.FAILED:
-                return "failed"
-            case Role.STRIDE:
-                return f"d{self.which}_{self.axis}"
-            case _:
-                return f"{self.role.value}{self.which}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,42 +56,6 @@ def cuda_text(kernel: Kernel, offsets: Offsets = ()) -> CudaText:
     on each axis, around its end; none is longer than the axis."""
     made = parameters(kernel)
     return CudaText(_Text(kernel, made, offsets).source(), made)
-
-
-def parameters(kernel: Kernel) -> tuple[Parameter, ...]:
-    """What the function takes, in order."""
-    needed = _needed(kernel)
-    made = [Parameter(Role.SIZE, axis) for axis in range(kernel.axes)]
-    used = {node.place for place, node in enumerate(kernel.body) if isinstance(node, Argument) and place in needed}
-    made += [Parameter(Role.SCALAR, place) for place in range(kernel.scalars) if place in used or place == kernel.trip]
-    loaded = {node.operand for place, node in enumerate(kernel.body) if isinstance(node, Load) and place in needed}
-    for i in sorted(loaded):
-        made.append(Parameter(Role.ADDRESS, i))
-        made += [Parameter(Role.STRIDE, i, axis) for axis in range(kernel.axes) if _has_stride(kernel, i, axis)]
-    made += [Parameter(Role.RESULT, i) for i in range(len(kernel.results))]
-    if is_checked(kernel):
-        made.append(Parameter(Role.FAILED))
-    return tuple(made)
-
-
-def is_checked(kernel: Kernel) -> bool:
-    """May the kernel fail?"""
-    needed = _needed(kernel)
-    return any(isinstance(node, Apply) and may_fail(node) and place in needed for place, node in enumerate(kernel.body))
-
-
-def _has_stride(kernel: Kernel, operand: int, axis: int) -> bool:
-    row = kernel.operands[operand]
-    return row.moves[axis] and (axis != kernel.vector_axis or row.step is Step.STRIDED)
-
-
-def _needed(kernel: Kernel) -> frozenset[int]:
-    needed = {result.node for result in kernel.results} | {node for step in kernel.steps for node in step}
-    for place in range(len(kernel.body) - 1, -1, -1):
-        node = kernel.body[place]
-        if isinstance(node, Apply) and place in needed:
-            needed.update(node.args)
-    return frozenset(needed)
 
 
 @dataclass(slots=True)
@@ -281,7 +215,7 @@ class _Text:
 
     def _body(self) -> list[str]:
         """The nodes that results need; those of a repeated body in a loop, the state in variables."""
-        kernel, needed = self.kernel, _needed(self.kernel)
+        kernel, needed = self.kernel, needed_nodes(self.kernel)
         changing = self._changing()
         states = {state for state, _ in kernel.steps}
         lines = [
@@ -303,7 +237,7 @@ class _Text:
     def _used(self) -> frozenset[int]:
         """The axes whose coordinate the body mentions."""
         kernel, found = self.kernel, set[int]()
-        for place in _needed(kernel):
+        for place in needed_nodes(kernel):
             match kernel.body[place]:
                 case Load(operand):
                     found.update(axis for axis, on in enumerate(kernel.operands[operand].moves) if on)
@@ -343,7 +277,7 @@ class _Text:
 
     def _neighbours(self) -> list[str]:
         """The coordinates of what is read beside the point."""
-        loaded = {n.operand for p, n in enumerate(self.kernel.body) if isinstance(n, Load) and p in _needed(self.kernel)}
+        loaded = {n.operand for p, n in enumerate(self.kernel.body) if isinstance(n, Load) and p in needed_nodes(self.kernel)}
         wanted = {
             (axis, offset)
             for operand, own in enumerate(self.offsets)
@@ -363,7 +297,7 @@ class _Text:
         for axis, on in enumerate(row.moves):
             offset = self.offsets[operand][axis] if self.offsets else 0
             place = _beside(axis, offset) if offset else f"a{axis}"
-            if on and _has_stride(kernel, operand, axis):
+            if on and has_stride(kernel, operand, axis):
                 terms.append(f"{place} * d{operand}_{axis}")
             elif on:
                 terms.append(f"{place} * {row.kind.bytes if row.step is Step.UNIT else -row.kind.bytes}")

@@ -18,7 +18,8 @@ from rho.backend.graph.phases import Loop, Structured, ValueId
 from rho.backend.kernels import nvrtc_leaf
 from rho.backend.kernels.build import build_body, build_kernel
 from rho.backend.kernels.cuda_bins import grouped_text, scatter_text
-from rho.backend.kernels.cuda_text import PRELUDE, CudaText, Role, cuda_text, parameters
+from rho.backend.kernels.cuda_parameters import Role, parameters
+from rho.backend.kernels.cuda_text import PRELUDE, CudaText, cuda_text
 from rho.backend.kernels.ir import Form, Kernel
 from rho.backend.kernels.loops import build_loop, merge_loop
 from rho.backend.kernels.nest import plan_nest

@@ -23,7 +23,8 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.cuda_text import FINISH, NAME, THREADS, CudaText, Parameter, Role, cuda_text
+from ...kernels.cuda_parameters import Parameter, Role
+from ...kernels.cuda_text import FINISH, NAME, THREADS, CudaText, cuda_text
 from ...kernels.ir import BLOCK, Form, Kernel
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest

@@ -14,7 +14,8 @@ from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Loop, ValueId
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.cuda_text import NAME, THREADS, Role, cuda_text
+from ...kernels.cuda_parameters import Role
+from ...kernels.cuda_text import NAME, THREADS, cuda_text
 from ...kernels.narrowing import narrow
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
