@@ -42,6 +42,7 @@ from ..team import run_boxes
 from .complexes import in_parts
 from .kinds import DTYPES, NumArray
 from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, Launch, combiners, joined, launch_of
+from .layouts import broadcasts, contiguous
 from .packing import Pack, packed, to_pack
 from .scalars import PLAIN, implementation
 from .views import View
@@ -200,7 +201,7 @@ class CompiledRun:
     def kernel_for(self, arrays: Sequence[NumArray], stores: Stores) -> Kernel | None:
         """The kernel for operands like these; None where an array is not what the phase says."""
         for array, kind in zip(arrays, self.operands, strict=True):
-            if array.dtype != DTYPES[kind] or not _fits(array.shape, self.space):
+            if array.dtype != DTYPES[kind] or not broadcasts(array.shape, self.space):
                 return None
         arrays = packed(arrays, to_pack(self.nest(arrays), arrays, self.packable))
         nest = self.nest(arrays)
@@ -288,7 +289,7 @@ class CompiledRun:
             words += [0, *strides]
         starts: list[int] = []
         for result in self.body.results:
-            strides = _contiguous(cells, result.kind.bytes)
+            strides = contiguous(cells, result.kind.bytes)
             starts.append(place * prod(cells) * result.kind.bytes if partials > 1 else start * strides[loop])
             words += [0, *strides[:-1]]
         return Piece((*words, 0), tuple(start * strides[loop] for strides in nest.strides), tuple(starts))
@@ -381,22 +382,6 @@ def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
     if array.ndim != len(space):
         return (0,) * len(space)
     return tuple([0 if size == 1 else stride for size, stride in zip(array.shape, array.strides, strict=True)])
-
-
-def _fits(shape: tuple[int, ...], space: tuple[int, ...]) -> bool:
-    """Does an array broadcast over the space?"""
-    if len(shape) != len(space):
-        return prod(shape) == 1
-    return all(own in (1, size) for own, size in zip(shape, space, strict=True))
-
-
-def _contiguous(sizes: Sequence[int], bytes: int) -> tuple[int, ...]:
-    """Strides of an array of these sizes, and 0 for a reduce axis."""
-    strides: list[int] = []
-    for size in reversed(sizes):
-        strides.insert(0, bytes)
-        bytes *= size
-    return (*strides, 0)
 
 
 def vector_bytes() -> int:
