@@ -224,4 +224,5 @@ def simulation_lines(plan: Plan) -> list[str]:
     shown = [f"{device} {time_text(ticks * plan.tick_ns)}" for device, ticks in list(busy.items())[:16]]
     more = f" and {len(busy) - 16} more" if len(busy) > 16 else ""
     promised = prediction_text(found, plan.tick_ns)
-    return [f"simulated on {len(plan.devices)} devices: {promised}", f"busy: {', '.join(shown)}{more}"]
+    count = f"{len(plan.devices)} device" + ("s" if len(plan.devices) > 1 else "")
+    return [f"simulated on {count}: {promised}", f"busy: {', '.join(shown)}{more}"]

@@ -14,6 +14,7 @@ Neighbours: `explain` (plans of one device), `plan` (the data).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from ..graph.phases import PhaseId, ValueId
 from .explain import bytes_text
@@ -74,6 +75,9 @@ def queues_text(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+_UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}
+
+
 def judged(found: Prediction) -> str:
     """The certified bound, and how near the plan is to it."""
     word = found.status.value
@@ -92,7 +96,7 @@ def prediction_text(found: Prediction, tick_ns: int) -> str:
         else f"{one.name} {'infeasible' if one.ticks is None else one.ticks}"
         for one in found.baselines
     )  # fmt: skip
-    values = "".join(f", {name} {value}" for name, value in found.objectives if name != "latency")
+    values = "".join(f", {name} {value}{_UNITS.get(name, '')}" for name, value in found.objectives if name != "latency")
     end = f"  Baselines: {others}" if others else ""
     time = time_text(found.makespan * tick_ns)
     return f"T = {found.makespan} ticks ({time}){values}, {judged(found)}.{end}"

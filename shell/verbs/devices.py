@@ -135,7 +135,11 @@ def lines(profile: Profile) -> Iterator[str]:
     for device in profile.devices:
         name = device.name if device.count == 1 else f"{device.name}[0..{device.count - 1}]"
         model = str(calibration.facts.get("cpu", "")) if len(profile.devices) == 1 else f"{device.kind}, {device.backend.value}"
-        cores = f"{device.threads} cores" if device.threads > 1 or device.backend.value == "cpu" else ""
+        cores = (
+            f"{device.threads} core{'s' if device.threads > 1 else ''}"
+            if device.threads > 1 or device.backend.value == "cpu"
+            else ""
+        )
         memory = "" if device.memory_bytes is None else _readable(device.memory_bytes)
         yield "  ".join(part for part in (name, model, cores, memory, "home" if device.home else "") if part)
     for link in profile.links:

@@ -66,7 +66,8 @@ def test_a_check_takes_no_options_of_planning(folder: Path, rho: Rho, words: tup
 @pytest.mark.parametrize("verb", [("plan",), ("run", "--simulate")])
 def test_a_plan_with_a_gap_is_no_optimal_one(folder: Path, rho: Rho, verb: tuple[str, ...]) -> None:
     words = (*verb, written(folder), "--devices", "workstation", "--objective", "energy", "--fast")
-    assert rho(*words).code == 0
+    found = rho(*words)
+    assert found.code == 0 and " mJ, lower bound" in found.out + found.err
     refused = rho(*words, "--require-optimal")
     assert (refused.code, refused.out) == (5, "") and "SCH302" in refused.err and "--prove" in refused.err
 
