@@ -24,6 +24,7 @@ from .places import reduce_to_places
 from .products import order_products
 from .recomputing import recompute
 from .sharing import share_common
+from .selections import select_by_masks
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
 from .views import fold_views
@@ -46,6 +47,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("invariants", "what each iteration repeats is computed before the loop", hoist_invariants),
     Pass("sharing", "equal phases are computed once", share_common),
     Pass("dead", "what nothing needs is dropped", drop_dead),
+    Pass("selections", "items at the places of a mask are compressed", select_by_masks),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("constants", "what fusion brought together is folded", fold_constants),

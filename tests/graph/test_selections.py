@@ -1,0 +1,55 @@
+"""Items at the places of a mask are compressed out: the same values, and no places are made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho.backend.graph import lower, optimise
+from rho.backend.graph.phases import LibraryPhase
+from rho.tests.backend.differential import checked, run_both
+
+DECLARED = "input x : f64[n]\ninput y : f64[n]\ninput A : f64[n 3]\ninput B : f64[3 n]\ninput w : f64[m]\n"
+COMPRESSED = """r ← x[⍸x>0]
+r ← A[⍸x>0;]
+r ← B[;⍸x>0]
+i ← ⍸x>0 ⋄ r ← +/x[i]×y[i]
+r ← {⍵[⍸⍵>0]}x+y
+r ← x[⍸(⍳≢x)≥5]""".splitlines()
+KEPT = """i ← ⍸x>0 ⋄ r ← i,⍴x[i]
+r ← x[⌽⍸x>0]
+r ← ≢x[⍸x>0]
+r ← x[⍸(3↑x)>0]
+i ← ⍸x>0 ⋄ z ← x×2 ⋄ r ← z[i]+i""".splitlines()
+
+
+def ops(text: str) -> list[str]:
+    core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
+    assert core is not None, text
+    return [phase.op for phase in optimise(lower(core), verify_each=True).phases if isinstance(phase, LibraryPhase)]
+
+
+@pytest.mark.parametrize("text", COMPRESSED + KEPT)
+def test_values(text: str) -> None:
+    core = checked(DECLARED + text.replace(" ⋄ ", "\n") + "\noutput r\n")
+    assert core is not None, text
+    for n in (9, 5, 3):
+        rng = np.random.default_rng(n)
+        data = {name: rng.standard_normal(shape) for name, shape in
+                (("x", n), ("y", n), ("A", (n, 3)), ("B", (3, n)), ("w", 4))}  # fmt: skip
+        assert not run_both(core, data), text
+
+
+@pytest.mark.parametrize("text", COMPRESSED)
+def test_no_places_are_made(text: str) -> None:
+    assert "where" not in ops(text) and "gather" not in ops(text) and "compress" in ops(text)
+
+
+@pytest.mark.parametrize("text", KEPT)
+def test_places_that_are_wanted_stay(text: str) -> None:
+    assert "where" in ops(text)
+
+
+def test_both_ways_are_one() -> None:
+    """`x[⍸m]` and `m⌿x` of one mask are computed once."""
+    assert ops("r ← x[⍸y>0]+(y>0)⌿x").count("compress") <= 2
