@@ -28,7 +28,7 @@ SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
 """Points below which a phase stays on NumPy (its calls cost no more than binding a kernel), unless it has functions that are
 many operations there."""
-HARD: Final = frozenset({"exp", "ln", "erf", "circular"})
+HARD: Final = frozenset({"exp", "ln", "erf", "circular", "pow"})
 """Those functions (`mathematics.TRANSCENDENTAL`, which is not imported for the question)."""
 COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
@@ -44,6 +44,8 @@ MANY: Final = 6
 
 SHARED_CALLS: Final = 1 << 19
 """Points from which the boxes of NumPy calls use the whole team."""
+SHARED_NANOSECONDS: Final = 8_000.0
+"""Work from which a launch has helpers: one that is awake comes in about a microsecond."""
 
 
 class Mode(Enum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -13,8 +14,8 @@ from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.kernels import policy
 from rho.backend.run.calibration.clock import rising
 from rho.backend.run.calibration.computing import falling
-from rho.backend.run.calibration.moving import shared_out
-from rho.backend.schedule.profiles import Calibration, DeviceProfile, Table, forms, points, step_ns
+from rho.backend.run.calibration.sharing import mapped
+from rho.backend.schedule.profiles import Calibration, DeviceProfile, Table, forms, points, step_ns, teams
 from rho.backend.schedule.profiles.chained import chains_in
 from rho.backend.schedule.profiles.cost import numbers_of
 from rho.backend.schedule.profiles.rates import Around, Rates
@@ -47,7 +48,9 @@ TABLES = {
 
 
 def device(**more: Table) -> DeviceProfile:
-    return DeviceProfile("cpu0", "cpu", home=True, ops={**TABLES, **{name.replace("__", "."): t for name, t in more.items()}})
+    return DeviceProfile(
+        "cpu0", "cpu", threads=2, home=True, ops={**TABLES, **{name.replace("__", "."): t for name, t in more.items()}}
+    )
 
 
 def bound(text: str, **shapes: tuple[int, ...]) -> BoundGraph:
@@ -74,7 +77,7 @@ def ns(graph: BoundGraph, phase: object, on: DeviceProfile | None = None, launch
 
 def part(ns: int) -> int:
     """What of the shorter of moving and computing shows."""
-    return -(-ns * points.OVERLAP[0] // points.OVERLAP[1])
+    return -(-ns * teams.OVERLAP[0] // teams.OVERLAP[1])
 
 
 SUM = "input x : f64[n]\ninput y : f64[n]\noutput z ← x+y\n"
@@ -134,10 +137,61 @@ def test_a_kernel_takes_its_step_the_longer_part_and_some_of_the_shorter() -> No
 
 
 def test_a_team_is_asked_for_what_one_thread_would_take() -> None:
-    graph = bound(SUM, x=(MANY,), y=(MANY,))
-    alone = MANY * 24 * 4 + part(MANY * 32)
+    count = 1 << 18
+    graph = bound(SUM, x=(count,), y=(count,))
+    alone = count * 24 * 4 + part(count * 32)
     assert abs(ns(graph, of(graph)[0], device(team__f64=Table((alone,), (alone // 2,)))) - 1310 - alone // 2) <= 1
-    assert ns(graph, of(graph)[0], device(team__f64=Table((alone,), (2 * alone,)))) == 1310 + alone
+    late = Table((2 * alone,), (2 * alone + 700,))  # below the first point the same is added as there
+    assert ns(graph, of(graph)[0], device(team__f64=late)) == 1310 + alone + 700
+
+
+def test_pieces_cost_something_where_helpers_sleep_on() -> None:
+    more = {"cut__f64": flat(77), "cut__reduced__f64": flat(99), "team__f64": Table((1,), (1000,)), "row__max__f64": line(1024)}
+    times = {}
+    for count in (1 << 14, 1 << 16):
+        graph = bound(SUM, x=(count,), y=(count,))
+        times[count] = ns(graph, of(graph)[0], device(**more)) - ns(graph, of(graph)[0])
+    assert times == {1 << 14: 0, 1 << 16: 77}
+    graph = bound("input x : f64[n]\noutput z ← ⌈/x\n", x=(1 << 17,))
+    wide = device(row__max__f64=line(1024))
+    assert ns(graph, of(graph)[0], device(**more)) - ns(graph, of(graph)[0], wide) == 99
+
+
+def test_one_thread_has_no_team() -> None:
+    graph = bound(SUM, x=(1 << 18,), y=(1 << 18,))
+    single = replace(device(team__f64=Table((1,), (1000,))), threads=1)
+    assert ns(graph, of(graph)[0], single) == ns(graph, of(graph)[0])
+
+
+def test_sizes_that_only_a_run_knows_have_their_kernel_made_in_it() -> None:
+    graph = bound("input x : f64[n]\ny ← (x>0.5)⌿x\noutput z ← y+y÷3\n", x=(100,))
+    phase, slow = of(graph)[-1], device(first__made__f64=flat(5000), ufunc__div__f64=line(1), ufunc__gt__f64=line(1))
+    quick = device(ufunc__div__f64=line(1), ufunc__gt__f64=line(1))
+    assert ns(graph, phase, slow) - ns(graph, phase, quick) == 5000
+    assert ns(graph, phase, slow, launches=3) - ns(graph, phase, quick, launches=3) == 5000
+
+
+def test_a_library_step_s_first_execution_is_paid_once() -> None:
+    graph = bound("input x : f64[n]\noutput z ← ⍋x\n", x=(MANY,))
+    (grade,) = of(graph, LibraryPhase)
+    warm = device(first__library__f64=flat(400))
+    assert ns(graph, grade, warm, launches=3) == 3 * ns(graph, grade) - 2 * 400
+
+
+def test_a_matrix_and_its_transpose_have_a_product_of_their_own() -> None:
+    tables = {"gemm__square__f64": line(3), "gemm__own__f64": line(2)}
+    for text, rate in (("(⍉A)+.×A", 2), ("A+.×A", 3), ("A+.×B", 3)):
+        graph = bound(f"input A : f64[r r]\ninput B : f64[r r]\noutput z ← {text}\n", A=(50, 50), B=(50, 50))
+        assert ns(graph, of(graph, LibraryPhase)[-1], device(**tables)) == 2 * 50**3 * rate
+
+
+def test_turns_over_rotations_have_tables_by_their_state() -> None:
+    tables = {"turn__line__f64": flat(700), "turn__line__ends__f64": flat(9000), "point__div__f64": line(1)}
+    times = []
+    for trips in (10, 20):
+        graph = bound(f"input x : f64[n]\noutput z ← {{(⍵+1⌽⍵)÷2}}⍣{trips}⊢x\n", x=(100,))
+        times.append(ns(graph, of(graph, Loop)[0], device(**tables)))
+    assert times[1] - times[0] >= 10 * 700 and times[0] >= 9000 + 10 * 700
 
 
 def test_short_rows_cost_entering_their_loop() -> None:
@@ -229,10 +283,10 @@ def test_what_falls_though_it_cannot_is_evened_out() -> None:
     assert falling([4.0, 5.0, 1.0]) == [4.5, 4.5, 1.0]
 
 
-def test_a_team_never_takes_longer_than_one_thread() -> None:
-    table = shared_out({1000: 5000, 100_000: 90_000, 10_000: 9_000, 1_000_000: 500_000})
+def test_more_work_never_takes_a_team_less() -> None:
+    table = mapped([(1000, 5000), (100_000, 90_000), (10_000, 4_000), (10_000, 4_000), (1_000_000, 500_000)])
     assert table.size == (1000, 10_000, 100_000, 1_000_000)
-    assert all(ns <= size for size, ns in zip(table.size, table.ns, strict=True)) and list(table.ns) == sorted(table.ns)
+    assert list(table.ns) == sorted(table.ns) and table.ns[0] == 4500
 
 
 def test_a_chain_along_rows_is_one_body() -> None:

@@ -26,7 +26,6 @@ from ..cpu import CpuBackend
 from . import bodies
 from .bodies import Operand, Probe, joining, result_kind
 from .clock import Clock, Series, rising, run_rounds
-from .moving import shared_out
 from .tier import without_kernels
 
 LENGTH: Final = 2048
@@ -236,7 +235,7 @@ def _short(kind: Kind, groups: int, length: int, nodes: Sequence[Node], result: 
 _REDUCED: Final = {Kind.F64: ("add", "max"), Kind.F32: ("add", "max"), Kind.I64: ("add", "max"), Kind.BOOL: ("or", "add")}
 
 
-def measure(threads: int, clock: Clock, rounds: int, budget_ns: int, until: int) -> dict[str, Table]:
+def measure(clock: Clock, rounds: int, budget_ns: int, until: int) -> dict[str, Table]:
     """The tables of computing.  Kernels are in use if there are any."""
     found: dict[str, Table] = {}
     one = CpuBackend(1)
@@ -245,7 +244,6 @@ def measure(threads: int, clock: Clock, rounds: int, budget_ns: int, until: int)
             found.update(_pairs(applications(kind), one, clock, rounds, budget_ns, until))
         found.update(_runs(one, clock, rounds, budget_ns))
         found.update(_lines(one, clock, rounds, budget_ns))
-    found.update(_team(threads, clock, rounds, budget_ns))
     with without_kernels():
         for kind in CALLED:
             found.update(_pairs(calls(kind), one, clock, rounds, budget_ns, until))
@@ -331,15 +329,3 @@ def _rows_of(rows: int) -> Probe:
     nodes = [*_base(Kind.F64), ApplyNode("exp", (2,), Kind.F64)]
     operands = [Operand(Kind.F64, (LENGTH,), _nearest(2)), Operand(Kind.F64, (LENGTH,), _nearest(2))]
     return bodies.probe((rows, LENGTH), operands, nodes, Kind.F64, "max")
-
-
-def _team(threads: int, clock: Clock, rounds: int, budget_ns: int) -> dict[str, Table]:
-    """Much computing on little data, on one thread and as the executor shares it out."""
-    sizes = (1, 4, 16, 64, 256, 1024)
-    alone, together = CpuBackend(1), CpuBackend(threads)
-    pairs = [(Series(_rows_of(rows).kernel(alone)), Series(_rows_of(rows).kernel(together))) for rows in sizes]
-    for pair in pairs:
-        for one in pair:
-            one.call()
-    run_rounds([one for pair in pairs for one in pair], clock, rounds, 4 * budget_ns)
-    return {"team.f64": shared_out({max(1, first.best): second.best for first, second in pairs})}

@@ -22,7 +22,7 @@ from ...schedule.profiles.host import HostFacts, host_profile
 from ...schedule.profiles.profile import Profile
 from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
-from . import bodies, checking, computing, moving, overheads, programs
+from . import bodies, checking, computing, moving, overheads, programs, turning
 from .clock import Clock, low
 from .tier import tier_name, warm_kernels
 
@@ -35,7 +35,7 @@ class Effort:
     rounds: int = 3
     other_ns: int = 4_000_000
     budget_ns: int = 300_000
-    seconds: int = 21
+    seconds: int = 25
     moved: int = moving.ROUND[-1]
     with_programs: bool = True
 
@@ -52,11 +52,12 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     until = start + seconds
     settle_memory()
     with warm_kernels(), CpuBackend(facts.cores).quiet():
-        moved = moving.measure(facts.cores, clock, effort.rounds, start + seconds // 5, effort.moved)
-        moved.update(moving.turns(facts.cores, moved["step.f64"].ns[0] + moved["first.f64"].ns[0]))
+        moved = moving.measure(facts.cores, clock, effort.rounds, start + seconds // 4, effort.moved)
+        first = moved["step.f64"].ns[0] + moved["first.f64"].ns[0]
+        moved.update(turning.measure(facts.cores, first, clock, effort.rounds, start + seconds // 3))
         found = overheads.measure(clock, facts.cores)
         library = _library(clock, effort, facts.cores, start + seconds * 4 // 5) if effort.with_programs else {}
-        computed = computing.measure(facts.cores, clock, effort.rounds, effort.budget_ns, until)
+        computed = computing.measure(clock, effort.rounds, effort.budget_ns, until)
         tier = tier_name()
         profile = host_profile(facts, tier, {**facts.facts(), "numpy": np.__version__})
         made = {**library, **computed, **moved, "add.f64": _added(moved)}

@@ -9,52 +9,31 @@ Neighbours: `overheads` (programs ready to run), `computing` (the other half), `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from statistics import median
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...graph.phases import Loop, Phase, Structured
+from ...graph.phases import LibraryPhase, Structured
 from ...schedule.profiles.tables import Table
+from . import sharing
 from .clock import Clock, low, rising
 from .overheads import prepared
+from .timed import Program, Seen, structured, take_turns
 
 WIDTH: Final = Kind.F64.bytes
-ROUND: Final = (1 << 16, 1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 23, 1 << 24, 1 << 25, 1 << 26, 1 << 27)
-"""Bytes that go round."""
+ROUND: Final = (1 << 16, 1 << 18, 1 << 19, 3 << 18, 1 << 20, 3 << 19, 1 << 21, 5 << 19, 3 << 20, 1 << 22, 3 << 21, 1 << 23,
+                1 << 24, 1 << 25, 1 << 26, 1 << 27)  # fmt: skip
+"""Bytes that go round; caches end somewhere between them."""
 FRESH: Final = (1 << 18, 1 << 20, 1 << 22, 1 << 24, (1 << 25) - (1 << 16), (1 << 25) + (1 << 16), 1 << 26)
-BEHIND: Final = (1 << 10, 1 << 18, 1 << 20, 1 << 22, 1 << 24)
+_QUICK: Final = 1 << 24
+"""Bytes that are gone through in so little time that there are more rounds."""
+BEHIND: Final = (1 << 10, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26)
 SIDES: Final = (100, 300, 500, 700, 1100, 1700)
 SMALL: Final = 64
-IN_A_ROW: Final = 5
 _FLAT: Final = 1 << 50
 """Above the last point a table grows in proportion: what does not grow has a last point that is far away."""
-
-Run = Callable[[], list[tuple[Phase, int]]]
-
-
-@dataclass(slots=True)
-class Program:
-    """`of`: which of its observed phases is timed."""
-
-    run: Run
-    of: Callable[[list[tuple[Phase, int]]], int]
-    times: list[int] = field(default_factory=list)
-
-    def again(self, count: int) -> None:
-        self.run()
-        self.times.append(int(median([self.of(self.run()) for _ in range(count)])))
-
-    @property
-    def ns(self) -> int:
-        return int(median(self.times))
-
-
-def _structured(place: int) -> Callable[[list[tuple[Phase, int]]], int]:
-    return lambda seen: [ns for phase, ns in seen if isinstance(phase, Structured)][place]
 
 
 def _values(count: int) -> Any:
@@ -63,23 +42,36 @@ def _values(count: int) -> Any:
 
 def measure(threads: int, clock: Clock, rounds: int, until: int, most: int = ROUND[-1]) -> dict[str, Table]:
     """`most`: bytes that go round at most."""
-    found = _steps(threads, rounds, most)
+    found = {**_steps(threads, rounds, most), **_firsts(threads, rounds, most)}
     reads: dict[int, int] = {}
     writes: dict[int, int] = {}
-    shared: dict[int, int] = {}
+    shared = sharing.Pairs()
+    ready: dict[int, list[Program]] = {}
     for size in (size for size in ROUND if size <= most):
         x = _values(size // WIDTH)
-        ready = [
-            Program(prepared(text, values, team), _structured(0))
+        ready[size] = [
+            Program(prepared(text, values, team), structured(0))
             for text, values in ((_GREATEST, {"x": x}), (_DOUBLED, {"x": x[: len(x) // 2]})) for team in (1, threads)
         ]  # fmt: skip
-        _take_turns(ready, rounds if clock.now() < until else 1)
-        own = found["step.f64"].at(size) + found["first.f64"].at(size) >> 16
-        greatest, greatest_shared, doubled, doubled_shared = (max(1, program.ns - own) for program in ready)
-        reads[size], writes[size] = greatest, max(1, 2 * doubled - greatest)
-        shared.update({greatest: greatest_shared, doubled: doubled_shared})
+    computed = sharing.computing(threads)
+    for place in range(rounds + 2):
+        for size, programs in [*ready.items(), *((0, pair) for pair in computed)]:
+            if not place or (clock.now() < until and (place < rounds or size < _QUICK)):
+                take_turns(programs, 1)
+
+    def own(size: int) -> int:
+        return found["step.f64"].at(size) + found["first.f64"].at(size) >> 16
+
+    for size, (greatest, greatest_shared, doubled, doubled_shared) in ready.items():
+        most_read, most_written = max(1, greatest.ns - own(size)), max(1, doubled.ns - own(size))
+        reads[size], writes[size] = most_read, max(1, 2 * most_written - most_read)
+        shared.add(greatest_shared.run, most_read, max(1, greatest_shared.ns - own(size)))
+        shared.add(doubled_shared.run, most_written, max(1, doubled_shared.ns - own(size)))
+    for count, (alone, team) in zip(sharing.COMPUTED, computed, strict=True):
+        start = own(2 * WIDTH * count)
+        shared.add(team.run, max(1, alone.ns - start), max(1, team.ns - start))
     found["read.f64"], found["write.f64"] = _slower(reads), _slower(writes)
-    found["team.moved.f64"] = shared_out(shared)
+    found.update(shared.tables())
     found["strided.f64"] = _across(rounds)
     found["pad.f64"] = _padded(rounds)
     found["fresh.f64"] = _fresh(clock, rounds)
@@ -88,19 +80,6 @@ def measure(threads: int, clock: Clock, rounds: int, until: int, most: int = ROU
 
 _GREATEST: Final = "input x : f64[n]\noutput y ← ⌈/x\n"
 _DOUBLED: Final = "input x : f64[n]\noutput y ← x×0.5\n"
-
-
-def shared_out(found: Mapping[int, int]) -> Table:
-    """From what one thread takes to what the team takes: more work never takes less, and a team never more than one thread."""
-    alone = sorted(found)
-    times = rising([float(min(found[ns], ns)) for ns in alone])
-    return Table(tuple(alone), tuple(min(ns, max(1, round(time))) for ns, time in zip(alone, times, strict=True)))
-
-
-def _take_turns(programs: Sequence[Program], rounds: int) -> None:
-    for _ in range(rounds):
-        for program in programs:
-            program.again(IN_A_ROW)
 
 
 def _slower(found: Mapping[int, int]) -> Table:
@@ -117,17 +96,43 @@ def _steps(threads: int, rounds: int, most: int) -> dict[str, Table]:
         values = {"x": _values(SMALL), "y": _values(size // WIDTH)}
         text = "input x : f64[n]\ninput y : f64[m]\ns ← ⌈/y\noutput z ← {}x×s\n"
         for name, function in (("kernel", "*"), ("calls", "s-"), ("many", "s-s÷s+x×x⌈s-s÷s+x×x⌈s-")):
-            programs[name, size] = Program(prepared(text.format(function), values, threads), _structured(-1))
+            programs[name, size] = Program(prepared(text.format(function), values, threads), structured(-1))
         turns = f"input x : f64[n]\ninput y : f64[m]\noutput z ← {{⍵×⌈/y+⌈/⍵}}⍣{_TRIPS}⊢x\n"
-        programs["again", size] = Program(prepared(turns, values, threads), _last_of_turn)
-    _take_turns(list(programs.values()), rounds + 1)
+        if size <= _QUICK:
+            programs["again", size] = Program(prepared(turns, values, threads), _last_of_turn)
+    take_turns(list(programs.values()), rounds + 1)
     tables: dict[str, dict[int, int]] = {"step.f64": {}, "first.f64": {}, "call.f64": {}}
     for size in sorted({size for _, size in programs}):
-        kernel, calls, many, again = (programs[name, size].ns for name in ("kernel", "calls", "many", "again"))
+        kernel, calls, many = (programs[name, size].ns for name in ("kernel", "calls", "many"))
+        again = programs["again", min(size, _QUICK)].ns
         tables["step.f64"][size] = again
         tables["first.f64"][size] = max(1, (kernel + calls) // 2 - again)
         tables["call.f64"][size] = max(1, (many - calls) // _MORE)
     return {name: _level(points) for name, points in tables.items()}
+
+
+def _firsts(threads: int, rounds: int, most: int) -> dict[str, Table]:
+    """What the first execution of a library step takes more than the next, by what was touched before; and the first of a phase
+    whose sizes only the run knows."""
+    x = {"x": _values(SMALL)}
+    head, before = "input x : f64[n]\n", "input x : f64[n]\ninput y : f64[m]\noutput s ← ⌈/y\n"
+    sizes = [size for size in BEHIND if size <= most]
+    behind = [
+        Program(prepared(before + "output z ← +\\x\n", {**x, "y": _values(size // WIDTH)}, threads), _of_library)
+        for size in sizes
+    ]
+    again = Program(prepared(f"{head}output y ← {{+\\⍵}}⍣{_TRIPS}⊢x\n", x, threads), _of_library)
+    known = Program(prepared(head + "y ← ⌽+\\x\noutput z ← 2+y÷3+y\n", x, threads), structured(-1))
+    unknown = Program(prepared(head + "y ← (x>0.4)⌿x\noutput z ← 2+y÷3+y\n", x, threads), structured(-1))
+    take_turns((*behind, again, known, unknown), rounds + 1)
+    made = max(1, unknown.ns - known.ns)
+    library = {size: max(1, program.ns - again.ns) for size, program in zip(sizes, behind, strict=True)}
+    return {"first.library.f64": _level(library), "first.made.f64": Table((1, _FLAT), (made, made))}
+
+
+def _of_library(seen: Seen) -> int:
+    times = [ns for phase, ns in seen if isinstance(phase, LibraryPhase)]
+    return low(times[1:] or times)
 
 
 _TRIPS: Final = 12
@@ -135,7 +140,7 @@ _MORE: Final = 11
 """Applications that the long one of two small phases has more."""
 
 
-def _last_of_turn(seen: list[tuple[Phase, int]]) -> int:
+def _last_of_turn(seen: Seen) -> int:
     """The smallest phase of a turn, after the first turn."""
     by_phase: dict[int, list[int]] = {}
     for phase, ns in seen:
@@ -158,9 +163,9 @@ def _across(rounds: int) -> Table:
     for side in SIDES:
         values = {"A": _values(side * side).reshape(side, side), "B": _values(side * side).reshape(side, side)}
         head = "input A : f64[r r]\ninput B : f64[r r]\n"
-        along = Program(prepared(head + "output z ← A+B\n", values, 1), _structured(0))
-        across = Program(prepared(head + "output z ← A+⍉B\n", values, 1), _structured(-1))
-        _take_turns([along, across], rounds)
+        along = Program(prepared(head + "output z ← A+B\n", values, 1), structured(0))
+        across = Program(prepared(head + "output z ← A+⍉B\n", values, 1), structured(-1))
+        take_turns([along, across], rounds)
         points[side * side * WIDTH] = max(1, across.ns - along.ns)
     return _slower(points)
 
@@ -182,29 +187,8 @@ def _padded(rounds: int) -> Table:
     for size in ROUND[1:-2:2]:
         values = {"x": _values(size // WIDTH), "y": _values(size // WIDTH)}
         head = "input x : f64[n]\ninput y : f64[n]\n"
-        inside = Program(prepared(head + "output z ← x+y\n", values, 1), _structured(0))
-        padded = Program(prepared(head + "output z ← x+(≢x)↑1↓y\n", values, 1), _structured(-1))
-        _take_turns([inside, padded], rounds)
+        inside = Program(prepared(head + "output z ← x+y\n", values, 1), structured(0))
+        padded = Program(prepared(head + "output z ← x+(≢x)↑1↓y\n", values, 1), structured(-1))
+        take_turns([inside, padded], rounds)
         points[size] = max(1, padded.ns - inside.ns)
     return _slower(points)
-
-
-def turns(threads: int, start: int) -> dict[str, Table]:
-    """An application that waits for the one before, in a loop that is one kernel; and a turn of a loop over rotations.
-
-    `start`: nanoseconds before the first turn."""
-    found: dict[str, Table] = {}
-    points, trips = 1 << 15, 40
-    run = prepared(f"input x : f64[n]\noutput y ← {{0.5+⍵×0.5}}⍣{trips} ⊢ x\n", {"x": np.linspace(0, 1, points)}, 1)
-    seen = run()
-    if any(isinstance(phase, Structured) for phase, _ in seen):
-        return {}
-    times = [next(ns for phase, ns in run() if isinstance(phase, Loop)) for _ in range(9)]
-    found["turn.f64"] = Table((points * 3 * WIDTH,), (max(1, (low(times) - start) // (2 * trips)),))
-    trips = 400
-    text = f"input A : f64[r r]\noutput y ← {{(⍵+1⌽⍵)÷2}}⍣{trips} ⊢ A\n"
-    run = prepared(text, {"A": np.linspace(0, 1, 256).reshape(16, 16)}, threads)
-    if not any(isinstance(phase, Structured) for phase, _ in run()):
-        times = [next(ns for phase, ns in run() if isinstance(phase, Loop)) for _ in range(7)]
-        found["turn.step.f64"] = Table((1, _FLAT), (max(1, min(times) // trips),) * 2)
-    return found

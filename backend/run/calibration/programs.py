@@ -29,6 +29,7 @@ from ...schedule.profiles.cost import numbers_of
 from ...schedule.profiles.library import library_grains
 from ...schedule.profiles.profile import DeviceProfile
 from ...schedule.profiles.rates import Rates
+from ...schedule.profiles.reuse import surroundings
 from ...schedule.profiles.tables import Grains, Table
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
@@ -48,15 +49,17 @@ class Program:
     expression: str
     inputs: Mapping[str, str]
     kinds: tuple[Kind, ...] = (Kind.F64,)
-    sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22)
+    sizes: tuple[int, ...] = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 18, 1 << 20, (1 << 22) - (1 << 13))
 
 
+_GRADED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 21, (1 << 22) - (1 << 13))
 _MATRIX: Final = (1 << 6, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20)
 _JOINED: Final = (1 << 5, 1 << 12, 1 << 14, 1 << 16, 1 << 17, 1 << 19, (1 << 21) - (1 << 13), 1 << 22)
 _SMALL: Final = (1 << 4, 1 << 8, 1 << 12, 1 << 15)
 
 PROGRAMS: Final = (
     Program("A+.×B", {"A": "K[s s]", "B": "K[s s]"}, FLOATS, _MATRIX),
+    Program("(⍉A)+.×A", {"A": "K[s s]"}, FLOATS, _MATRIX[2:]),
     Program("A+.×B", {"A": "K[n 16]", "B": "K[16 16]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
     Program("A+.×B", {"A": "K[16 16]", "B": "K[16 n]"}, sizes=(1 << 10, 1 << 13, 1 << 17)),
     Program("A+.×x", {"A": "K[s s]", "x": "K[s]"}, FLOATS, (1 << 6, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22)),
@@ -75,7 +78,7 @@ PROGRAMS: Final = (
     Program("m⌿x", {"m": "bool[n]", "x": "K[n]"}, (*BOTH, Kind.F32)),
     Program("⍸m", {"m": "bool[n]"}, (Kind.BOOL,)),
     Program("≠x", {"x": "K[n]"}, BOTH),
-    Program("⍋x", {"x": "K[n]"}, (*BOTH, Kind.F32)),
+    Program("⍋x", {"x": "K[n]"}, (*BOTH, Kind.F32), _GRADED),
     Program("x⍳y", {"x": "K[n]", "y": "K[n]"}, BOTH),
     Program("x∊y", {"x": "K[n]", "y": "K[n]"}, BOTH),
     Program("(x[⍋x])⍸y", {"x": "K[s]", "y": "K[n]"}),
@@ -151,6 +154,7 @@ def prepare(program: Program, kind: Kind, size: int, threads: int) -> Prepared |
     if not found:
         return None
     recorder = Recorder()
+    recorder.around = surroundings(bound, numbers_of(bound))
     library_grains(found[-1], bound.graph.types, recorder, numbers_of(bound), None)
     assert recorder.asked is not None
     plan = plan_one_device(bound, Device(HOME, "cpu", threads), detail=Detail.STEPS)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from ...kernels import policy
 from ...kernels.combining import COMBINE_WORDS, RESULT_PLACE, ROWS_PLACE, Combine
 from ...kernels.store import address_of
 from ..native import native
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 Base: TypeAlias = tuple[int | None, int]
 """The number of a base and bytes from there; None: an address."""
-SHARED_NANOSECONDS: Final = 8_000.0
-"""Work from which a launch has helpers: one that is awake comes in about a microsecond."""
+SHARED_NANOSECONDS: Final = policy.SHARED_NANOSECONDS
 UNLOCKED_NANOSECONDS: Final = 30_000.0
 """Work from which a call gives up the interpreter lock."""
 LONG_NANOSECONDS: Final = 10e6

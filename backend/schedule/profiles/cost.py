@@ -49,7 +49,7 @@ from .library import cold, library_grains
 from .profile import Backend, Calibration, DeviceProfile, Profile
 from .rates import Around, NoTable, Rates
 from .repeated import repeated_grains
-from .reuse import surroundings
+from .reuse import is_view, surroundings
 from .structured import structured_grains
 from .tables import GRAIN, Grains
 
@@ -175,7 +175,8 @@ def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut
     rates = rates.reusing()
     for phase in graph.phases:
         once += making_grains(phase, rates)
-        each += rates.device.launch_ns * GRAIN + phase_grains(phase, types, rates, number, cut)
+        grains = phase_grains(phase, types, rates, number, cut)
+        each += rates.device.launch_ns * GRAIN + grains - _first_of_library(phase, rates, grains)
     return once, each + rates.device.launch_ns * GRAIN
 
 
@@ -194,18 +195,28 @@ def step_ns(
         grains = phase_grains(phase, bound.graph.types, rates, number)
     except NoTable:
         return None
-    return with_interval(_up(making_grains(phase, rates) + launches * (device.launch_ns * GRAIN + grains), 1), calibration)
+    again = launches * (device.launch_ns * GRAIN + grains) - (launches - 1) * _first_of_library(phase, rates, grains)
+    return with_interval(_up(making_grains(phase, rates) + again, 1), calibration)
 
 
 def making_grains(phase: Phase, rates: Rates) -> Grains:
     """What the first execution of a step takes more than the next.  See Note [Steps]."""
     if rates.measured:
+        around = rates.around.get(phase.id, Around())
         first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
-        return Grains(0) if first is None else first.at(max(1, rates.around.get(phase.id, Around()).total))
+        made = rates.table(("first.made",), Kind.F64) if isinstance(phase, Structured) and around.unknown else None
+        found = Grains(0) if first is None else first.at(max(1, around.total))
+        return found if made is None or is_view(phase) else Grains(found + made.at(around.total))
     table = rates.table(("kernel",), Kind.I64)
     if table is None:
         return Grains(rates.device.host_dispatch_ns * GRAIN)
     return table.at(len(phase.body) + len(phase.reads)) if isinstance(phase, Structured) else Grains(0)
+
+
+def _first_of_library(phase: Phase, rates: Rates, grains: Grains) -> int:
+    """What the first execution of a library step takes more than the next: tables of library phases include it."""
+    table = rates.table(("first.library",), Kind.F64) if isinstance(phase, LibraryPhase) else None
+    return 0 if table is None else min(int(table.at(1)), grains // 2)
 
 
 def with_interval(ns: int, calibration: Calibration) -> Estimate:

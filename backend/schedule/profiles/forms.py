@@ -35,6 +35,10 @@ ALONG: Final = "along_"
 """In front of a reduction that is a function of a node: a chain along rows has such."""
 
 
+LINE: Final = 64
+"""Bytes that come from memory together."""
+
+
 class Tier(Enum):
     KERNEL = "one compiled kernel"
     CALLS = "a NumPy call an application"
@@ -78,7 +82,7 @@ class Reduced:
 class Work:
     """A phase as it will run; `written`: bytes of its results; `depth`: applications that wait for one another; `lines`: how
     often its innermost loops (one, or two where they reduce across) are entered, `line`: the length of the last that is not
-    reduced."""
+    reduced; `nanoseconds`: of the work that the policy sees in it; `nest`: its loops; `chained`: is it a chain along rows?"""
 
     tier: Tier
     points: int
@@ -87,8 +91,11 @@ class Work:
     applied: tuple[Applied, ...]
     reduced: tuple[Reduced, ...]
     depth: int
-    lines: int = 1
-    line: int = 0
+    lines: int
+    line: int
+    nanoseconds: float
+    nest: Nest
+    chained: bool
 
     @property
     def own(self) -> int:
@@ -127,8 +134,9 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
     line = nest.sizes[-2 if across else -1] if nest.sizes and nest.form is not Form.ALONG else 0
     made = [(types[r.value].element.kind, prod(map(number, types[r.value].shape))) for r in phase.results]
     written = tuple((kind, min(cells, whole) * kind.bytes) for kind, whole in made)
+    seen = 0.0 if body is None else policy.work(body, prod(extents))
     return Work(Tier.CALLS if body is None else Tier.KERNEL, prod(extents), streams, written, applied, reduced, depth,
-                lines, line)  # fmt: skip
+                lines, line, seen, nest, chained)  # fmt: skip
 
 
 def _is_candidate(phase: Structured, types: Types, extents: Sequence[int]) -> bool:
@@ -180,8 +188,9 @@ def _streams(phase: Structured, reads: Sequence[Axes], shapes: Sequence[tuple[in
     """Bytes of each operand once, however often and shifted it is read."""
     found: dict[ValueId, Stream] = {}
     for read, on, shape, own, kind in zip(phase.reads, reads, shapes, steps, kinds, strict=True):
-        size = min(prod(shape), prod(extents[axis] for axis in on)) * kind.bytes
         moving = [abs(own[axis]) for axis in inner & on]
+        apart = max(1, min(LINE // kind.bytes, min(moving, default=1)))  # what lies between is read too, in lines of the cache
+        size = min(prod(shape), prod(extents[axis] for axis in on) * apart) * kind.bytes
         across = bool(moving) and min(moving) > 1
         before = found.get(read.value)
         if before is None or (size, across) > (before.size, before.across):

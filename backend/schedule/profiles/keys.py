@@ -5,16 +5,18 @@ A name is an operation, variants of it, and the element type it computes in, joi
 
 Note [Tables].  `size` of a table is bytes touched (operands once, results once), but for `gemm` and the linear algebra: there
 it is the operations that `graph.registry` counts.  A measured profile has parts of structured phases instead of whole ones:
-  * `step`: running one at all, by the bytes that the program touches; `first`: what its first execution takes more; `call`: one
-    operand, or NumPy call, more;
+  * `step`: running one at all, by the bytes that the program touches; `first`: what its first execution takes more
+    (`first.library` of a library phase, `first.made` where sizes are known only then); `call`: one operand, or NumPy call, more;
   * `read`, `write`: moving bytes past one thread, by all bytes that go round; `fresh`: what memory takes that was not there;
     `strided`: reading an operand across the order of the others; `pad`: a read that may leave its operand, or needs a copy;
   * `point.add.f64`: one more application in a kernel; `point.residue.constant.i64`: with a constant divisor; `ufunc.add.f64`: one
     more NumPy call, both by bytes touched;
   * `row.add.f64`, `column.add.f64`: reducing 1024 runs of so many numbers, along and across; `line`: entering an innermost loop
     of that length 1024 times; `line.column`: the same where it reduces across;
-  * `turn`: an application in a loop that waits for the one before; `turn.step`: a turn of a loop over rotations;
-  * `team`: what all threads take for so many nanoseconds of one; `team.moved`: the same of moving bytes.
+  * `turn`: an application in a loop that waits for the one before; `turn.line`, `turn.plane`: a turn of a loop over rotations of
+    a vector, or a table, by the bytes of its state before and after, and `….ends` beginning and ending it (`turn.step`: earlier);
+  * `team`: what all threads take for so many nanoseconds of one, where helpers are woken, `team.reduced` of reductions whose
+    partial results are joined, `team.long` of long loops; `cut`, `cut.reduced`: what pieces take more where helpers sleep on.
 
 Layouts of a reduction: `full` (no cells left), `row` (what is reduced lies side by side, rows of 1024), `short` (rows of 8),
 `col` (cells lie side by side, 1024 of them), `narrow` (8 of them).
@@ -40,7 +42,7 @@ MATRICES: Final = ("gemm", "gemv", "dot")
 SHAPES: Final = ("square", "tall", "wide")
 LIBRARY_CLASSES: Final = ("scan", "gather", "sort", "search", "compact", "scatter", "solve", "factor", "transform", "random",
                           "format", "sequential", "fill")  # fmt: skip
-PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn")
+PARTS: Final = ("step", "first", "call", "fresh", "team", "point", "ufunc", "row", "column", "line", "turn", "cut")
 EARLIER: Final = ("body", "kernel")
 """Parts that earlier calibrations had: files with such names are read, and nothing asks for them."""
 _KINDS: Final = {kind.value: kind for kind in Kind}
@@ -48,8 +50,10 @@ _HEADS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *STREAMS, *MATRICES, *LIBRARY_CLASSES, *LIBRARY, "reduce", *PARTS, *EARLIER,
     *(f"circular_{k}" for k in range(13)), *(f"circular_m{k}" for k in range(1, 13)),
 })  # fmt: skip
-_VARIANTS: Final = frozenset({*FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved",
-                               "thin", "square", "half_power"}) - {"point", "ufunc", "body"}  # fmt: skip
+_VARIANTS: Final = frozenset({
+    *FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved", "thin", "square",
+    "half_power", "reduced", "library", "made", "own", "plane", "ends", "long",
+}) - {"point", "ufunc", "body"}  # fmt: skip
 
 _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {
     Kind.BOOL: (Kind.U8, Kind.I32, Kind.I64, Kind.F64),

@@ -73,7 +73,8 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
         start = rates.table(("first",), Kind.F64)  # nobody reads its result: it is not made
         return Grains(0) if start is None else start.at(1)
     if phase.op == "contract":
-        return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates))
+        alike = rates.around.get(phase.id, Around()).alike
+        return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates, alike))
     if phase.op in _CUBIC:
         work = LIBRARY[phase.op].work(cells_of(phase, types))
         size = sum(number(capacity(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
@@ -137,12 +138,15 @@ def cold(rates: Rates, around: Around) -> Grains:
     """What a step takes more in a program that touches much."""
     if not rates.measured or not around.total:
         return Grains(0)
+    library = rates.table(("first.library",), Kind.F64)
+    if library is not None:
+        return Grains(library.at(around.total) - library.at(1))
     tables = [table for name in ("step", "first") if (table := rates.table((name,), Kind.F64)) is not None]
     return Grains(sum(max(0, table.at(around.total) - table.at(1)) for table in tables))
 
 
-def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
-    """`left +.× right` of one cell."""
+def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -> Grains:
+    """`left +.× right` of one cell; `alike`: a matrix and its transpose, whose product is symmetric."""
     shared = left[-1] if left else right[0] if right else 1
     rows, columns = prod(left[:-1]), prod(right[1:])
     touched = (rows * shared + shared * columns + rows * columns) * kind.bytes
@@ -153,7 +157,8 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates) -> Grains:
         return rates.grains(("gemv",) if min(rows, columns) == 1 else ("gemm.thin", "gemv"), kind, touched)
     most, rest = max(rows, columns), max(shared, min(rows, columns))
     shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"
-    return rates.grains((f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
+    own = ("gemm.own",) if alike and rows == columns else ()
+    return rates.grains((*own, f"gemm.{shape}", "gemm.square", "gemm"), kind, work)
 
 
 def _cut(phase: LibraryPhase, args: list[Shape], results: list[Shape], cut: tuple[int, int]) -> tuple[list[Shape], list[Shape]]:

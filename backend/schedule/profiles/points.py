@@ -7,10 +7,9 @@ Note [Moving].  A byte costs by how many others were touched since it was last (
 `read` and `write` are measured by the bytes of all that goes round.
 
 Note [Computing].  `point.…` is one more application in a kernel on one thread, `ufunc.…` one NumPy call's; `row.…` and `column.…`
-reduce runs of so many numbers (1024 runs).  `team` turns what one thread would compute into what the executor takes for it, by
-whatever rules it shares work out.
+reduce runs of so many numbers (1024 runs).  `teams` turns what one thread would take into what the executor takes.
 
-Neighbours: `forms` (what will run), `rates`, `tables`; `backend.run.calibration` measures the tables.
+Neighbours: `forms` (what will run), `teams`, `rates`, `tables`; `backend.run.calibration` measures the tables.
 """
 
 from __future__ import annotations
@@ -24,12 +23,11 @@ from ...kernels import policy
 from .forms import ALONG, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates
-from .tables import GRAIN, Grains, Table
+from .tables import Grains, Table
+from .teams import Shared, Sharing, overlapped, shared_out, together
 
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
-OVERLAP: Final = (3, 10)
-"""The part of the shorter of moving and computing that the longer does not hide."""
 _SAME: Final = {"square": "mul", "half_power": "sqrt"}
 
 
@@ -41,28 +39,22 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     start = step(rates, max(work.own, around.total), more(work))
     moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
     if work.tier is Tier.KERNEL:
-        return Grains(start + together(moved, computed, rates))
+        return Grains(start + together(moved, computed, shared_work(work, rates), rates))
     fresh = sum(_fresh(size, rates) for _, size in work.written if not work.reduced)
-    shared = work.points >= policy.SHARED_CALLS
-    return Grains(start + fresh + (together(moved, computed, rates) if shared else overlapped(moved, computed)))
+    alone = overlapped(moved, computed)
+    if work.points >= policy.SHARED_CALLS and rates.device.threads > 1:
+        alone = min(alone, together(moved, computed, Shared(Sharing.WOKEN), rates))
+    return Grains(start + fresh + alone)
+
+
+def shared_work(work: Work, rates: Rates, turns: int = 1) -> Shared:
+    return shared_out(work.nest, bool(work.reduced), work.nanoseconds, rates.device.threads, turns, work.chained)
 
 
 def _fresh(size: int, rates: Rates) -> int:
     """What memory takes that was not there before."""
     table = rates.table(("fresh",), Kind.F64)
     return 0 if table is None or size < table.size[0] else table.at(size)
-
-
-def overlapped(moved: int, computed: int) -> int:
-    return max(moved, computed) + min(moved, computed) * OVERLAP[0] // OVERLAP[1]
-
-
-def together(moved: int, computed: int, rates: Rates) -> int:
-    """What the executor takes for so much moving and computing of one thread.  See Note [Computing]."""
-    alone = overlapped(moved, computed)
-    names = ("team.moved", "team") if moved > computed else ("team",)
-    table = rates.table(names, Kind.F64)
-    return alone if table is None else min(alone, int(table.rate(-(-alone // GRAIN))))
 
 
 def more(work: Work) -> int:

@@ -18,9 +18,10 @@ from ...kernels.build import build_body
 from ...kernels.loops import build_loop, merge_loop
 from ...kernels.stencils import merge_stencil, rotation_amounts
 from .forms import Number, Types, Work, work_of
-from .points import applied_grains, moved_grains, step, together
+from .points import applied_grains, moved_grains, shared_work, step
 from .rates import Around, Rates
 from .tables import Grains
+from .teams import Sharing, overlapped, together
 
 
 def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut: tuple[int, int] | None) -> Grains | None:
@@ -61,7 +62,9 @@ def _turns_of_elements(
     chain = work.depth * rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
     computed = number(loop.trip) * max(chain, applied_grains(work, rates))
     moved = moved_grains(work, rates, around)
-    return Grains(step(rates, max(around.total, work.own)) + together(moved, computed, rates))
+    return Grains(
+        step(rates, max(around.total, work.own)) + together(moved, computed, shared_work(work, rates, number(loop.trip)), rates)
+    )
 
 
 def _turns_of_stencils(
@@ -72,8 +75,17 @@ def _turns_of_stencils(
     if work is None:
         return Grains(0)
     around = rates.around.get(loop.id, Around())
+    plane = len([axis for axis in phase.axes if number(axis.size) != 1]) > 1
+    stem = "turn.plane" if plane else "turn.line"
+    turns, ends = rates.table((stem,), Kind.F64), rates.table((f"{stem}.ends",), Kind.F64)
+    start = step(rates, max(around.total, work.own))
+    computed = applied_grains(work, rates)
+    if turns is not None and ends is not None:
+        shared = shared_work(work, rates).sharing is not Sharing.ALONE
+        each = overlapped(turns.at(work.own), computed // (rates.device.threads if shared else 1))
+        return Grains(start + ends.at(work.own) + number(loop.trip) * each)
     inside = Around(work.own, {})
     each = ways * rates.grains(("turn.step", "step"), Kind.F64, max(1, work.own))
-    each += together(moved_grains(work, rates, inside), applied_grains(work, rates), rates)
+    each += together(moved_grains(work, rates, inside), computed, shared_work(work, rates), rates)
     both = moved_grains(work, rates, around)
-    return Grains(step(rates, max(around.total, work.own)) + both + number(loop.trip) * each)
+    return Grains(start + both + number(loop.trip) * each)

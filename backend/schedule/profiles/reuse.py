@@ -44,10 +44,24 @@ def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[Phas
     for _ in range(2):
         for phase, (size, values) in zip(phases, touched, strict=True):
             since = {value: clock - last.get(roots.get(value, value), clock - total) for value in traverse.operands(phase)}
-            made[phase.id] = Around(total, since)
+            given = traverse.operands(phase)
+            alike = len(set(given)) > 1 and len({roots.get(value, value) for value in given}) == 1
+            made[phase.id] = Around(total, since, _is_unknown(phase, types), alike)
             last.update((value, clock) for value in values)
             clock += size
     return total
+
+
+def is_view(phase: Phase) -> bool:
+    return isinstance(phase, Structured) and all(
+        isinstance(phase.body[r.node], ReadNode) and not r.reduction for r in phase.results
+    )
+
+
+def _is_unknown(phase: Phase, types: Types) -> bool:
+    """Is there a size that only a run knows?"""
+    sizes = [size for value in (*traverse.operands(phase), *traverse.results(phase)) for size in types[value].shape]
+    return any(size.constant is None for size in (*sizes, *traverse.sizes(phase)))
 
 
 def _touched(
@@ -56,7 +70,8 @@ def _touched(
     inside = [_walk(graph.phases, types, number, made) for graph in traverse.subgraphs(phase)]
     if isinstance(phase, Input | Output | Print):
         return 0, ()
-    if isinstance(phase, Structured) and all(isinstance(phase.body[r.node], ReadNode) and not r.reduction for r in phase.results):
+    if is_view(phase):
+        assert isinstance(phase, Structured)
         for result in phase.results:
             node = phase.body[result.node]
             assert isinstance(node, ReadNode)

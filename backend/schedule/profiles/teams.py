@@ -1,0 +1,108 @@
+"""What a team of threads takes for one thread's work: how a phase is shared out, and what that changes.
+
+Note [Sharing].  Kernels are cut into pieces by the work that the policy sees in them.  Pieces cost something before the first
+one runs (`cut`); helpers that sleep are woken only for work that is worth it, and come late.  What that makes of one thread's
+time is measured in programs: `team` where helpers are woken, `team.reduced` to reduce all to one cell, `team.long` in long
+loops.  It hardly depends on whether a thread moves or computes.  (Tables of earlier calibrations had `team.moved` for moving.)
+
+Neighbours: `points` (asks), `forms` (sizes of loops).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ...kernels import policy
+from ...kernels.ir import BLOCK, Form
+from ...kernels.nest import Nest
+from ...kernels.team_text import WORTH_WAKING
+from .rates import Rates
+from .tables import GRAIN, Table
+
+OVERLAP: Final = (1, 8)
+"""The part of the shorter of moving and computing that the longer does not hide."""
+
+
+PARALLEL: Final = 150_000.0
+"""Nanoseconds of work from which threads of Python's are asked (`run.cpu.compiled`)."""
+LONG: Final = 10e6
+"""Nanoseconds of all turns of a loop from which it is one of those (`run.cpu.launching`)."""
+
+
+class Sharing(Enum):
+    """See Note [Sharing]."""
+
+    ALONE = "one thread"
+    CUT = "pieces, which helpers do not wake for"
+    WOKEN = "pieces, which helpers wake for"
+    ROWS = "rows of a chain, by threads of Python's"
+    LONG = "pieces of a loop that threads of Python's take, to hear an interrupt between them"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """`joined`: are partial results put together at the end?"""
+
+    sharing: Sharing = Sharing.ALONE
+    joined: bool = False
+
+
+ALONE: Final = Shared()
+
+
+def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turns: int = 1, chained: bool = False) -> Shared:
+    """How work is shared of which the policy takes one turn for so long; `chained`: along rows."""
+    if threads <= 1 or nanoseconds < (PARALLEL if chained else policy.SHARED_NANOSECONDS):
+        return ALONE
+    if chained:
+        return Shared(Sharing.ROWS) if any(size >= 2 * threads for size in nest.sizes[:-1]) else ALONE
+    joined = not _has_cells(nest, reduces, threads)
+    if joined and (not reduces or nest.sizes[-1] < 2 * BLOCK * threads):
+        return ALONE
+    whole = nanoseconds * max(1, turns)
+    if turns > 1 and whole >= LONG:
+        return Shared(Sharing.LONG)
+    return Shared(Sharing.WOKEN if whole > WORTH_WAKING else Sharing.CUT, joined)
+
+
+def _has_cells(nest: Nest, reduces: bool, threads: int) -> bool:
+    """Is there a loop over cells that is long enough to be cut?"""
+    parallel = len(nest.sizes) - reduces
+    for loop, size in enumerate(nest.sizes[:parallel]):
+        inner = loop == parallel - 1 and nest.form is not Form.ALONG
+        if size >= (256 * threads if inner else 2 * threads):
+            return True
+    return False
+
+
+def overlapped(moved: int, computed: int) -> int:
+    return max(moved, computed) + min(moved, computed) * OVERLAP[0] // OVERLAP[1]
+
+
+def together(moved: int, computed: int, shared: Shared, rates: Rates) -> int:
+    """What the executor takes for so much moving and computing of one thread, in grains."""
+    alone = overlapped(moved, computed)
+    match shared.sharing:
+        case Sharing.ALONE:
+            return alone
+        case Sharing.CUT:
+            table = rates.table(("cut.reduced", "cut") if shared.joined else ("cut",), Kind.F64)
+            return alone + (0 if table is None else table.at(1))
+        case Sharing.ROWS | Sharing.LONG:
+            table = rates.table(("team.long", "team") if shared.sharing is Sharing.LONG else ("team",), Kind.F64)
+            return alone if table is None else _mapped(alone, table)
+        case Sharing.WOKEN:
+            names = ("team.moved", "team") if moved > computed else ("team",)
+            table = rates.table(("team.reduced", *names) if shared.joined else names, Kind.F64)
+            return alone if table is None else _mapped(alone, table)
+
+
+def _mapped(alone: int, table: Table) -> int:
+    """Below the first point the same is added as there; above the last, times are in proportion."""
+    least = table.size[0] * GRAIN
+    if alone < least:
+        return max(alone // 2, alone + (table.ns[0] - table.size[0]) * GRAIN)
+    return int(table.rate(-(-alone // GRAIN)))
