@@ -23,8 +23,8 @@ from .orders import spare_orders
 from .places import reduce_to_places
 from .products import order_products
 from .recomputing import recompute
-from .sharing import share_common
 from .selections import select_by_masks
+from .sharing import share_common
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
 from .views import fold_views
