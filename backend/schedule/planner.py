@@ -52,6 +52,13 @@ CUT_RUNS: Final = (3, 3, 2)
 HOPEFUL: Final = 16
 """Where candidate cuts are not all there are, the solver is asked if the gap is at most the so-manieth part."""
 MOST_DEVICES: Final = 64
+FIRST_STATES: Final = 4
+"""The part of the search over states that comes before the solver."""
+LARGE_STATES: Final = 3
+"""How much more is searched where the search knows less of the whole."""
+FIRST_STEPS: Final = 4_000_000
+FIRST_SHARE: Final = 5
+"""The solver is asked so many steps, or such a part, between the two parts of the search over states."""
 """Devices up to which every one of them is looked at by the search."""
 
 
@@ -94,7 +101,7 @@ def _plan(problem: Problem, budget: Budget) -> Answer:
     if not found.met:
         _fork(costs, found)
     if not found.met:
-        _states(bounds, found, budget)
+        _states(costs, bounds, found, budget)
     guided = _fluid(bounds, found) if not found.met else None
     if not found.met:
         if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
@@ -144,19 +151,30 @@ def _fork(costs: Costs, found: Found) -> None:
     found.raise_bound(bound, "bound")
 
 
-def _states(bounds: Bounds, found: Found, budget: Budget) -> None:
-    """Whole phases with delays between them are searched state by state."""
+def _states(costs: Costs, bounds: Bounds, found: Found, budget: Budget) -> None:
+    """Whole phases with delays between them are searched state by state; small graphs, of which the search knows little at
+    first, are asked of the solver in between, which is quicker where delays are long."""
     if found.schedule is None or not eligible(bounds):
         return
     from .states.search import solve, states_of  # array library
 
-    states = states_of(bounds, budget.states)
+    work = budget.states if len(bounds.order) <= MOST_EXACT else budget.states * LARGE_STATES
+    states = states_of(bounds, work)
     if states is None:
         return
-    bound, decisions = solve(states, found.bound, found.schedule.makespan)
-    if decisions is not None:
-        found.offer(bounds.timer.lay_out(decisions))
-    found.raise_bound(bound, "search")
+    for share in (FIRST_STATES, 1):
+        states.left = work // share
+        bound, decisions = solve(states, found.bound, found.schedule.makespan)
+        if decisions is not None:
+            found.offer(bounds.timer.lay_out(decisions))
+        found.raise_bound(bound, "search")
+        if found.met or share == 1 or len(bounds.order) > MOST_LINKED:
+            break
+        if budget.steps != 0:
+            steps = FIRST_STEPS if budget.steps is None else budget.steps // FIRST_SHARE
+            exact(costs, found, candidate_modes(costs), replace(budget, steps=steps))
+        if found.met:
+            break
 
 
 def _fluid(bounds: Bounds, found: Found) -> Candidate | None:

@@ -8,10 +8,15 @@ the device of their chain.  It bounds nothing, because a chain might better be b
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from ..costs import Costs
 from ..problem import Edge, Keep, PhaseIndex, PhaseTask, Place, Problem, Replicate, Ticks
 from ..timing import Decisions, Mode
+
+
+WORTH: Final = 16
+"""A graph is contracted if at least the so-manieth part of its phases goes: all is planned once more for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +37,7 @@ class Contracted:
 
 
 def contract(costs: Costs) -> Contracted | None:
-    """The contracted problem; None where it would be no smaller."""
+    """The contracted problem; None where it would be hardly smaller."""
     timer = costs.timer
     problem = timer.problem
     if any(not isinstance(directive, (Place, Keep, Replicate)) for directive in problem.directives):
@@ -46,7 +51,7 @@ def contract(costs: Costs) -> Contracted | None:
             while chain[-1] in follower:
                 chain.append(follower[chain[-1]])
             chains.append(tuple(chain))
-    if len(chains) == len(problem.phases):
+    if len(chains) * WORTH > len(problem.phases) * (WORTH - 1):
         return None
     of = {p: index for index, chain in enumerate(chains) for p in chain}
     edges = tuple(

@@ -1,18 +1,21 @@
 """List scheduling of phases that may be cut, on classes of many equal devices.
 
-Phases go in the order of what must follow them at the least.  Each takes the mode that ends first by an estimate without
+Phases go in the order of what must follow them at the least, all at once (`cut_list`) or along the clock (`rolling`).  Each takes the mode that ends first by an estimate without
 contention: one device (also that of an operand), the cut of an operand (nothing moves), or k devices of a class or of the
-faster classes together, k = 2, 4, 8…  `price` is added for every shard, so that runs with several prices trade width against
+faster classes together, k = 2, 4, 8…, or all that are free before it could end.  `price` is added for every shard, so that runs with several prices trade width against
 transfers; `timing` then tells which was best.  Neighbour: `widening`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
 from typing import Final
 
 from ..bounds import Bounds
 from ..costs import Costs
+from ..filling import fill, least, most
+from ..problem import Ticks
 from ..restrictions import shares
 from ..timing import Decisions, Mode, Queueing
 
@@ -30,6 +33,47 @@ def cut_list(costs: Costs, bounds: Bounds, price: int, widest: int = WIDEST) -> 
         if not state.place(p):
             return None
     return Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
+
+
+def rolling(
+    costs: Costs, bounds: Bounds, urgency: Sequence[float], price: int, widest: int, patience: int
+) -> tuple[int, Decisions] | None:
+    """The same along the clock: of the phases whose operands are there when the first device is free, or `patience` ticks
+    later, the most urgent goes first.  With the estimated end; None where some phase finds no device."""
+    timer = costs.timer
+    state = _State(costs, price, widest)
+    waiting = [len(earlier) for earlier in timer.before]
+    followers: list[list[int]] = [[] for _ in waiting]
+    for p, earlier in enumerate(timer.before):
+        for q in earlier:
+            followers[q].append(p)
+    since = {p: 0 for p, count in enumerate(waiting) if not count}
+    order: list[int] = []
+    devices = [d for members in costs.members for d in members]
+    while since:
+        now = max(min(state.free.get(d, 0) for d in devices), min(since.values())) + patience
+        chosen = max((p for p, tick in since.items() if tick <= now), key=lambda p: (urgency[p], -p))
+        del since[chosen]
+        if not state.place(chosen):
+            return None
+        order.append(chosen)
+        for q in followers[chosen]:
+            waiting[q] -= 1
+            if not waiting[q]:
+                since[q] = max(state.end[p] for p in timer.before[q])
+    return max(state.end, default=0), Decisions(tuple(state.modes), tuple(order), Queueing.INSERT)
+
+
+def urgencies(bounds: Bounds) -> list[list[float]]:
+    """By phase, what must follow its start at the least: cut as well as can be, and half way from that to not cut at all."""
+    timer, result = bounds.timer, []
+    whole = [min(bounds.ticks_on(p, c) for c in bounds.costs.allowed_classes[p]) for p in range(len(bounds.order))]
+    for own in (bounds.shortest, [(one + other) / 2 for one, other in zip(bounds.shortest, whole, strict=True)]):
+        ranks = [0.0] * len(own)
+        for p in reversed(bounds.order):
+            ranks[p] = own[p] + max((ranks[timer.targets[edge]] for edge in timer.outgoing[p]), default=0.0)
+        result.append(ranks)
+    return result
 
 
 class _State:
@@ -112,6 +156,7 @@ class _State:
                 width *= 2
         if len(by_speed) > 1:
             result += self.mixed(phase, by_speed, limit)
+        result += self.filled(phase, classes, limit)
         return [mode for mode in result if mode]
 
     def mixed(self, phase: int, classes: list[int], limit: int) -> list[Mode]:
@@ -128,12 +173,37 @@ class _State:
         given = shares(rows, [max(1, 1000 * slowest // t) for t in ticks]) if len(devices) > 1 else []
         return [tuple((d, n) for d, n in zip(devices, given, strict=True) if n)] if given else []
 
+    def filled(self, phase: int, classes: list[int], limit: int) -> list[Mode]:
+        """Over all devices that are free before the phase could end, each with what it can do until then."""
+        timer, costs = self.timer, self.costs
+        task = timer.problem.phases[phase]
+        start = self.floor(phase)
+        for edge in timer.incoming[phase]:
+            before = self.modes[timer.sources[edge]]
+            start = max(start, self.end[timer.sources[edge]] + self.travel(edge, before, ((-1, task.rows),)))
+        begins = [(max(start, tick), d, task.ticks[timer.kinds[d]]) for c in classes for tick, d in self.earliest(c, limit)]
+        begins.sort(key=lambda b: b[:2])
+        begins = begins[:limit]
+        if len(begins) < 2:
+            return []
+
+        def reach(time: int) -> int:
+            return sum(within(table, time - begin, task.rows) for begin, _, table in begins)
+
+        high = min(begin + table.at(task.rows) for begin, _, table in begins)
+        time = least(begins[0][0], high, lambda t: reach(t) >= task.rows)
+        given = fill([within(table, time - begin, task.rows) for begin, _, table in begins], task.rows)
+        return [tuple(sorted((d, n) for (_, d, _), n in zip(begins, given, strict=True) if n))]
+
+    def floor(self, phase: int) -> int:
+        """The tick before which directives let no shard of the phase start."""
+        timer = self.timer
+        return max([timer.problem.phases[phase].ready, *(self.end[q] for q in timer.limits.after[phase])])
+
     def estimate(self, phase: int, mode: Mode) -> int:
         """When the phase would end, transfers in parallel."""
         timer = self.timer
-        start = timer.problem.phases[phase].ready
-        for q in timer.limits.after[phase]:
-            start = max(start, self.end[q])
+        start = self.floor(phase)
         for edge in timer.incoming[phase]:
             source = timer.sources[edge]
             start = max(start, self.end[source] + self.travel(edge, self.modes[source], mode))
@@ -153,6 +223,8 @@ class _State:
         if makers == targets and len(makers) == 1:
             return 0
         near, far = makers[0], next((d for d in targets if d != makers[0]), targets[0])
+        if far < 0:
+            far = next((d for members in self.costs.members for d in members[:2] if d != near), near)
         delay = timer.delays[edge]
         if delay is not None:
             return delay
@@ -166,3 +238,14 @@ class _State:
 def _evenly(devices: list[int], rows: int) -> Mode:
     used = sorted(devices)[:rows]
     return tuple(zip(used, shares(rows, [1] * len(used)), strict=True)) if used else ()
+
+
+def within(table: Ticks, time: int, rows: int) -> int:
+    """The most rows of a table that take at most `time` ticks."""
+    points = table.points
+    if time < 0:
+        return 0
+    if len(points) == 1:
+        size, ticks = points[0]
+        return rows if not ticks else min(rows, time * size // ticks)
+    return most(rows, lambda r: r == 0 or table.at(r) <= time)

@@ -1,4 +1,4 @@
-"""What is tried for large graphs, in order: wide cuts at several prices, contracted chains, then annealing of the best.
+"""What is tried for large graphs, in order: wide cuts at several prices, the same along the clock, contracted chains, then annealing of the best.
 
 The numbers of moves follow from the number of shards, so that a layout of many costs no more in all than one of few.
 Neighbours: `cutting`, `contract`; `planner` owns what is found.
@@ -21,9 +21,14 @@ from ..levels import FOREVER
 from ..modes import candidate_modes
 from ..timing import Decisions, Mode, Queueing, Sending, Timer
 from .contract import contract
-from .cutting import cut_list
+from .cutting import cut_list, rolling, urgencies
 
 PRICES: Final = (100, 10, 1)
+ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
+"""Along the clock: the devices that a phase may have, of a hundred, and the patience in quarters of a phase."""
+MOST_ROLLED: Final = 3
+MOST_UNIFORM: Final = 4000
+"""Phases times devices up to which the same devices are tried for all phases."""
 WIDTHS: Final = (1, 256)
 MOST_WORK: Final = 400_000
 """Shards placed in annealing, in all."""
@@ -52,6 +57,10 @@ def improve(
                 found.offer(candidates[-1].schedule)
     few = len(timer.kinds) <= MOST_DEVICES
     if few and not found.met:
+        for decisions in _rolled(costs, bounds):
+            candidates.append(retime(timer, "rolling", decisions))
+            found.offer(candidates[-1].schedule)
+    if few and not found.met and len(timer.before) * len(timer.kinds) <= MOST_UNIFORM:
         base = next((c for c in compared if c.name == "HEFT"), None)
         if base is not None:
             candidates += uniform(costs, base.decisions)
@@ -88,6 +97,24 @@ def improve(
         better = anneal(timer, choices, start, moves, found.bound, SEED + turn, shift)
         if better is not None and acceptable(timer.limits, better):
             found.offer(better)
+
+
+def _rolled(costs: Costs, bounds: Bounds) -> list[Decisions]:
+    """The best few of several ways to go along the clock, by their estimates."""
+    timer = costs.timer
+    if all(bounds.whole):
+        return []
+    mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
+    found: list[tuple[int, int, Decisions]] = []
+    for urgency in urgencies(bounds):
+        for part, patience in ROLLS:
+            widest = max(2, len(timer.kinds) * part // 100)
+            for price in PRICES[:2]:
+                rolled = rolling(costs, bounds, urgency, price, widest, mean * patience // 4)
+                if rolled is not None:
+                    found.append((rolled[0], len(found), rolled[1]))
+    found.sort(key=lambda entry: entry[:2])
+    return [decisions for _, _, decisions in found[:MOST_ROLLED]]
 
 
 def work(timer: Timer, decisions: Decisions) -> int:

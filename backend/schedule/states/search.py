@@ -57,17 +57,27 @@ def solve(states: States, lower: int, upper: int) -> tuple[int, Decisions | None
     best: Decisions | None = None
     lower = max(lower, states.lower)
     for most in WIDTHS:
-        low = lower
-        middle = lower
-        while low < upper and states.left > 0:
+        step = 1
+        while lower < upper and states.left > 0:  # what so few states refute, by larger and larger steps
+            middle = min(upper, lower + step) - 1
             found = states.within(middle, most)
             if found is False:
-                lower = low = middle + 1
-            elif found is None or found is True:
-                low = middle + 1
-            else:
+                lower, step = middle + 1, 2 * step
+            elif isinstance(found, Decisions):
                 best, upper = found, middle
+            elif step > 1:
+                step = 1
+            else:
+                break
+        low = lower + 1
+        while low < upper and states.left > 0:  # plans that they find
             middle = (low + upper) // 2
+            found = states.within(middle, most)
+            if isinstance(found, Decisions):
+                best, upper = found, middle
+            else:
+                low = middle + 1
+                lower = low if found is False else lower
         if lower >= upper or states.left <= 0:
             break
     return min(lower, upper), best
