@@ -45,6 +45,17 @@ def test_the_objective_of_the_command_line_is_that_of_an_instance(folder: Path, 
     assert asked["objective"] == {"machines": 1, "latency": 400}
 
 
+def test_two_links_the_same_way_are_one_too_many(folder: Path, rho: Rho) -> None:
+    """Which of them a transfer takes would decide what is optimal."""
+    links = [{"src": "home", "dst": "far", "latency": ticks} for ticks in (20, 1)]
+    (folder / "i.json").write_text(json.dumps({**INSTANCE, "links": links}), encoding="utf-8")
+    ran = rho("plan", "--instance", "i.json")
+    assert ran.code == 2 and "error[E705]: i.json: links[1]: leads from `home` to `far`, as links[0] does" in ran.err
+    links[1] = {"src": "far", "dst": "home", "latency": 1}
+    (folder / "i.json").write_text(json.dumps({**INSTANCE, "links": links}), encoding="utf-8")
+    assert rho("plan", "--instance", "i.json").code == 0
+
+
 @pytest.mark.parametrize(
     "words", [("--check", "p.json"), ("--diff", "p.json"), ("--set", "n=3"), ("--max-memory", "1kB"), ("--strict",)]
 )

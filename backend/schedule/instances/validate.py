@@ -60,6 +60,10 @@ def _links(problem: Problem) -> list[Fault]:
         if link.source == link.target and not any(g.id == link.source and g.count > 1 for g in problem.devices):
             faults.append(Fault(f"links[{place}]", f"joins `{link.source}` to itself"))
         faults += _rate(place, link)
+    ways = first_duplicate([f"`{link.source}` to `{link.target}`" for link in problem.links])
+    if ways is not None:
+        one = problem.links[ways[1]]
+        faults.append(Fault(f"links[{ways[1]}]", f"leads from `{one.source}` to `{one.target}`, as links[{ways[0]}] does"))
     twice = first_duplicate([link.id for link in problem.links])
     if twice is not None:
         faults.append(Fault(f"links[{twice[1]}].id", f"`{problem.links[twice[1]].id}` is the id of links[{twice[0]}] too"))

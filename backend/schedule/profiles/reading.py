@@ -241,12 +241,9 @@ def _check_names(devices: list[DeviceProfile], links: list[LinkProfile], problem
     for place, link in enumerate(links):
         if link.source == link.target and counts.get(link.source, 2) == 1:
             problems.add(f"link[{place}].to", f"`{link.target}` is one device, and the link's other end already")
-        ways = [(link.source, link.target)] + [(link.target, link.source)] * (link.duplex is not Duplex.SIMPLEX)
-        before = next((joined[way] for way in ways if way in joined), None)
-        if before is not None and link.source and link.target:
-            message = f"link[{before}] joins `{link.source}` and `{link.target}` already"
-            problems.add(f"link[{place}].to", message, 'one link for each direction has `duplex = "simplex"`')
-        joined |= {way: place for way in ways if way not in joined}
+        before = joined.setdefault((link.source, link.target), place)
+        if before != place and link.source and link.target:
+            problems.add(f"link[{place}].to", f"link[{before}] leads from `{link.source}` to `{link.target}` already")
 
 
 def _exists(end: str, counts: dict[str, int]) -> bool:
