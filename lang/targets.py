@@ -23,7 +23,8 @@ def target_of(binding: Binding, token: Token) -> tree.Target:
             return items[0] if len(items) == 1 else tree.TupleTarget(span, items)
         case TokenKind.QUAD if token.text == "⎕IO":
             raise binding.problem("E018", "`⎕IO` is set, to 0 or 1, by the first statement of a file only", span)
-    raise binding.problem("E010", f"`{binding.written(token)}` cannot be given a value", span)
+    notes = ("names get values, and items of one: `x[i]←v`, or `v@i ⊢ x` for a changed array",)
+    raise binding.problem("E010", f"`{binding.written(token)}` cannot be given a value", span, notes=notes)
 
 
 def checked_name(binding: Binding, token: Token) -> tree.NameTarget:

@@ -148,6 +148,7 @@ INSTEAD = [
     ),
     ("(,1)+1 2 3", "E101", "+", "an axis of length 1 is not stretched: use a scalar (`⊃x`)"),
     ("⊃0⍴1.5", "E204", "⊃", "join a default: `⊃x,0`"),
+    ("x ← ⍳6\n(2↑x)←0", "E010", "2", "names get values, and items of one: `x[i]←v`, or `v@i ⊢ x` for a changed array"),
     ("⊃''", "E204", "⊃", "join a default: `⊃x,' '`"),
     ("-⍨\\⍳70", "E402", "-⍨\\", "at most 64 items, a number known when checked; a scan with a dfn is a left fold of any length"),
 ]
