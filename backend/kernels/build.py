@@ -15,7 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
-from .complexes import Complexes, Parts
+from .complexes import PART, Complexes, Parts
 from .constants import FIXED_POWERS, real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .mathematics import TRANSCENDENTAL, definition
@@ -123,8 +123,8 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
                     made = add(constant, node.kind)
                 elif node.function == "ipow":
                     made = _whole_power(phase, node, args, compute, add)
-                elif node.function == "pow":
-                    made = _fixed_power(phase, node, args[0], compute, add)
+                elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
+                    made = fixed
                 elif (function := _function(phase, node, compute)) is not None:
                     made = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
                 else:
@@ -156,6 +156,12 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
     axes = frozenset(node.axis for node in nodes if isinstance(node, Coordinate))
     hard = sum(isinstance(node, Apply) and node.function in TRANSCENDENTAL for node in nodes)
     return Body(tuple(nodes), tuple(kinds), tuple(sizes), tuple(results), axes, hard, split=frozenset(split))
+
+
+def joining_body(kind: Kind) -> Body:
+    """Complex numbers of their two parts."""
+    part = PART[kind]
+    return Body((Load(0), Load(1)), (part, part), (), (Result(0, kind, None, 1),), frozenset(), 0)
 
 
 def _kind_of(phase: Structured, place: int) -> Kind:

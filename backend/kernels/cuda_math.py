@@ -16,8 +16,8 @@ from hashlib import sha256
 from typing import Final
 
 from ...typechecker.elements import Kind
-from .error_table import entries
 from .mathematics import Definition
+from .tables import entries
 
 TYPES: Final = {
     Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
@@ -165,8 +165,8 @@ class CudaFunction:
             self.tables[name] = f"__device__ static const {TYPES[kind]} {name}[{len(numbers)}] = {{\n  {body}\n}};"
 
     def lookup(self, table: str, index: Expression, start: int) -> Expression:
-        self._table(f"rho_{table}", Kind.F64, entries(table))
-        return self.let(Kind.F64, f"rho_{table}[{index.name} - {number(Kind.I64, start)}]")
+        self._table(f"rho_table_{table}", Kind.F64, entries(table))
+        return self.let(Kind.F64, f"rho_table_{table}[{index.name} - {number(Kind.I64, start)}]")
 
     def pick(self, entries: tuple[float, ...], index: Expression) -> Expression:
         name = f"rho_p{sha256(repr(entries).encode()).hexdigest()[:12]}"
@@ -184,9 +184,11 @@ class CudaFunction:
         return self.let(Kind.F64, f"{where.name} ? {name}({x.name}) : {value.name}")
 
 
-def defined(name: str, found: Definition) -> tuple[str, ...]:
+def defined(name: str, found: Definition, arity: int) -> tuple[str, ...]:
     """The tables and the text of a definition as the function `name`, of the kind that it computes in."""
     function, type = CudaFunction(), TYPES[found.kind]
-    result = found.compute(Expression(function, found.kind, "x"), function)
+    names = "xy"[:arity]
+    result = found.compute(*(Expression(function, found.kind, x) for x in names), function)
     body = "\n".join((*function.lines, f"  return {result.name};"))
-    return (*function.tables.values(), f"__device__ static {type} {name}({type} x) {{\n{body}\n}}")
+    operands = ", ".join(f"{type} {x}" for x in names)
+    return (*function.tables.values(), f"__device__ static {type} {name}({operands}) {{\n{body}\n}}")

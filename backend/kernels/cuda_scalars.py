@@ -74,11 +74,11 @@ class Functions:
     def need(self, helper: str) -> None:
         self.texts.setdefault(helper, _HELPERS[helper])
 
-    def define(self, function: str, parameter: int, found: Definition, kind: Kind) -> str:
+    def define(self, function: str, parameter: int, found: Definition, kind: Kind, arity: int) -> str:
         """The name of a function that `mathematics` defines."""
         name = f"rho_{function}" + (f"_{parameter}" if function == "circular" else "") + ("_single" if kind is Kind.F32 else "")
         if name not in self.texts:
-            *tables, text = defined(name, found)
+            *tables, text = defined(name, found, arity)
             for table in tables:
                 self.texts.setdefault(table.split("[")[0], table)
             self.texts[name] = text
@@ -130,8 +130,10 @@ def apply(functions: Functions, node: Apply, args: list[str]) -> str:
         return convert(kind, node.kind, args[0])
     found = definition(function, node.parameter, kind)
     if found is not None:
-        name = functions.define(function, node.parameter, found, kind)
-        return f"{name}({args[0]})" if kind is found.kind else f"(float){name}((double){args[0]})"
+        name = functions.define(function, node.parameter, found, kind, len(args))
+        if kind is found.kind:
+            return f"{name}({', '.join(args)})"
+        return f"(float){name}({', '.join(f'(double){arg}' for arg in args)})"
     if len(args) == 2:
         return combine(functions, function, kind, args[0], args[1])
     return _monadic(functions, function, kind, args[0])

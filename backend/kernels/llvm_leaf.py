@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
 
-from . import error_table
+from . import tables
 from .ir import NAME
 
 
@@ -48,8 +48,8 @@ def _binding() -> Any:
             llvm.add_symbol(f"rho_{name}", _c_function(name))
         for name in ("fma", "fmaf"):  # what processors without such an instruction call
             llvm.add_symbol(name, _c_function(name))
-        for name in error_table.TABLES:
-            llvm.add_symbol(f"rho_{name}", _in_memory(error_table.stored(name)))
+        for name in tables.TABLES:
+            llvm.add_symbol(f"rho_table_{name}", _in_memory(tables.stored(name)))
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm

@@ -113,7 +113,7 @@ class LlvmVectors:
         return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
 
     def lookup(self, table: str, index: Value, start: int) -> Value:
-        v, name = self.v, f"@rho_{table}"
+        v, name = self.v, f"@rho_table_{table}"
         v.w.declarations[f"{name} = external constant double, align 64"] = None
         first = f"getelementptr (i8, ptr {name}, i64 {_signed(-start * 8)})"
         pointers = v.w.let(f"getelementptr double, ptr {first}, {v.type(Kind.I64)} {index.name}")
@@ -207,10 +207,9 @@ def _permuted(v: Vectors, entries: tuple[float, ...], index: str, width: int) ->
     return w.let(f"select <8 x i1> {is_high}, {type} {high}, {type} {low}")
 
 
-def defined(v: Vectors, found: Definition, kind: Kind, x: str) -> str:
-    """A definition on a vector of floats."""
+def defined(v: Vectors, found: Definition, kind: Kind, args: Sequence[str]) -> str:
+    """A definition on vectors of floats."""
     widens = kind is not found.kind
-    if widens:
-        x = v.cast("fpext", kind, found.kind, x)
-    result = str(found.compute(Value(v, found.kind, x), LlvmVectors(v)).name)
+    operands = [Value(v, found.kind, v.cast("fpext", kind, found.kind, x) if widens else x) for x in args]
+    result = str(found.compute(*operands, LlvmVectors(v)).name)
     return v.cast("fptrunc", found.kind, kind, result) if widens else result

@@ -145,7 +145,7 @@ class Vectors:
                 return _to_i64_checked(self, place, kind, rounded, args[0], Kind.I64)
         found = definition(node.function, node.parameter, kind)
         if found is not None:
-            return defined(self, found, kind, args[0])
+            return defined(self, found, kind, args)
         if len(args) == 2:
             return _DYADIC[node.function](self, kind, args[0], args[1])
         return _MONADIC[node.function](self, kind, args[0])

@@ -8,7 +8,7 @@ Polynomials of least relative error (Remez's exchange), of erf around sixteen mu
 neighbouring numbers); those of sine and cosine are
 FreeBSD's msun.
 
-Neighbours: `mathematics` (binary64, and who asks).
+Neighbours: `elementary`, `circles` (binary64), `mathematics` (who asks).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .mathematics import Machine
+    from .elementary import Machine
 
 _SHIFT: Final = 12582912.0
 """1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest whole number in the low bits."""

@@ -78,7 +78,7 @@ def test_mathematics(kind: Kind) -> None:
     some = np.random.default_rng(1).standard_normal(count // 2) * 30
     x = np.concatenate([data(kind, count // 2, 3), some]).astype(DTYPES[kind])
     body = [read(0, kind), *(apply(f, (0,), kind) for f in ("exp", "ln", "erf")),
-            *(apply("circular", (0,), kind, k) for k in (1, 2, 7))]  # fmt: skip
+            *(apply("circular", (0,), kind, k) for k in (1, 2, 7)), apply("pow", (0, 0), kind)]  # fmt: skip
     agree(phase([count], [projection([count], [count], [0])], body, range(1, len(body))), [x])
 
 

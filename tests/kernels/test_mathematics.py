@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import ApplyNode, Structured
-from rho.backend.kernels import error_table, mathematics, policy
+from rho.backend.kernels import mathematics, policy, tables
 from rho.backend.run.cpu.mathematics import own_function as through
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -133,7 +133,7 @@ def test_names() -> None:
 
 
 def test_table_of_erf() -> None:
-    for table, exact in (("value", mpmath.erf), ("slope", lambda r: 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-r * r))):
-        found = error_table.entries(table)
-        assert len(found) == 6 * error_table.STEPS_PER_UNIT + 1
-        assert all(float(exact(mpmath.mpf(k) / error_table.STEPS_PER_UNIT)) == found[k] for k in range(0, len(found), 7))
+    for table, exact in (("erf", mpmath.erf), ("erf_slope", lambda r: 2 / mpmath.sqrt(mpmath.pi) * mpmath.exp(-r * r))):
+        found = tables.entries(table)
+        assert len(found) == 6 * tables.STEPS_PER_UNIT + 1
+        assert all(float(exact(mpmath.mpf(k) / tables.STEPS_PER_UNIT)) == found[k] for k in range(0, len(found), 7))

@@ -20,6 +20,7 @@ from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structured, ValueId
 from ...kernels import policy
+from ...kernels.constants import FIXED_POWERS, real_constant
 from .body import compile_body
 from .kinds import DTYPES, FILLS, NumArray, constant
 from .mapping import MappingRun
@@ -102,13 +103,18 @@ def _through_kernels(
 
         return compile_kernel(phase, views, space, kinds, number, threads, run)
 
-    applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
+    applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
     if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not policy.HARD.isdisjoint(applied):
         return through()
     sums = any(r.reduction in ("add", "mul") and kinds(r.value).is_float for r in phase.results)
     if not policy.is_candidate(prod(space), applied, sums=sums):
         return _Small(run, through).run
     return through() if mode is policy.Mode.WARM else _Patient(run, through).run
+
+
+def _is_product(phase: Structured, node: ApplyNode) -> bool:
+    """Is it a power that is a product or a root?"""
+    return node.function == "pow" and real_constant(phase.body, node.args[1]) in FIXED_POWERS
 
 
 class _Small:
