@@ -106,8 +106,8 @@ class Coordinate:
 class Apply:
     """A scalar function of `typechecker.scalars` on earlier nodes of kind `compute` (`select`: from the second on).
 
-    `FETCH` is an item of operand number `parameter`: its arguments are an index, the number of items that the indexed axis has, and
-    the bytes between them; an index outside it is a failed check.  On that axis the operand itself does not move."""
+    `FETCH` is an item of operand number `parameter`: its arguments are an index, the number of items of the indexed axis, and the
+    bytes between them; an index outside it is a failed check.  On that axis the operand itself does not move."""
 
     function: str
     args: tuple[int, ...]

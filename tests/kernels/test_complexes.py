@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rho
 from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.kernels.complexes import _most_square
@@ -169,3 +170,15 @@ def test_programs(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None
     rng = np.random.default_rng(1)
     for n in (1, 37, 300):
         assert not run_both(core, {"c": rng.standard_normal(n) + 1j * rng.standard_normal(n)}), (text, n)
+
+
+def test_linked_sums() -> None:
+    """Sums of complex numbers in a call that is linked, beside one that is real."""
+    rng = np.random.default_rng(1)
+    x, y = (rng.standard_normal(9000) + 1j * rng.standard_normal(9000) for _ in range(2))
+    function = rho.compile("{p ← ⍺×⍵ ⋄ ((+/p) ⋄ (+/|p) ⋄ (+/p)×+p[0])}")
+    first = function(x, y)
+    for _ in range(400):
+        made = function(x, y)
+    assert all(same(np.asarray(a), np.asarray(b)) for a, b in zip(first, made, strict=True))
+    assert np.allclose(made[0], (x * y).sum()) and np.allclose(made[1], np.abs(x * y).sum())

@@ -52,6 +52,7 @@ from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
 from .gathering import gather_run
 from .kinds import DTYPES, NumArray, constants
 from .launching import Base, Block, combining_words, launch_words, moved, words_of
+from .linked_parts import run_in_parts
 from .loops import LoopRun, compile_loop_kernel
 from .row_kernels import BoundRows, RowBinding
 from .rows import RowsRun, compile_rows
@@ -211,7 +212,8 @@ class _Linker(Draft):
     ) -> None:  # fmt: skip
         """Launch the kernel for these operands, which makes those values."""
         if run.body.split:
-            raise Refused(Verdict.NEVER)
+            run_in_parts(self, run, arrays, operands, [(value, self.types.kind(value)) for value in made])
+            return
         bound = self.bound(run, arrays)
         if bound is None:
             for value, kind in zip(made, [result.kind for result in run.body.results], strict=True):
