@@ -119,6 +119,7 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
                 if len(args) < len(whole) or compute not in KINDS or node.kind not in KINDS:
                     return None
                 constant = _converted(nodes[args[0]], node) if node.function == "convert" else None
+                made: int | None
                 if constant is not None:
                     made = add(constant, node.kind)
                 elif node.function == "ipow":
