@@ -32,7 +32,7 @@ def with_flat_rows(kernel: Kernel, nest: Nest) -> Kernel:
     if kernel.form is not Form.MAP or kernel.steps or len(nest.sizes) < 2:
         return kernel
     length = nest.sizes[-1]
-    if any(one.kind.is_complex for one in (*kernel.operands, *kernel.results)):
+    if any(row.kind.is_complex for row in kernel.operands) or any(r.kind.is_complex for r in kernel.results):
         return kernel
     if any(isinstance(node, Apply) and node.function == FETCH for node in kernel.body):
         return kernel
