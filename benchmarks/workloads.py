@@ -38,6 +38,7 @@ from rho.typechecker.check import check
 
 Arrays = dict[str, Any]
 SETTLE = 0.002  # seconds: threads of the side before, which spin for a while, go to sleep
+SETTLE_BLAS = 0.15  # the same where a side uses OpenBLAS, whose threads look for work for a tenth of a second
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ class Workload:
     by_hand: Callable[[Arrays], Any]
     kinds: tuple[str, ...] = ("f64", "f32")
     tolerance: float = 1e-9
+    settle: float = SETTLE
 
 
 def _vectors(n: int, dtype: Any, rng: Any) -> Arrays:
@@ -181,7 +183,8 @@ WORKLOADS = [
     Workload("W7 mean, variance", "input A : T[r c]\nmean ← (+/A)÷≢⍉A\noutput r ← [mean ⋄ (+/(A-mean)*2)÷≢⍉A]", (2000,),
              _rows, _moments),
     Workload("W8 matrix product", "input A : T[n n]\ninput B : T[n n]\noutput r ← A+.×B", (1024,),
-             lambda n, d, g: {"A": g.random((n, n)).astype(d), "B": g.random((n, n)).astype(d)}, lambda a: a["A"] @ a["B"]),
+             lambda n, d, g: {"A": g.random((n, n)).astype(d), "B": g.random((n, n)).astype(d)}, lambda a: a["A"] @ a["B"],
+             settle=SETTLE_BLAS),
     Workload("W9 Mandelbrot", "input p : T[w]\ninput q : T[h]\nh ← ≢q ⋄ w ← ≢p ⋄ x ← h w⍴p ⋄ y ← ⍉w h⍴q\n"
              "step ← {(a b n) ← ⍵ ⋄ r ← a×a ⋄ i ← b×b ⋄ live ← 4≥r+i\n"
              "(live¿((r-i)+x ⋄ a) ⋄ live¿((2×a×b)+y ⋄ b) ⋄ n+live)}\n"
@@ -215,7 +218,7 @@ WORKLOADS = [
              lambda n, d, g: {"i": np.arange(n), "p": np.array(FEW_PRIMES)}, _primes, ("i64",)),
     Workload("W20 layers", "input x : T[b i]\ninput u : T[i h]\ninput v : T[h g]\ninput w : T[g o]\n"
              "output r ← (7○(7○x+.×u)+.×v)+.×w", (256,), _layers,
-             lambda a: np.tanh(np.tanh(a["x"] @ a["u"]) @ a["v"]) @ a["w"]),
+             lambda a: np.tanh(np.tanh(a["x"] @ a["u"]) @ a["v"]) @ a["w"], settle=SETTLE_BLAS),
     Workload("+/x", "input x : T[n]\noutput r ← +/x", (100_000, 10_000_000), lambda n, d, g: {"x": g.random(n).astype(d)},
              lambda a: a["x"].sum()),
     Workload("column sums", "input A : T[r c]\noutput r ← +⌿A", (10_000,), _rows, lambda a: a["A"].sum(0)),
@@ -250,12 +253,14 @@ def agree(ours: Any, theirs: Any, kind: str, work: Workload) -> bool:
     return bool(np.allclose(np.asarray(ours, np.float64), np.asarray(theirs, np.float64), rtol=tolerance, atol=tolerance))
 
 
-def measure(sides: dict[str, Callable[[], Any]], rounds: int, calls: int, clock: Callable[[], float]) -> dict[str, float]:
+def measure(
+    sides: dict[str, Callable[[], Any]], rounds: int, calls: int, clock: Callable[[], float], settle: float = SETTLE
+) -> dict[str, float]:
     """Milliseconds of a call: medians of the rounds, each a mean of `calls` in a row after some that are not counted."""
     times: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, call in sides.items():
-            time.sleep(SETTLE)
+            time.sleep(settle)
             for _ in range(calls // 4):
                 call()
             start = clock()
@@ -301,9 +306,8 @@ def compared(work: Workload, kind: str, size: int, others: dict[str, Any], optio
     for call in calls.values():
         call()
     clock = time.thread_time if options.threads == 1 else time.perf_counter
-    return Row(
-        work.name, kind, size, measure(calls, options.rounds, 40 if size <= 100_000 < work.sizes[-1] else 1, clock), differ
-    )
+    in_a_row = 40 if size <= 100_000 < work.sizes[-1] else 1
+    return Row(work.name, kind, size, measure(calls, options.rounds, in_a_row, clock, work.settle), differ)
 
 
 def plot(rows: list[Row], names: list[str], path: Path) -> None:

@@ -18,11 +18,13 @@ whoever called does it again with words for it.  Any other exception (an interru
 Note [The team].  `open` says that a launch is there to be joined.  A helper counts itself in, then asks; the caller closes, then
 waits until nobody is in.  So whoever is in finds a launch that stays, and a launch ends only when nobody is in.  Pieces are taken
 by a counter; the caller takes them too, and waits for none that nobody has taken.  Helpers look for work for a while, then sleep.
-Waking them costs as much as small work does: where nobody has come since the last time, fewer and fewer small launches wake them.
-A launch that had to wait for a helper that the system had put aside is followed by launches alone, whose time together (by their
-`duration`) is in proportion to that wait, and longer each time: `alone` counts these nanoseconds down.
+They stay off the processor of whoever wakes them: threads that wait by turns (those of BLAS, for a tenth of a second after each
+product) make every other processor look taken, and the system would put them on that one.  Waking them costs as much as small
+work does: where nobody has come since the last time, fewer and fewer small launches wake them.  A launch that had to wait for a
+helper that the system had put aside is followed by launches alone, whose time together (by their `duration`) is in proportion to
+that wait, and longer each time: `alone` counts these nanoseconds down.
 
-Neighbours: `team_text` and `call_text` (the text), `store` (compiles it), `backend.run.native` (binds it).
+Neighbours: `team_text`, `place_text` and `call_text` (the text), `store` (compiles it), `backend.run.native` (binds it).
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from typing import Final
 
 from .call_text import ADDRESSES, CALL
 from .llvm_leaf import QUICK
+from .place_text import NO_PLACE, PLACE
 from .team_text import LAUNCH, TEAM
 
 
@@ -54,7 +57,7 @@ class Operation(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Where the fields of Python's objects are (bytes), and constants of the system."""
+    """Where the fields of Python's objects are (bytes), and constants of the system; `places`: it has processors to choose."""
 
     type: int
     items: int
@@ -65,12 +68,13 @@ class Layout:
     dtype: int
     monotonic: int
     processor: str
+    places: bool
 
     def text(self) -> str:
         """A module whose function `kernel` writes the addresses of its functions into the words it is given."""
         pause = _PAUSES.get(self.processor, "")
-        names = {name: str(getattr(self, name)) for name in self.__slots__ if name != "processor"}
-        text = TEAM + LAUNCH + CALL + ADDRESSES
+        names = {name: str(getattr(self, name)) for name in self.__slots__ if name not in ("processor", "places")}
+        text = (PLACE if self.places else NO_PLACE) + TEAM + LAUNCH + CALL + ADDRESSES
         for name, value in (names | _FIELDS | {"pause": pause and f"call void {pause}"}).items():
             text = text.replace(f"${name}$", value)
         return QUICK + text + (f"declare void {pause.split('(')[0]}({'i32' if 'i32' in pause else ''})\n" if pause else "")
@@ -92,6 +96,7 @@ _FIELDS: Final = {
         "busy": 0, "generation": 64, "open": 72, "next": 128, "back": 136, "inside": 192, "kernel": 256, "blocks": 264,
         "pitch": 272, "count": 280, "codes": 288, "allowed": 296, "sleepers": 320, "looking": 328, "latest": 384, "joined": 392,
         "woken": 400, "skipped": 408, "useless": 416, "alone": 424, "hurt": 432, "mutex": 448, "change": 640,
+        "listed": 768, "taken": 776, "helpers": 832,
     }.items()
 }  # fmt: skip
 MUTEX, CHANGE, LOOKING, ALONE = (int(_FIELDS[name]) for name in ("mutex", "change", "looking", "alone"))

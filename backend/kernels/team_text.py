@@ -90,6 +90,7 @@ start:
   %mutex = getelementptr i8, ptr %team, i64 $mutex$
   %change = getelementptr i8, ptr %team, i64 $change$
   %looking = load i64, ptr %looking.at
+  call void @enlist(ptr %team)
   br label %idle
 idle:
   %seen = phi i64 [ 0, %start ], [ %current, %leave ]
@@ -305,6 +306,7 @@ judge.last:
   store i64 %useless.next, ptr %skipped.at
   br label %wake
 wake:
+  call void @place(ptr %team)
   call i32 @rho_pthread_mutex_lock(ptr %mutex)
   call i32 @rho_pthread_cond_broadcast(ptr %change)
   call i32 @rho_pthread_mutex_unlock(ptr %mutex)

@@ -38,6 +38,8 @@ _PYTHON: Final = (
 _SYSTEM: Final = (
     "clock_gettime", "sched_yield", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
 )  # fmt: skip
+_PLACING: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthread_setaffinity_np")
+"""What Linux has of processors; without them helpers run where the system puts them."""
 _NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
 """The places of these in NumPy's table of functions, which never move."""
 _FAST_CALL: Final = 0x80
@@ -130,7 +132,7 @@ def _native() -> Native | None:
     layout = _layout()
     if layout is None or llvm_leaf.binding() is None:
         return None
-    symbols = _symbols()
+    symbols = _symbols((*_SYSTEM, *_PLACING) if layout.places else _SYSTEM)
     if symbols is None:
         return None
     llvm_leaf.name_symbols(symbols)
@@ -142,11 +144,11 @@ def _native() -> Native | None:
     return Native(list(words))
 
 
-def _symbols() -> dict[str, int] | None:
+def _symbols(names: Sequence[str]) -> dict[str, int] | None:
     system = ctypes.CDLL(None)
     try:
         found = {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
-        found |= {name: _address(getattr(system, name)) for name in _SYSTEM}
+        found |= {name: _address(getattr(system, name)) for name in names}
     except AttributeError:
         return None
     table = _numpy_functions()
@@ -178,7 +180,7 @@ def _layout() -> Layout | None:
     head = object.__basicsize__
     layout = Layout(
         head - 8, tuple.__basicsize__, head, head + 8, head + 16, head + 24, head + 40,
-        time.CLOCK_MONOTONIC, platform.machine(),
+        time.CLOCK_MONOTONIC, platform.machine(), all(hasattr(ctypes.CDLL(None), name) for name in _PLACING),
     )  # fmt: skip
     examples = (np.zeros((2, 3))[:, ::2], np.arange(5, dtype=np.int32)[::-1], np.zeros(()), np.zeros((0, 4), np.bool_))
     return layout if all(_is_as_expected(layout, array) for array in examples) else None

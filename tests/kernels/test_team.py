@@ -40,7 +40,7 @@ def test_time_alone_is_used_up_by_the_time_of_launches(monkeypatch: pytest.Monke
 
     try:
         few, many = used(100_000), used(1_000_000)
-        assert 0 < few and abs(many - 10 * few) <= 10
+        assert few > 0 and abs(many - 10 * few) <= 10
         function, x = rho.compile("{(⍵×3)+÷1+⍵×⍵}"), np.arange(100_000.0)
         for _ in range(8):
             function(x)

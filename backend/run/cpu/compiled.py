@@ -135,8 +135,7 @@ class CompiledRun:
             ready = self.direct.get(layout_of(arrays))
             if ready is not None:
                 return self.run_directly(ready, arrays)
-        stores = Stores.STREAMED if overwrite is None and self.points * 16 >= STREAMED else Stores.PLAIN
-        bound = self.bound(arrays, stores)
+        bound = self.bound(arrays, self.stores(overwrite is not None))
         if bound is None:
             del arrays
             trim()
@@ -169,6 +168,10 @@ class CompiledRun:
         return results
 
     # ------------------------------------------------------------------------------------------ binding
+
+    def stores(self, overwrites: bool) -> Stores:
+        """How large results that are written over nothing are stored."""
+        return Stores.STREAMED if not overwrites and self.points * 16 >= STREAMED else Stores.PLAIN
 
     def bound(self, arrays: Sequence[NumArray], stores: Stores) -> Bound | None:
         key = (stores, layout_of(arrays))

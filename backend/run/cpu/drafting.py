@@ -19,9 +19,10 @@ from .launching import HELPERS_PLACE
 
 OTHER: Final = object()
 """What a linked call returns for arguments that it is not for."""
-MOST_NANOSECONDS: Final = 5e6
-"""Work of plans that are linked at most: of more, the calls are nothing."""
+MOST_NANOSECONDS: Final = 10e6
+"""Work of plans that are linked at most: of more, the calls are nothing, and an interrupt would not be heard."""
 MOST_VALUES: Final = 64
+_NOTHING: Final = np.empty(0, np.uint8)
 
 
 _HEAD: Final = 5
@@ -86,6 +87,16 @@ class Draft:
         self.keep.append(array.dtype)
         place = self.put([*array.shape, *array.strides, address_of_array(array) - address_of_array(whole)])
         self.operations += [Operation.SHOW, number, id(array.dtype), array.ndim, place, source]
+        return number
+
+    def hold(self, maker: Callable[[object, object], object]) -> int:
+        """A new value that is no array: what `maker` gives, held until it is dropped (also where the call ends early)."""
+        number = len(self.bases)
+        if number >= MOST_VALUES:
+            raise Refused(Verdict.NEVER)
+        self.bases.append(_NOTHING)
+        self.keep.append(maker)
+        self.operations += [Operation.ROOM, number, id(maker), id(None), id(None)]
         return number
 
     def drop(self, number: int) -> None:

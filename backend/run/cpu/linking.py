@@ -1,6 +1,7 @@
 """A prepared plan as one native call: arguments checked, results made, every kernel launched, without a step of Python.
 
-Only plans whose phases all have kernels, for arrays of one layout: element-wise phases, reductions, constants and renamings.
+Only plans whose phases all have kernels, for arrays of one layout: element-wise phases, reductions, constants, renamings and
+products of matrices.
 Arguments of another layout, and anything that fails, come back as `OTHER`; the caller then runs the plan as ever, so that errors
 are the same.  Results are fresh arrays.
 
@@ -49,9 +50,9 @@ from ..native import native
 from ..pool import ALIGNMENT, LEAST
 from .compiled import Bound, CompiledRun, compile_kernel, layout_of
 from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
-from .gathering import gather_run
 from .kinds import DTYPES, NumArray, constants
 from .launching import Base, Block, combining_words, launch_words, moved, words_of
+from .linked_library import link_gather, link_product
 from .linked_parts import run_in_parts
 from .loops import LoopRun, compile_loop_kernel
 from .row_kernels import BoundRows, RowBinding
@@ -79,7 +80,7 @@ def link(
     `runs`: how often the plan has run since this was asked last."""
     if policy.mode() is policy.Mode.OFF:
         return Verdict.NEVER
-    linker = _Linker(types, threads, arguments, runs)
+    linker = Linker(types, threads, arguments, runs)
     try:
         for step in steps:
             linker.step(step, phases)
@@ -92,7 +93,7 @@ def link(
         return verdict
 
 
-class _Linker(Draft):
+class Linker(Draft):
     """`examples`: arrays as the values will be, whose contents nobody looks at; `roots`: which base a value lies in."""
 
     def __init__(self, types: Types, threads: int, arguments: Sequence[tuple[str, NumArray, Take]], runs: int) -> None:
@@ -144,20 +145,11 @@ class _Linker(Draft):
             case Structured():
                 self.structured(phase, overwrite)
             case LibraryPhase(op="gather"):
-                self.gather(phase)
+                link_gather(self, phase)
+            case LibraryPhase(op="contract"):
+                link_product(self, phase)
             case _:
                 raise Refused(Verdict.NEVER)
-
-    def gather(self, phase: LibraryPhase) -> None:
-        """Items by indices."""
-        table, indices = phase.args
-        kinds = [self.types.kind(table), self.types.kind(indices)]
-        run = gather_run(phase, kinds, self.examples[table], self.examples[indices], self.threads)
-        if run is None:
-            raise Refused(Verdict.NEVER)
-        arrays = [np.asarray(view(self.examples[value])) for value, view in run.views]
-        operands = [self.base(array, value, None) for array, (value, _) in zip(arrays, run.views, strict=True)]
-        self.run(run, arrays, operands, phase.results)
 
     def structured(self, phase: Structured, overwrite: ValueId | None) -> None:
         run = compile_structured(phase, self.types.kind, self.types.number, self.threads)
@@ -214,7 +206,7 @@ class _Linker(Draft):
         if run.body.split:
             run_in_parts(self, run, arrays, operands, [(value, self.types.kind(value)) for value in made])
             return
-        bound = self.bound(run, arrays)
+        bound = self.bound(run, arrays, overwrite)
         if bound is None:
             for value, kind in zip(made, [result.kind for result in run.body.results], strict=True):
                 self.settle(value, self.make(run.result_shape(), DTYPES[kind]))
@@ -287,10 +279,11 @@ class _Linker(Draft):
         run.kept[key] = found
         return self.checked(found, BoundRows)
 
-    def bound(self, run: CompiledRun, arrays: Sequence[NumArray]) -> Bound | None:
+    def bound(self, run: CompiledRun, arrays: Sequence[NumArray], overwrite: ValueId | None) -> Bound | None:
         """The kernel for these operands; None if it is not there yet.  Refused: there never is one."""
-        key = (Stores.PLAIN, layout_of(arrays))
-        found = run.kept[key] if key in run.kept else run.kernel_for(arrays, Stores.PLAIN)
+        stores = run.stores(overwrite is not None)
+        key = (stores, layout_of(arrays))
+        found = run.kept[key] if key in run.kept else run.kernel_for(arrays, stores)
         if isinstance(found, Kernel) and self.wants(found):
             found = run.bind(found, arrays)
         run.kept[key] = found

@@ -1,4 +1,4 @@
-"""`+.×` by matrix multiplication: BLAS for floats and complex numbers, exact for integers.
+"""`+.×` by matrix multiplication: BLAS for floats (`..products`) and complex numbers, exact for integers.
 
 Note [Exact integer products].  BLAS knows no integers, and NumPy's own loop is some twenty times slower.  Where every sum of
 products stays below 2⁵³ the product in binary64 is exact.  Larger integers are cut into limbs small enough for that; the
@@ -17,10 +17,12 @@ import numpy as np
 from .....typechecker.elements import Kind
 from ...pool import room
 from ..kinds import DTYPES, NumArray
+from ..products import product_of
 from .frames import Arrays, Call, Implementation, whole
 
 _EXACT_BITS: Final = 53
 _WORTH_BLAS: Final = 8
+_CUT: Final = (Kind.F64, Kind.F32)
 
 
 def contract(call: Call, arrays: Arrays) -> Arrays:
@@ -30,7 +32,12 @@ def contract(call: Call, arrays: Arrays) -> Arrays:
     rows, columns, shared = left.shape[1:-1], right.shape[2:], left.shape[-1]
     a = left.reshape(len(left), math.prod(rows), shared)
     b = right.reshape(len(right), shared, math.prod(columns))
-    result = product(call.kind(), a[0], b[0])[np.newaxis] if len(a) == len(b) == 1 else product(call.kind(), a, b)
+    kind = call.kind()
+    if len(a) == len(b) == 1:
+        made = product_of(kind, a[0], b[0], call.threads) if kind in _CUT else product(kind, a[0], b[0])
+        result = made[np.newaxis]
+    else:
+        result = product(kind, a, b)
     if len(result) != count:
         result = np.broadcast_to(result, (count, *result.shape[1:])).copy()
     return call.unbatched(result.reshape(count, *rows, *columns))

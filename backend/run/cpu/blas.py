@@ -1,0 +1,116 @@
+"""The BLAS that NumPy was built with: its products by address, and how many threads of its own it uses.
+
+Its threads wait for each other in turns of the scheduler, so that a product takes twenty times as long on a machine that also
+does something else, and go on looking for work for a tenth of a second, in the way of the device's team.  Rho therefore cuts
+products itself, and asks for one thread meanwhile (`alone`).  The number is the whole process's: it is set back when the last
+product is done, and products that others make at that moment run on one thread.
+
+Known is OpenBLAS with 64-bit numbers, as in NumPy's wheels; with any other NumPy's own calls are used.
+
+Neighbours: `products` (asks), `kernels.products` (calls what is found here).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+PRODUCTS: Final = ("sgemm", "dgemm", "sgemv", "dgemv")
+_AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
+"""Around the names of OpenBLAS with 64-bit numbers: in NumPy's wheels, and as others build it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blas:
+    """Addresses of products by name; how many threads it has and should have."""
+
+    addresses: Mapping[str, int]
+    threads: Callable[[], int]
+    set_threads: Callable[[int], object]
+
+
+@cache
+def blas() -> Blas | None:
+    """What there is; None where nothing is known of it."""
+    module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
+    path = getattr(module, "__file__", None)
+    if path is None or os.name != "posix":
+        return None
+    try:
+        library = ctypes.PyDLL(path)
+    except OSError:
+        return None
+    for before, after in _AFFIXES:
+        try:
+            found = {name: getattr(library, f"{before}cblas_{name}{after}") for name in PRODUCTS}
+            asked = getattr(library, f"{before}openblas_get_num_threads{after}")
+            told = getattr(library, f"{before}openblas_set_num_threads{after}")
+        except AttributeError:
+            continue
+        asked.restype, asked.argtypes, told.restype, told.argtypes = ctypes.c_int, (), None, (ctypes.c_int,)
+        addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in found.items()}
+        return Blas(addresses, asked, told) if all(addresses.values()) else None
+    return None
+
+
+class _Alone:
+    """While one of these lives BLAS uses one thread."""
+
+    __slots__ = ("held",)
+
+    def __init__(self) -> None:
+        self.held = _enter()
+
+    def __del__(self) -> None:
+        _leave(self.held)
+
+
+def alone(*ignored: object) -> Any:
+    """Something to hold while products are made on several threads of one's own."""
+    return _Alone()
+
+
+_lock = threading.RLock()
+_state = {"inside": 0, "before": 1, "generation": 0}
+
+
+def _enter() -> int:
+    found = blas()
+    with _lock:
+        if found is not None and not _state["inside"]:
+            _state["before"] = found.threads()
+            if _state["before"] > 1:
+                found.set_threads(1)
+        _state["inside"] += 1
+        return _state["generation"]
+
+
+def _leave(generation: int) -> None:
+    found = blas()
+    with _lock:
+        if generation != _state["generation"]:
+            return
+        _state["inside"] -= 1
+        if found is not None and not _state["inside"] and _state["before"] > 1 and found.threads() == 1:
+            found.set_threads(_state["before"])
+
+
+def _after_fork() -> None:
+    """The threads that were inside are not in the child."""
+    found = blas() if _state["inside"] else None
+    if found is not None and _state["before"] > 1:
+        found.set_threads(_state["before"])
+    _state["inside"] = 0
+    _state["generation"] += 1
+    _lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_after_fork)

@@ -1,0 +1,57 @@
+"""Library phases in linked calls: items by indices, and products of matrices.
+
+Neighbours: `linking` (asks), `gathering` and `products` (what is launched).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...graph.phases import LibraryPhase
+from ...graph.registry import frame_of
+from ...kernels.products import LETTERS
+from .blas import alone
+from .drafting import Refused, Verdict
+from .gathering import gather_run
+from .kinds import DTYPES
+from .launching import words_of
+from .products import bound_product, relocated
+
+if TYPE_CHECKING:
+    from .linking import Linker
+
+
+def link_gather(linker: Linker, phase: LibraryPhase) -> None:
+    """Items by indices."""
+    table, indices = phase.args
+    kinds = [linker.types.kind(table), linker.types.kind(indices)]
+    run = gather_run(phase, kinds, linker.examples[table], linker.examples[indices], linker.threads)
+    if run is None:
+        raise Refused(Verdict.NEVER)
+    arrays = [np.asarray(view(linker.examples[value])) for value, view in run.views]
+    operands = [linker.base(array, value, None) for array, (value, _) in zip(arrays, run.views, strict=True)]
+    linker.run(run, arrays, operands, phase.results)
+
+
+def link_product(linker: Linker, phase: LibraryPhase) -> None:
+    """A product of a matrix of floats and a matrix or a vector."""
+    kind, (left, right), (value,) = linker.types.kind(phase.results[0]), phase.args, phase.results
+    first, second = linker.examples[left], linker.examples[right]
+    if frame_of(phase) or kind not in LETTERS or not {first.ndim, second.ndim} <= {1, 2} or first.ndim + second.ndim < 3:
+        raise Refused(Verdict.NEVER)
+    matrices = first.reshape(-1, first.shape[-1]), second.reshape(len(second), -1)
+    if not all(np.may_share_memory(whole, one) for whole, one in zip(matrices, (first, second), strict=True)):
+        raise Refused(Verdict.LAYOUT)
+    bound = bound_product(kind, *matrices, linker.threads)
+    if bound is None or not bound.address:
+        raise Refused(Verdict.LAYOUT if bound is None else Verdict.NEVER)
+    linker.work(bound.duration)
+    operands = [linker.base(first, left, None), linker.base(second, right, None)]
+    result = linker.make((*first.shape[:-1], *second.shape[1:]), DTYPES[kind])
+    token = linker.hold(alone) if bound.large else None
+    linker.launch(words_of(bound.address, relocated(bound, [*operands, (result, 0)]), bound.helpers, bound.duration))
+    if token is not None:
+        linker.drop(token)
+    linker.settle(value, result)

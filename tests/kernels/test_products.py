@@ -1,0 +1,203 @@
+"""Products of matrices in pieces: the same values on any team and tier, linked or not, and BLAS as it was afterwards."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.kernels import policy
+from rho.backend.run import native
+from rho.backend.run.cpu import blas
+from rho.backend.run.cpu.drafting import OTHER
+from rho.backend.run.cpu.products import bound_product, product_of
+from rho.typechecker.elements import Kind
+
+pytestmark = pytest.mark.skipif(blas.blas() is None, reason="NumPy's BLAS is none that is known")
+KINDS = [(Kind.F64, np.float64, 1e-12), (Kind.F32, np.float32, 1e-4)]
+SMALL = [
+    (2, 2, 2),
+    (3, 5, 4),
+    (1, 30, 200),
+    (200, 30, 1),
+    (1, 30, 2),
+    (2, 30, 1),
+    (100, 100, 100),
+    (256, 512, 10),
+    (2000, 30, 30),
+    (700, 900, 1),
+    (1, 900, 700),
+]
+LARGE = [(200, 300, 200), (333, 222, 130), (60, 300, 700)]
+
+
+def operands(shape: tuple[int, int, int], dtype: Any, turned: tuple[bool, bool]) -> tuple[Any, Any]:
+    rows, shared, columns = shape
+    rng = np.random.default_rng(rows)
+    left = rng.random((shared, rows)).astype(dtype).T if turned[0] else rng.random((rows, shared)).astype(dtype)
+    right = rng.random((columns, shared)).astype(dtype).T if turned[1] else rng.random((shared, columns)).astype(dtype)
+    return left, right
+
+
+@pytest.mark.parametrize("turned", list(product((False, True), (False, True))))
+@pytest.mark.parametrize("shape", SMALL + LARGE)
+def test_values(shape: tuple[int, int, int], turned: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    for kind, dtype, tolerance in KINDS:
+        left, right = operands(shape, dtype, turned)
+        exact = left.astype(np.float64) @ right.astype(np.float64)
+        made = [product_of(kind, left, right, threads) for threads in (1, 2, 3)]
+        assert all(np.allclose(one, exact, rtol=tolerance) for one in made)
+        if shape in SMALL:
+            assert all(np.array_equal(one, made[0]) for one in made)
+        with monkeypatch.context() as patch:
+            patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+            plain = [product_of(kind, left, right, threads) for threads in (1, 2, 3)]
+            assert not (bound := bound_product(kind, left, right, 2)) or not bound.address
+        assert all(np.array_equal(one, other) for one, other in zip(made, plain, strict=True))
+
+
+def test_pieces_cover_the_result() -> None:
+    for shape in (*SMALL, *LARGE, (97, 4000, 50), (49, 4000, 96), (5000, 40, 3)):
+        bound = bound_product(Kind.F64, *operands(shape, np.float64, (False, False)), threads=5)
+        assert bound is not None
+        size = shape[0] if bound.cuts[0].of_rows else shape[2]
+        assert [cut.start for cut in bound.cuts] == [0, *(cut.stop for cut in bound.cuts[:-1])]
+        assert bound.cuts[-1].stop == size and all(cut.start % 48 == 0 for cut in bound.cuts)
+
+
+def test_strides_that_blas_does_not_take() -> None:
+    wide = np.random.default_rng(2).random((60, 80))
+    for left, right in ((wide[::2, ::2], wide[:40]), (wide[:, ::-1], wide[:80].T), (wide[:1].repeat(60, 0)[:, :1], wide[:1])):
+        assert np.allclose(product_of(Kind.F64, left, right, 2), left.copy() @ right.copy())
+
+
+def test_values_that_are_not_finite() -> None:
+    left = np.ones((100, 50))
+    left[3, 4], left[70, 5] = np.nan, np.inf
+    found = product_of(Kind.F64, left, np.ones((50, 60)), 2)
+    assert np.isnan(found[3]).all() and np.isposinf(found[70]).all() and (found[4] == 50).all()
+
+
+def test_blas_has_its_threads_again() -> None:
+    found = blas.blas()
+    assert found is not None
+    before = found.threads()
+    first = blas.alone()
+    second = blas.alone()
+    assert found.threads() == 1
+    del first
+    gc.collect()
+    assert found.threads() == 1
+    del second
+    gc.collect()
+    assert found.threads() == before
+
+
+def test_a_number_that_somebody_sets_meanwhile_stays() -> None:
+    found = blas.blas()
+    assert found is not None
+    before = found.threads()
+    try:
+        found.set_threads(2)
+        token = blas.alone()
+        found.set_threads(3)
+        del token
+        gc.collect()
+        assert found.threads() == 3
+    finally:
+        found.set_threads(before)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_of_a_product() -> None:
+    found = blas.blas()
+    assert found is not None
+    before = found.threads()
+    token = blas.alone()
+    child = os.fork()
+    if not child:
+        fine = found.threads() == before
+        del token
+        os._exit(0 if fine and found.threads() == before else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    del token
+    gc.collect()
+    assert found.threads() == before
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("llvmlite")
+    if native.native() is None:
+        pytest.skip("no native calls in this Python")
+    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("text", ["{⍺+.×⍵}", "{7○1+⍺+.×⍵}", "{⍵+.×⍺}", "{(⍉⍺)+.×⍵}", "{⍺+.×⍉⍵}", "{(⍺+.×⍵)+.×⍵}"])
+def test_linked(text: str) -> None:
+    rng = np.random.default_rng(5)
+    for dtype in (np.float64, np.float32):
+        for count in (3, 120):
+            left, right = rng.random((count, count)).astype(dtype), rng.random((count, count)).astype(dtype)
+            function = rho.compile(text)
+            first = function(left, right)
+            for _ in range(8):
+                assert np.array_equal(function(left, right), first)
+            assert function._latest(left, right) is not OTHER, text
+            other = rng.random((count, count)).astype(dtype)
+            assert np.array_equal(function(left, other), rho.compile(text)(left, other))
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("shapes", [((90, 40), (40,)), ((40,), (40, 90)), ((3, 3), (3,)), ((3,), (3, 3))])
+def test_linked_with_a_vector(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
+    rng = np.random.default_rng(6)
+    left, right = (rng.random(shape) for shape in shapes)
+    function = rho.compile("{⍺+.×⍵}")
+    first = function(left, right)
+    assert np.allclose(first, left @ right)
+    for _ in range(8):
+        assert np.array_equal(function(left, right), first)
+    assert function._latest(left, right) is not OTHER
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_matrix_times_itself_transposed() -> None:
+    """NumPy makes a half of it: its bits are symmetric, in a linked call too."""
+    x = np.random.default_rng(7).random((150, 150))
+    function = rho.compile("{⍺+.×⍵}")
+    for _ in range(8):
+        function(x, x.copy().T)
+    expected = rho.compile("{⍺+.×⍵}")(x, x.T)
+    assert np.array_equal(function(x, x.T), expected) and np.array_equal(expected, x @ x.T)
+
+
+@pytest.mark.usefixtures("at_once")
+def test_on_several_threads_at_once() -> None:
+    rng = np.random.default_rng(8)
+    given = [(rng.random((120, 130)), rng.random((130, 140))) for _ in range(4)]
+    function = rho.compile("{⍺+.×⍵}")
+    expected = [function(*pair) for pair in given]
+    for _ in range(8):
+        function(*given[0])
+    wrong: list[int] = []
+
+    def call(own: int) -> None:
+        for _ in range(40):
+            if not np.array_equal(function(*given[own]), expected[own]):
+                wrong.append(own)
+
+    threads = [threading.Thread(target=call, args=(own,)) for own in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
