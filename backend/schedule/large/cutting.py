@@ -1,9 +1,10 @@
 """List scheduling of phases that may be cut, on classes of many equal devices.
 
-Phases go in the order of what must follow them at the least, all at once (`cut_list`) or along the clock (`rolling`).  Each takes the mode that ends first by an estimate without
-contention: one device (also that of an operand), the cut of an operand (nothing moves), or k devices of a class or of the
-faster classes together, k = 2, 4, 8…, or all that are free before it could end.  `price` is added for every shard, so that runs with several prices trade width against
-transfers; `timing` then tells which was best.  Neighbour: `widening`.
+Phases go in the order of what must follow them at the least, all at once (`cut_list`) or along the clock (`rolling`).  Each takes
+the mode that ends first by an estimate without contention: one device (also that of an operand), the cut of an operand (nothing
+moves), or k devices of a class or of the faster classes together, k = 2, 4, 8…, or all that are free before it could end.
+`price` is added for every shard, so that runs with several prices trade width against transfers; `timing` then tells which was
+best.  Neighbour: `widening`.
 """
 
 from __future__ import annotations
@@ -175,7 +176,7 @@ class _State:
 
     def filled(self, phase: int, classes: list[int], limit: int) -> list[Mode]:
         """Over all devices that are free before the phase could end, each with what it can do until then."""
-        timer, costs = self.timer, self.costs
+        timer = self.timer
         task = timer.problem.phases[phase]
         start = self.floor(phase)
         for edge in timer.incoming[phase]:

@@ -1,4 +1,5 @@
-"""What is tried for large graphs, in order: wide cuts at several prices, the same along the clock, contracted chains, then annealing of the best.
+"""What is tried for large graphs, in order: wide cuts at several prices, the same along the clock, contracted chains, then
+annealing of the best.
 
 The numbers of moves follow from the number of shards, so that a layout of many costs no more in all than one of few.
 Neighbours: `cutting`, `contract`; `planner` owns what is found.
