@@ -107,6 +107,7 @@ _ROWS: tuple[Code, ...] = (
     Code("SCH201", "a name in a schedule means several values", ("SCH107",), _SCHEDULER),
     Code("SCH202", "a device name means several devices", ("SCH201",), _SCHEDULER),
     Code("SCH203", "`before` waits for every shard", (), _SCHEDULER),
+    Code("SCH204", "an objective gives way to one asked for", (), _SCHEDULER),
     Code("SCH301", "a stored plan is out of date", ("SCH302",), _SCHEDULER),
     Code("SCH302", "a plan is not proved optimal", ("SCH301",), _SCHEDULER),
     # ---- warnings

@@ -75,6 +75,12 @@ PAGES: dict[str, Page] = {
         _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1", "a before d"),
         _block("split a rows over gpu0 gpu1", "split d rows over gpu0 gpu1"),
     ),
+    "SCH204": _shown(
+        "`--objective` of the command takes the place of every `minimize` in the script. Leave the option out to plan for what "
+        "the script says.",
+        "⍝ rho plan p.rho --objective energy\nschedule { minimize latency }\n1+1",
+        "⍝ rho plan p.rho\nschedule { minimize latency }\n1+1",
+    ),
     "SCH301": _shown(
         "The plan was made for another program, other sizes or another machine; the message says which field differs. Make "
         "it again with `rho plan`.",

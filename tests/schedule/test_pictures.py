@@ -172,6 +172,7 @@ def test_dot_has_clusters_bytes_and_quoted_names(chart: Chart) -> None:
     assert 'label="gpu0";' in text
     assert '"0" -> "1" [label="800 B (800 B moved)", style=bold' in text
     assert r'"1" [label="y ← \"add\"\n10 µs"]' in text
+    assert '"0" -> "1" [label="f2", style=dashed, constraint=false' in text
 
 
 def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None:

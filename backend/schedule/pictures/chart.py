@@ -35,7 +35,7 @@ class BarKind(Enum):
 @dataclass(frozen=True, slots=True)
 class Bar:
     """Busy during ticks [start, end), its result there at `arrive`; `name` chooses the colour, `after` are the keys of bars
-    that feed it."""
+    that feed it, `node` the graph's node that it computes or moves the result of."""
 
     key: str
     name: str
@@ -46,6 +46,7 @@ class Bar:
     detail: str
     after: tuple[str, ...] = ()
     critical: bool = False
+    node: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The phase graph of a schedule, as DOT for Graphviz and as SVG for the page.
 
-In DOT, devices are clusters (a phase on several devices stands outside them), edges carry bytes, those over a link are bold, and
-phases on a device whose memory does not suffice are red: plans that do not hold are drawn too.  The SVG is layered by longest
-path from the inputs, layers ordered by the mean place of what they read (Sugiyama's barycentre heuristic, one sweep).
+In DOT, devices are clusters (a phase on several devices stands outside them), edges carry bytes, those over a link are bold,
+fences between two phases are dashed, and phases on a device whose memory does not suffice are red: plans that do not hold are
+drawn too.  The SVG is layered by longest path from the inputs, layers ordered by the mean place of what they read (Sugiyama's
+barycentre heuristic, one sweep).
 
 Neighbours: `chart`.
 """
@@ -47,19 +48,21 @@ def graph_dot(chart: Chart) -> str:
         moved = f" ({bytes_text(line.moved)} moved)" if line.moved else ""
         label = _quoted(bytes_text(line.bytes) + moved)
         lines.append(f"  {_quoted(line.source)} -> {_quoted(line.target)} [label={label}{look}];")
-    names = {bar.key: bar.name for lane in chart.lanes for bar in lane.bars}
+    drawn = {node.id for node in chart.nodes}
+    places = {bar.key: bar.node for lane in chart.lanes for bar in lane.bars if bar.node in drawn}
+    fences: dict[tuple[str, str], list[str]] = defaultdict(list)
     for arrow in chart.arrows:
-        if arrow.source in names and arrow.target in names:
-            lines.append(f"  // fence f{arrow.fence}: {_comment(names[arrow.source])} before {_comment(names[arrow.target])}")
+        ends = (places.get(arrow.source, ""), places.get(arrow.target, ""))
+        if all(ends) and ends[0] != ends[1] and f"f{arrow.fence}" not in fences[ends]:
+            fences[ends].append(f"f{arrow.fence}")
+    for (source, target), names in fences.items():
+        look = 'style=dashed, constraint=false, color="#888888", fontcolor="#888888"'
+        lines.append(f"  {_quoted(source)} -> {_quoted(target)} [label={_quoted(' '.join(names))}, {look}];")
     return "\n".join([*lines, "}"]) + "\n"
 
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
-
-def _comment(text: str) -> str:
-    return text.replace("\n", " ")
 
 
 def graph_svg(chart: Chart) -> str:

@@ -60,19 +60,22 @@ def _lanes(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> list
         after = tuple(key for source in inputs[shard.phase] for key in made[source, shard.device])
         part = f" rows {shard.first}:{shard.stop}" if phase.rows else ""
         text = f"{phase.id}{part} on {names[shard.device]}, {shard.end - shard.start} ticks"
-        devices[shard.device].append(Bar(f"s{place}", phase.id, BarKind.RUN, shard.start, shard.end, shard.end, text, after))
+        devices[shard.device].append(
+            Bar(f"s{place}", phase.id, BarKind.RUN, shard.start, shard.end, shard.end, text, after, node=phase.id)
+        )
     for place, step in enumerate(schedule.combines):
         phase = problem.phases[step.phase]
         after = tuple(key for (p, _), keys in made.items() if p == step.phase for key in keys)
         text = f"{phase.id} combine, {step.end - step.start} ticks"
-        bar = Bar(f"c{place}", f"{phase.id} combine", BarKind.COMBINE, step.start, step.end, step.end, text, after)
+        bar = Bar(f"c{place}", f"{phase.id} combine", BarKind.COMBINE, step.start, step.end, step.end, text, after, node=phase.id)
         devices[problem.home].append(bar)
     for place, transfer in enumerate(schedule.transfers):
         phase = problem.phases[transfer.phase]
         link = "delay" if transfer.link is None else problem.links[transfer.link].id
         text = f"{phase.id}: {names[transfer.source]} → {names[transfer.target]}, {transfer.bytes} bytes"
         after = tuple(made[transfer.phase, transfer.source])
-        bar = Bar(f"t{place}", phase.id, BarKind.TRANSFER, transfer.start, transfer.busy, transfer.arrive, text, after)
+        times = (transfer.start, transfer.busy, transfer.arrive)
+        bar = Bar(f"t{place}", phase.id, BarKind.TRANSFER, *times, text, after, node=phase.id)
         links[link].append(bar)
     found = [Lane(names[device], tuple(sorted(bars, key=lambda b: b.start)), False) for device, bars in sorted(devices.items())]
     return found + [Lane(link, tuple(sorted(bars, key=lambda b: b.start)), True) for link, bars in sorted(links.items())]

@@ -142,12 +142,15 @@ class _Reader:
             case TransferStep():
                 text = f"{self.value(step.value)}{_box(step.box)}: {step.source} → {step.target}, {bytes_text(step.bytes)}"
                 after = tuple(k for where, k in self.makers[step.value] if where == step.source)
-                return Bar(key, self.value(step.value), BarKind.TRANSFER, step.start, step.busy, step.arrive, text, after)
+                producer = self.producer.get(step.value)
+                node = "" if producer is None else str(producer.id)
+                times = (step.start, step.busy, step.arrive)
+                return Bar(key, self.value(step.value), BarKind.TRANSFER, *times, text, after, node=node)
             case RowsStep():
                 label = ", ".join(self.phases[id].label for id in step.phases if id in self.phases)
                 for id in step.phases:
                     self.ran[id].append((device, 0))
-                return Bar(key, label, BarKind.RUN, 0, 0, 0, f"{label} by rows on {device}", ())
+                return Bar(key, label, BarKind.RUN, 0, 0, 0, f"{label} by rows on {device}", (), node=str(step.phases[-1]))
             case RunStep() | CombineStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
                 phase = self.phases.get(step.phase)
                 label = phase.label if phase else f"#{step.phase}"
@@ -163,7 +166,7 @@ class _Reader:
                     self.ran[step.phase].append((device, step.end - step.start))
                 name = f"{label}{' combine' if kind is BarKind.COMBINE else ''}"
                 text = f"{name}{_box(box)} on {device}, {time_text(step.end - step.start, self.plan.tick_ns)}"
-                return Bar(key, name, kind, step.start, step.end, step.end, text, after)
+                return Bar(key, name, kind, step.start, step.end, step.end, text, after, node=str(step.phase))
             case _:
                 raise AssertionError("fences, waits and frees have no bar")
 

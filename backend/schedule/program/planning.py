@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Final, TypeAlias
 
-from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed
+from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed, Severity
 from ....lang.source import Source, Span
+from ....lang.tree import DirectiveWord, Schedule
 from ....typechecker.core import Core
 from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
@@ -148,6 +149,7 @@ def with_directives(
         found += with_arms(resolved.directives, arms)
         asked += resolved.objectives
         diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))
+        diagnostics += _giving_way(block, resolved.objectives, objectives)
     if any(diagnostic.is_error for diagnostic in diagnostics):
         raise Rejected(diagnostics)
     made = replace(program, problem=replace(program.problem, directives=tuple(found)))
@@ -162,6 +164,18 @@ def _unguessable(directives: Sequence[Directive], bound: BoundGraph, program: Pr
             line = directive.line
             message = f"`{line.text}`: only a choice whose arms cannot fail or print, and make no sizes, can run both"
             yield Diagnostic("SCH102", message, Span(file, line.start, line.end))
+
+
+def _giving_way(block: Schedule, asked: Sequence[Objective], first: Sequence[Objective]) -> Iterator[Diagnostic]:
+    """What a `minimize` says is not what the caller asks for."""
+    if not first or not asked or tuple(asked) == tuple(first):
+        return
+    for directive in block.directives:
+        words = [word.text for word in directive.words if isinstance(word, DirectiveWord)]
+        if words[:1] in (["minimize"], ["minimise"]):
+            wanted = " ".join(objective.value for objective in first)
+            message = f"`{' '.join(words)}` gives way to what was asked for: {wanted}"
+            yield Diagnostic("SCH204", message, directive.span, Severity.NOTE)
 
 
 def _aiming(program: ProgramProblem, first: Sequence[Objective], asked: Sequence[Objective]) -> ProgramProblem:
