@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -101,8 +102,20 @@ def test_directives_that_cannot_be_meant(plan: Any) -> None:
     assert "SCH107" in ran.err and "directives[1]" in ran.err and "place yy on gpu" in ran.err
 
 
-def test_a_gap_is_a_note_or_an_error(rho: Rho) -> None:
-    words = ("plan", "--instance", str(SCHEDULES / "auckland" / "SeriesParallel_2.dot"), "--fast", "--json")
+def test_a_gap_is_a_note_or_an_error(rho: Rho, tmp_path: Path) -> None:
+    """Thirty phases on three unequal devices: too many to prove at once."""
+    draw = random.Random(1)
+    groups = ("home", "near", "far")
+    links = [{"src": s, "dst": t, "latency": 3, "bytes_per_tick": 2} for s in groups for t in groups if s != t]
+    phases = [
+        {"id": f"p{i}", "ticks": {name: draw.randint(5, 40) for name in groups}, "out_bytes": draw.randint(1, 60)}
+        for i in range(30)
+    ]
+    edges = [{"from": f"p{j}", "to": f"p{i}"} for i in range(1, 30) for j in sorted(draw.sample(range(i), min(i, 2)))]
+    devices = [{"id": name, "class": name, "home": name == "home"} for name in groups]
+    content = {"schema": "instance/1", "devices": devices, "links": links, "phases": phases, "edges": edges}
+    (tmp_path / "hard.json").write_text(json.dumps(content), encoding="utf-8")
+    words = ("plan", "--instance", str(tmp_path / "hard.json"), "--fast", "--json")
     noted = rho(*words)
     assert (noted.code, noted.json()["status"]) == (0, "gap")
     assert "note[SCH302]" in noted.err
