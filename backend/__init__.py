@@ -9,7 +9,8 @@ Thin on purpose: the work is in `graph` (what), `schedule` (where and when) and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..typechecker.core import Core
@@ -64,9 +65,7 @@ def execute(
     """Run a plan on host arrays by name; `observe` is told how long each step took.  `simulated`: its devices are declared, and
     each is held to its memory.  RunFailed: a run-time check, or memory; no partial result."""
     if observe is None and not simulated:
-        from .run.prepared import run_again
-
-        results = run_again(schedule, bound, inputs)
+        results = _again()(schedule, bound, inputs)
         if results is not None:
             return results
     from .run.cpu import CpuBackend
@@ -82,6 +81,14 @@ def execute(
         return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED)
     pace = Pace.PREDICTED if cards else Pace.THREADS
     return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
+
+
+@cache
+def _again() -> Callable[[Plan, BoundGraph, Mapping[str, Any]], Results | None]:
+    """How plans run again; looked for once, since looking takes as long as a small run."""
+    from .run.prepared import run_again
+
+    return run_again
 
 
 def execute_null(schedule: Plan, bound: BoundGraph) -> Results:
