@@ -2,7 +2,7 @@
 
 Eight bytes of the mask are looked at together: where none holds nothing is read, else each item is written where the next one
 is due, and the place moves on by what the mask says.  So nothing is guessed.  Near the end of what is due, only what holds is
-written.
+written.  Processors that can push the held lanes of a vector together (`packs`) write the eight items as one.
 
 COPY: items of 1, 4, 8 or 16 bytes.  CELLS: runs of bytes.  PLACES: the number of the item.  PAIRS: the number of the table and
 that of the item (the coordinates in a matrix).  The results of all tables lie one after the other.
@@ -26,6 +26,7 @@ from .writer import Writer
 WORDS: Final = 10
 _TYPES: Final = {1: "i8", 4: "i32", 8: "i64", 16: "<2 x i64>"}
 WIDTHS: Final = frozenset(_TYPES)
+_PACKED: Final = frozenset({4, 8})
 _TOGETHER: Final = 8
 _ONES: Final = 0x0101010101010101
 _SEVENS: Final = 0x7F7F7F7F7F7F7F7F
@@ -42,11 +43,12 @@ class Form(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """`width`: bytes of an item of COPY, its stride too if `unit`."""
+    """`width`: bytes of an item of COPY, its stride too if `unit`.  `packs`: see the module (AVX-512 with short vectors)."""
 
     form: Form
     width: int = 8
     unit: bool = True
+    packs: bool = False
 
     def text(self) -> str:
         writing = _Writing(self)
@@ -108,9 +110,12 @@ class _Writing:
         else:
             w.branch(w.test("ule", w.word("add", place, _TOGETHER), self.due), fast, slow)
             w.label(fast)
-            for item in range(_TOGETHER):
-                at = w.word("add", place, w.word("and", w.word("lshr", upto, 8 * item - 8), 255)) if item else place
-                self.write(first, w.word("add", index, item), at)
+            if self.code.packs and (self.code.form is Form.PLACES or (self.code.unit and self.code.width in _PACKED)):
+                self.write_packed(mask, first, index, place)
+            else:
+                for item in range(_TOGETHER):
+                    at = w.word("add", place, w.word("and", w.word("lshr", upto, 8 * item - 8), 255)) if item else place
+                    self.write(first, w.word("add", index, item), at)
             all_written = w.word("add", place, w.word("lshr", upto, 56))
             w.jump(join)
         w.label(slow)
@@ -123,6 +128,24 @@ class _Writing:
         w.label(join)
         fast_entry = "" if self.code.form is Form.CELLS else f", [ {all_written}, %{fast} ]"
         return w.let(f"phi i64 [ {place}, %{before} ], [ {each.carried[0]}, %{end} ]{fast_entry}")
+
+    def write_packed(self, mask: str, first: str, index: str, place: str) -> None:
+        """Eight items as a vector, those that are held in front."""
+        w = self.w
+        width = 8 if self.code.form is Form.PLACES else self.code.width
+        type = f"<{_TOGETHER} x {_TYPES[width]}>"
+        bytes = w.let(f"load <{_TOGETHER} x i8>, ptr {w.at(mask, index)}, align 1")
+        held = w.let(f"icmp ne <{_TOGETHER} x i8> {bytes}, zeroinitializer")
+        if self.code.form is Form.PLACES:
+            start = w.let(f"insertelement {type} poison, i64 {w.word('add', self.step, index)}, i64 0")
+            start = w.let(f"shufflevector {type} {start}, {type} poison, <{_TOGETHER} x i32> zeroinitializer")
+            lanes = ", ".join(f"i64 {lane}" for lane in range(_TOGETHER))
+            items = w.let(f"add {type} {start}, <{lanes}>")
+        else:
+            items = w.let(f"load {type}, ptr {w.at(first, w.word('mul', index, width))}, align 1")
+        name = f"llvm.x86.avx512.mask.compress.v{_TOGETHER}{_TYPES[width]}"
+        packed = w.call(type, name, (type, items), (type, "zeroinitializer"), (f"<{_TOGETHER} x i1>", held))
+        w.do(f"store {type} {packed}, ptr {w.at(self.result, w.word('mul', place, width))}, align 1")
 
     def one(self, held: str, first: str, index: str, place: str) -> str:
         """One item if it is held.  Never more than are due: another thread may write to the mask after it was counted."""

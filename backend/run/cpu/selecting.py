@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...kernels import policy
-from ...kernels.llvm_leaf import is_installed
+from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.selecting import WIDTHS, Form, Select
 from ...kernels.store import address_of
 from ..pool import room
@@ -54,7 +54,7 @@ def compressed(mask: NumArray, arg: NumArray, axis: int, threads: int) -> NumArr
     if table is None or (bytes != arg.itemsize and packed != arg.itemsize) or bytes > _CELL_BYTES:
         return None
     step = arg.strides[axis]
-    code = Select(Form.COPY, bytes, step == bytes) if bytes in WIDTHS else Select(Form.CELLS)
+    code = Select(Form.COPY, bytes, step == bytes, has_feature("avx512vl")) if bytes in WIDTHS else Select(Form.CELLS)
     address = address_of(code) if policy.is_worth(code, items * tables * _SAVED) else None
     if address is None:
         return None
@@ -83,7 +83,7 @@ def places(mask: NumArray, threads: int) -> NumArray | None:
     if mask.ndim not in (1, 2) or not _is_asked(mask, mask.size):
         return None
     pairs = mask.ndim == 2
-    code = Select(Form.PAIRS if pairs else Form.PLACES)
+    code = Select(Form.PAIRS) if pairs else Select(Form.PLACES, packs=has_feature("avx512vl"))
     address = address_of(code) if policy.is_worth(code, mask.size * _SAVED * mask.ndim) else None
     if address is None:
         return None
