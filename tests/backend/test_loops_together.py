@@ -21,7 +21,9 @@ from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Status, Ticks
 from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
 from rho.backend.schedule.program.checking import check_plan
+from rho.backend.schedule.program.gangs import _gangs, _options, _turns
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
+from rho.backend.schedule.program.problem_of import problem_of, setting_of
 from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.verifier import verify, verify_schedule
 from rho.lang.diagnostics import RhoError, RunFailed
@@ -362,3 +364,27 @@ def test_a_turn_that_frees_what_the_next_reads_is_rejected() -> None:
 
 def freed(queue: Queue) -> tuple[Step, ...]:
     return (FreeStep((ValueId(0),)),) if queue.device == "cpu0" else ()
+
+
+def test_no_way_to_run_a_loop_together_beats_the_bound_of_its_turns() -> None:
+    met = 0
+    for seed in range(24):
+        text, data = loop_program(seed)
+        core = checked(text)
+        if core is None:
+            continue
+        try:
+            bound = backend.load(core, data)
+        except RhoError:
+            continue
+        chance = random.Random(seed)
+        profile, given = topology(chance), ticks_of(chance)
+        made = problem_of(bound, profile, given=given)
+        setting = setting_of(made, profile, given)
+        for found in _options(made, setting).values():
+            for gang in _gangs(found, made.problem, None):
+                one = next(one for one in found if one.spread == gang.spread)
+                trips = one.turn.loop.trip.constant or 0
+                assert _turns(one) <= max(1, trips * gang.body.schedule.makespan), seed
+                met += 1
+    assert met > 5

@@ -27,6 +27,7 @@ from ..bounds import Bounds
 from ..budget import FAST, Budget
 from ..costs import Costs
 from ..filling import fill, least, most
+from ..levels import FOREVER
 from ..plan import ALIGNMENT
 from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
 from ..timing import Mode, Timer
@@ -275,8 +276,24 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
 
 
 def _turns(one: Turning) -> int:
-    """No gang takes fewer ticks for the turns of a loop along these cuts."""
+    """No gang takes fewer ticks for the turns of a loop along these cuts: home takes part and some other device, each with a row
+    of all that has as many rows as are dealt out, and what is not cut is done at home (or where its one row lies)."""
     problem = turn_problem(one.turn, one.cuts, one.tables, one.setting)
-    costs = Costs(Timer(problem))
-    turn = Bounds(costs).best().ticks if all(costs.allowed) else 0
-    return max(1, (one.turn.loop.trip.constant or 0) * turn)
+    apart = {int(edge.target) for edge in problem.edges if edge.only is not None}
+    tasks = tuple(task if task.rows or place in apart else replace(task, home=True) for place, task in enumerate(problem.phases))
+    costs = Costs(Timer(replace(problem, phases=tasks)))
+    if not all(costs.allowed):
+        return 1
+    bounds = Bounds(costs)
+    dealt = [p for p, task in enumerate(tasks) if task.rows == one.rows]
+    home = costs.class_of[int(problem.home)]
+
+    def through(kind: int) -> int:
+        """The least turn in which devices of a class take part."""
+        if any(kind not in costs.allowed_classes[p] for p in dealt):
+            return FOREVER
+        return max((bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) for p in dealt), default=0)
+
+    others = min((through(kind) for kind in range(len(costs.members)) if kind != home), default=FOREVER)
+    turn = max(bounds.best().ticks, through(home), others)
+    return max(1, (one.turn.loop.trip.constant or 0) * turn) if turn < FOREVER else FOREVER
