@@ -1,8 +1,8 @@
 """Estimate beside actual of every phase, over the examples and programs of all classes of operations.
 
-    python benchmarks/estimates.py [--set tuned|other] [--profile FILE] [--runs 20] [--kernels off|warm] [--sizes …] [--all]
+    python benchmarks/estimates.py [--set tuned|other|third] [--profile FILE] [--runs 20] [--kernels off|warm] [--sizes …] [--all]
 
-`--set other` has programs and sizes that the model was not tuned on (`estimates_other`).
+`--set other` and `--set third` have programs and sizes that the model was not tuned on (`estimates_other`).
 
 The profile is this machine's (calibrate first: `rho devices --calibrate`).  A phase's actual time is the median over the
 runs of what the executor's observer reports, its estimate `step_ns`.  Counted are phases of at least 50 µs whose own runs
@@ -141,13 +141,13 @@ def main() -> None:
     parser.add_argument("--profile", default="")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--kernels", choices=("off", "warm"), default="warm")
-    parser.add_argument("--set", choices=("tuned", "other"), default="tuned", dest="which")
+    parser.add_argument("--set", choices=("tuned", "other", "third"), default="tuned", dest="which")
     parser.add_argument("--sizes", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true", help="show every phase, not only those beyond 25 %%")
     options = parser.parse_args()
     os.environ["RHO_KERNELS"] = options.kernels
-    from estimates_other import OTHER, SIZES
+    from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
 
     from rho.backend.graph import traverse
     from rho.backend.graph.phases import Constant, Input, Loop, Output, Print
@@ -162,7 +162,8 @@ def main() -> None:
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
     settle_memory()
     rows: list[Row] = []
-    programs, usual = (PROGRAMS, (30_000, 300_000, 3_000_000)) if options.which == "tuned" else (OTHER, SIZES)
+    sets = {"tuned": (PROGRAMS, (30_000, 300_000, 3_000_000)), "other": (OTHER, SIZES), "third": (THIRD, THIRD_SIZES)}
+    programs, usual = sets[options.which]
     sizes = [int(size) for size in options.sizes.split(",")] if options.sizes else list(usual)
     for size in [*sizes, 0] if options.which == "tuned" else sizes:
         found = jobs([size] if size else [], options.only, programs)

@@ -1,4 +1,5 @@
-"""Programs that the cost model was not tuned on, for `estimates.py --set other`; in the notation of its own programs."""
+"""Programs that the cost model was not tuned on, for `estimates.py --set other` and `--set third` (workloads and idioms, of which
+not even the errors were looked at one by one); in the notation of its own programs."""
 
 from __future__ import annotations
 
@@ -21,4 +22,25 @@ OTHER: tuple[tuple[str, str], ...] = (
     ("S:f64s", "{(⍵+(1⌽⍵)+(¯1⌽⍵)+(1⊖⍵)+¯1⊖⍵)÷5}⍣6⊢S"), ("x:f64", "(1↓x)-¯1↓x"), ("z:c128 w:c128", "z+w"), ("z:c128", "+/z×z"),
     ("x:f64", "x÷+/x"), ("A:f64r", "{(⍵-(+/⍵)÷≢⍵)}⍤1⊢A"), ("x:f64 y:f64", "(+/x×y)÷√(+/x×x)×+/y×y"),
     ("x:f64", "+/(x-(+/x)÷≢x)*2"),
+)  # fmt: skip
+
+THIRD_SIZES = (100_000, 1_000_000)
+
+THIRD: tuple[tuple[str, str], ...] = (
+    ("s:f64 k:f64 t:f64", "(s×0.5×1+⎕erf ((⍟s÷k)+t×0.07)÷0.2×√t)-k×(*-0.05×t)×0.5×1+⎕erf ((⍟s÷k)+t×0.03)÷0.2×√t"),
+    ("A:f64r", "{(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1⊢A"), ("S:f64s", "{⍵+0.1×((1⌽⍵)+(¯1⌽⍵)+(1⊖⍵)+¯1⊖⍵)-4×⍵}⍣10⊢S"),
+    ("m:bools", "{n←(¯1⌽⍵)+⍵+1⌽⍵ ⋄ 3=(¯1⊖n)+n+1⊖n}m"), ("v:f64q", "+/(v∘.-v)÷(0.01+(v∘.-v)*2)*1.5"),
+    ("x:f64", "⌊/|x∘.-0.1 0.3 0.5 0.7 0.9"), ("x:f64", "256+⌸(⌊256×x ⋄ 1)"), ("A:f64r", "+/+/A"), ("i:i64", "(0≠3|i)∧0≠5|i"),
+    ("S:f64s T:f64s v:f64q", "0⌈(S+.×T)+⍤1⊢v"), ("x:f64", "(x-(+/x)÷≢x)÷√(+/(x-(+/x)÷≢x)*2)÷≢x"),
+    ("x:f64", "{((10↓⍵)-¯10↓⍵)÷10}+\\x"), ("x:f64", "⌈/(⌈\\x)-x"), ("i:i64", "(≠i)⌿i"), ("i:i64", "i[⍒i]"), ("x:f64", "⍋⍋x"),
+    ("x:f64", "(x[⍋x])[⌊(≢x)÷2]"), ("v:f64q w:f64q", "v∘.×w"), ("v:f64q w:f64q", "+/v∘.>w"), ("S:f64s", "S-⍤1⊢+⌿S"),
+    ("S:f64s", "+/,S×⍉S"), ("S:f64s", "(+/S)÷+⌿S"), ("S:f64s", "⊖S×2"), ("S:f64s", "1⊖S"), ("S:f64s", "(1 1↓S)-¯1 ¯1↓S"),
+    ("m:bool x:f64", "+/m×x"), ("m:bool x:f64", "+/m⌿x"), ("x:f64 y:f64", "(x>y)¿(x-y ⋄ 0)"), ("i:i64", "+/0=3|i"),
+    ("i:i64", "i-⌊/i"), ("i:i64 j:i64", "(i×j)+7|i"), ("i:i64", "⌊i÷3"), ("i:i64", "i*2"), ("x:f32", "√x"),
+    ("A:f32r", "{e←*⍵-⌈/⍵ ⋄ e÷+/e}⍤1⊢A"), ("x:f32", "+\\x"), ("x:f32", "⍋x"), ("z:c128", "z×+z"), ("z:c128", "*z"),
+    ("x:f64", "(2○x)+1○x"), ("x:f64", "{⍵-(⍵-2÷⍵)÷2}⍣12⊢x"), ("x:f64", "{3.7×⍵×1-⍵}⍣25⊢x"), ("A:f64r", "A[⍋A[;0];]"),
+    ("A:f64r", "+⌿⌈A×3"), ("i:i64", "+⌿10 10 10⊤i"), ("x:f64", "(0.1×⍳10)⍸x"), ("m:bool", "+\\m"), ("m:bool", "≠\\m"),
+    ("x:f64", "2-/x"), ("i:i64", "2</i"), ("x:f64 y:f64", "x⌈0.3⌈y⌊x"), ("A:f64r B:f64r", "A+.×⍉B"), ("A:f64r", "(⍉A)×2"),
+    ("i:i64", "16+⌸(16|i ⋄ i)"), ("x:f64 y:f64", "x∊y"), ("x:f64 y:f64", "(+/x×y)-(+/x)×(+/y)÷≢x"), ("x:f64", "⌽⍋x"),
+    ("x:f64", "+/x*3"), ("x:f64", "⌈/(1↓x)÷¯1↓x"), ("S:f64s v:f64q", "{(S+.×⍵)÷⌈/|S+.×⍵}⍣5⊢v"),
 )  # fmt: skip

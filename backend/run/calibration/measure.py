@@ -23,8 +23,10 @@ from ...schedule.profiles.profile import Profile
 from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
 from . import bodies, checking, computing, moving, overheads, programs, turning
-from .clock import Clock, low
+from .clock import Clock
+from .overheads import Ready, prepared
 from .tier import tier_name, warm_kernels
+from .timed import IN_A_ROW
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class Effort:
     rounds: int = 3
     other_ns: int = 4_000_000
     budget_ns: int = 300_000
-    seconds: int = 25
+    seconds: int = 27
     moved: int = moving.ROUND[-1]
     with_programs: bool = True
 
@@ -110,41 +112,52 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
     for prepared, times in small:
         put(prepared, int(median(times[len(times) // 2 :])))
     del small
-    for program, kind in large:
-        last = 0
-        for place, size in enumerate(program.sizes):
+    between, last = _between(threads), dict.fromkeys(range(len(large)), 0)
+    for place in range(max(len(program.sizes) for program, _ in large)):
+        for which in list(last):  # so what there is no time for are the largest sizes
+            program, kind = large[which]
+            if place >= len(program.sizes) or clock.now() > until + LATE_NS:
+                continue
+            size = program.sizes[place]
             if size <= _TURNS:
                 continue
-            if last * (size / program.sizes[place - 1]) > 10 * effort.other_ns or clock.now() > until + LATE_NS:
-                break
-            prepared = programs.prepare(program, kind, size, threads)
-            if prepared is None:
-                break
-            last = _time_program(prepared, clock, effort, until)
-            put(prepared, last)
-        bodies.forget_data()
+            made = None
+            if last[which] * (size / program.sizes[place - 1]) <= 10 * effort.other_ns:
+                made = programs.prepare(program, kind, size, threads)
+            if made is None:
+                del last[which]
+                continue
+            last[which] = _time_program(made, clock, effort, until, between)
+            put(made, last[which])
+            bodies.forget_data()
     return {key: Table(tuple(sorted(found)), tuple(found[s] for s in sorted(found))) for key, found in points.items()}
 
 
-_SETTLING: Final = 10
-_SETTLED_NS: Final = 15_000_000
 _TURNS: Final = 1 << 13
 """Programs of at most so many points take turns."""
 
 
-def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int) -> int:
-    """The lower quartile of the medians of a few rounds; `clock` only says when it is enough."""
-    begun = clock.now()
-    prepared.run()
-    for _ in range(_SETTLING):  # the interpreter specialises what it has run a few times
-        if clock.now() - begun < _SETTLED_NS:
-            prepared.run()
+def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, until: int, between: Ready) -> int:
+    """The median of the medians of a few rounds, before each of which something else runs, as in use; `clock` only says when it
+    is enough."""
     found = []
     for place in range(effort.rounds):
         if place and clock.now() > until:
             break
+        between()
+        prepared.run()
         start, times = clock.now(), [prepared.run()]
-        while len(times) < 3 or clock.now() - start < 2 * effort.budget_ns:
+        while len(times) < IN_A_ROW and (len(times) < _LEAST or clock.now() - start < effort.other_ns):
             times.append(prepared.run())
         found.append(int(median(times)))
-    return low(found)
+    return int(median(found))
+
+
+_LEAST: Final = 3
+
+
+def _between(threads: int) -> Ready:
+    """Sorts, computes and moves: what was in caches and predictors is gone."""
+    values = {name: np.random.default_rng(place).random(1 << 15) for place, name in enumerate("xy")}
+    text = "input x : f64[n]\ninput y : f64[n]\noutput z ← x[⍋y]\noutput s ← +/*x×y\noutput m ← +\\y>x\n"
+    return prepared(text, values, threads)

@@ -10,6 +10,7 @@ Neighbours: `overheads` (programs ready to run), `computing` (the other half), `
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -53,9 +54,9 @@ def measure(threads: int, clock: Clock, rounds: int, until: int, most: int = ROU
             Program(prepared(text, values, team), structured(0))
             for text, values in ((_GREATEST, {"x": x}), (_DOUBLED, {"x": x[: len(x) // 2]})) for team in (1, threads)
         ]  # fmt: skip
-    computed = sharing.computing(threads)
+    computed, others = sharing.computing(threads), sharing.others(threads)
     for place in range(rounds + 2):
-        for size, programs in [*ready.items(), *((0, pair) for pair in computed)]:
+        for size, programs in [*ready.items(), *((0, pair) for pair in (*computed, *chain.from_iterable(others.values())))]:
             if not place or (clock.now() < until and (place < rounds or size < _QUICK)):
                 take_turns(programs, 1)
 
@@ -70,6 +71,10 @@ def measure(threads: int, clock: Clock, rounds: int, until: int, most: int = ROU
     for count, (alone, team) in zip(sharing.COMPUTED, computed, strict=True):
         start = own(2 * WIDTH * count)
         shared.add(team.run, max(1, alone.ns - start), max(1, team.ns - start))
+    for name, both in others.items():
+        starts = [own(sum(value.nbytes for value in team.run.values.values())) for _, team in both]
+        pairs = [(max(1, one.ns - start), max(1, team.ns - start)) for (one, team), start in zip(both, starts, strict=True)]
+        found[name] = sharing.mapped(pairs)
     found["read.f64"], found["write.f64"] = _slower(reads), _slower(writes)
     found.update(shared.tables())
     found["strided.f64"] = _across(rounds)

@@ -28,6 +28,11 @@ from .timed import Program, structured
 
 COMPUTED: Final = (1 << 16, 1 << 17, 1 << 18, 1 << 20)
 _FLAT: Final = 1 << 50
+MADE: Final = (1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22)
+CHAINED: Final = (500_000, 1_000_000, 2_000_000)
+LINE: Final = 500
+_ROWS: Final = "input A : f64[r c]\noutput y ← √+/A×A\n"
+_HANDED: Final = "input x : f64[n]\noutput y ← ⌈/5⌽x\n"
 _COMPUTED: Final = "input x : f64[n]\noutput y ← *x\n"
 
 Pair: TypeAlias = tuple[int, int]
@@ -86,6 +91,13 @@ def mapped(pairs: list[Pair]) -> Table:
 def computing(threads: int) -> list[tuple[Program, Program]]:
     """Programs that compute much, on one thread and on all."""
     return [_both(_COMPUTED, {"x": _values(count)}, threads) for count in COMPUTED]
+
+
+def others(threads: int) -> dict[str, list[tuple[Program, Program]]]:
+    """Programs with tables of their own: chains that make a number of each row, and operands that one thread has made."""
+    rows = [_both(_ROWS, {"A": _values(count).reshape(-1, LINE)}, threads) for count in CHAINED]
+    handed = [_both(_HANDED, {"x": _values(count)}, threads) for count in MADE]
+    return {"team.rows.f64": rows, "team.handed.f64": handed} if threads > 1 else {}
 
 
 def _values(count: int) -> Any:

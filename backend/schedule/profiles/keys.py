@@ -16,7 +16,8 @@ it is the operations that `graph.registry` counts.  A measured profile has parts
   * `turn`: an application in a loop that waits for the one before; `turn.line`, `turn.plane`: a turn of a loop over rotations of
     a vector, or a table, by the bytes of its state before and after, and `….ends` beginning and ending it (`turn.step`: earlier);
   * `team`: what all threads take for so many nanoseconds of one, where helpers are woken, `team.reduced` of reductions whose
-    partial results are joined, `team.long` of long loops; `cut`, `cut.reduced`: what pieces take more where helpers sleep on.
+    partial results are joined, `team.long` of long loops, `team.rows` of chains along rows that make a number of each,
+    `team.handed` where one thread has made an operand; `cut`, `cut.reduced`: what pieces take more where helpers sleep on.
 
 Layouts of a reduction: `full` (no cells left), `row` (what is reduced lies side by side, rows of 1024), `short` (rows of 8),
 `col` (cells lie side by side, 1024 of them), `narrow` (8 of them).
@@ -52,7 +53,7 @@ _HEADS: Final = frozenset({
 })  # fmt: skip
 _VARIANTS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved", "thin", "square",
-    "half_power", "reduced", "library", "made", "own", "plane", "ends", "long",
+    "half_power", "reduced", "library", "made", "own", "plane", "ends", "long", "handed",
 }) - {"point", "ufunc", "body"}  # fmt: skip
 
 _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {

@@ -15,6 +15,7 @@ Neighbours: `forms` (what will run), `teams`, `rates`, `tables`; `backend.run.ca
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final
 
 from ....typechecker.elements import Kind
@@ -24,7 +25,7 @@ from .forms import ALONG, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates
 from .tables import Grains, Table
-from .teams import Shared, Sharing, overlapped, shared_out, together
+from .teams import Shared, Sharing, overlapped, rows_shared_out, shared_out, together
 
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
@@ -39,7 +40,7 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     start = step(rates, max(work.own, around.total), more(work))
     moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
     if work.tier is Tier.KERNEL:
-        return Grains(start + together(moved, computed, shared_work(work, rates), rates))
+        return Grains(start + together(moved, computed, shared_work(work, rates, handed=around.handed), rates))
     fresh = sum(_fresh(size, rates) for _, size in work.written if not work.reduced)
     alone = overlapped(moved, computed)
     if work.points >= policy.SHARED_CALLS and rates.device.threads > 1:
@@ -47,8 +48,12 @@ def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     return Grains(start + fresh + alone)
 
 
-def shared_work(work: Work, rates: Rates, turns: int = 1) -> Shared:
-    return shared_out(work.nest, bool(work.reduced), work.nanoseconds, rates.device.threads, turns, work.chained)
+def shared_work(work: Work, rates: Rates, turns: int = 1, *, handed: bool = False) -> Shared:
+    threads = rates.device.threads
+    if work.chained:
+        written = sum(size for _, size in work.written)
+        return rows_shared_out(work.nest, work.nanoseconds, threads, 2 * written >= work.own - written)
+    return replace(shared_out(work.nest, bool(work.reduced), work.nanoseconds, threads, turns), handed=handed)
 
 
 def _fresh(size: int, rates: Rates) -> int:

@@ -18,12 +18,14 @@ from .tables import Grains, Table
 @dataclass(frozen=True, slots=True)
 class Around:
     """What else a program does: `total` bytes go round before a phase runs again, `since[v]` were touched since value v was;
-    `unknown`: are there sizes that only a run knows?  `alike`: are all operands the same value, but for their indices?"""
+    `unknown`: are there sizes that only a run knows?  `alike`: are all operands the same value, but for their indices?
+    `handed`: did one thread of a library phase make one of them?"""
 
     total: int = 0
     since: Mapping[ValueId, int] = field(default_factory=dict)
     unknown: bool = False
     alike: bool = False
+    handed: bool = False
 
 
 class NoTable(Exception):
@@ -53,7 +55,8 @@ class Rates:
         known = [self.around[member] for member in members if member in self.around]
         since = {value: size for around in reversed(known) for value, size in around.since.items()}
         unknown = any(each.unknown for each in known)
-        around = Around(max((each.total for each in known), default=0), since, unknown)
+        handed = any(each.handed for each in known)
+        around = Around(max((each.total for each in known), default=0), since, unknown, handed=handed)
         return Rates(self.device, reuses=self.reuses, around={**self.around, one: around})
 
     def table(self, stems: Iterable[str], kind: Kind) -> Table | None:

@@ -13,7 +13,7 @@ from math import prod
 
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.phases import Input, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
+from ...graph.phases import Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
 from .forms import Number, Types
 from .rates import Around
 
@@ -39,6 +39,7 @@ def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[Phas
     roots: dict[ValueId, ValueId] = {}
     touched = [_touched(phase, types, number, roots, made) for phase in phases]
     total = sum(size for size, _ in touched)
+    by_library = {value for phase in phases if isinstance(phase, LibraryPhase) for value in phase.results}
     last: dict[ValueId, int] = {}
     clock = -total
     for _ in range(2):
@@ -46,7 +47,8 @@ def _walk(phases: Sequence[Phase], types: Types, number: Number, made: dict[Phas
             since = {value: clock - last.get(roots.get(value, value), clock - total) for value in traverse.operands(phase)}
             given = traverse.operands(phase)
             alike = len(set(given)) > 1 and len({roots.get(value, value) for value in given}) == 1
-            made[phase.id] = Around(total, since, _is_unknown(phase, types), alike)
+            handed = any(roots.get(value, value) in by_library for value in given)
+            made[phase.id] = Around(total, since, _is_unknown(phase, types), alike, handed)
             last.update((value, clock) for value in values)
             clock += size
     return total

@@ -3,7 +3,8 @@
 Note [Sharing].  Kernels are cut into pieces by the work that the policy sees in them.  Pieces cost something before the first
 one runs (`cut`); helpers that sleep are woken only for work that is worth it, and come late.  What that makes of one thread's
 time is measured in programs: `team` where helpers are woken, `team.reduced` to reduce all to one cell, `team.long` in long
-loops.  It hardly depends on whether a thread moves or computes.  (Tables of earlier calibrations had `team.moved` for moving.)
+loops, `team.rows` of chains that make a number of each row, `team.handed` where one thread has just made an operand.  It hardly
+depends on whether a thread moves or computes.  (Tables of earlier calibrations had `team.moved` for moving.)
 
 Neighbours: `points` (asks), `forms` (sizes of loops).
 """
@@ -38,27 +39,26 @@ class Sharing(Enum):
     ALONE = "one thread"
     CUT = "pieces, which helpers do not wake for"
     WOKEN = "pieces, which helpers wake for"
-    ROWS = "rows of a chain, by threads of Python's"
+    ROWS = "rows of a chain that makes a number of each, by threads of Python's"
     LONG = "pieces of a loop that threads of Python's take, to hear an interrupt between them"
 
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """`joined`: are partial results put together at the end?"""
+    """`joined`: are partial results put together at the end?  `handed`: do operands lie with the thread that made them?"""
 
     sharing: Sharing = Sharing.ALONE
     joined: bool = False
+    handed: bool = False
 
 
 ALONE: Final = Shared()
 
 
-def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turns: int = 1, chained: bool = False) -> Shared:
-    """How work is shared of which the policy takes one turn for so long; `chained`: along rows."""
-    if threads <= 1 or nanoseconds < (PARALLEL if chained else policy.SHARED_NANOSECONDS):
+def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turns: int = 1) -> Shared:
+    """How work is shared of which the policy takes one turn for so long."""
+    if threads <= 1 or nanoseconds < policy.SHARED_NANOSECONDS:
         return ALONE
-    if chained:
-        return Shared(Sharing.ROWS) if any(size >= 2 * threads for size in nest.sizes[:-1]) else ALONE
     joined = not _has_cells(nest, reduces, threads)
     if joined and (not reduces or nest.sizes[-1] < 2 * BLOCK * threads):
         return ALONE
@@ -66,6 +66,13 @@ def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turn
     if turns > 1 and whole >= LONG:
         return Shared(Sharing.LONG)
     return Shared(Sharing.WOKEN if whole > WORTH_WAKING else Sharing.CUT, joined)
+
+
+def rows_shared_out(nest: Nest, nanoseconds: float, threads: int, moves: bool) -> Shared:
+    """The same of a chain along rows; `moves`: does it write as much as it reads?"""
+    if threads <= 1 or nanoseconds < PARALLEL or not any(size >= 2 * threads for size in nest.sizes[:-1]):
+        return ALONE
+    return Shared(Sharing.WOKEN if moves else Sharing.ROWS)
 
 
 def _has_cells(nest: Nest, reduces: bool, threads: int) -> bool:
@@ -92,11 +99,12 @@ def together(moved: int, computed: int, shared: Shared, rates: Rates) -> int:
             table = rates.table(("cut.reduced", "cut") if shared.joined else ("cut",), Kind.F64)
             return alone + (0 if table is None else table.at(1))
         case Sharing.ROWS | Sharing.LONG:
-            table = rates.table(("team.long", "team") if shared.sharing is Sharing.LONG else ("team",), Kind.F64)
+            table = rates.table(("team.rows" if shared.sharing is Sharing.ROWS else "team.long", "team"), Kind.F64)
             return alone if table is None else _mapped(alone, table)
         case Sharing.WOKEN:
-            names = ("team.moved", "team") if moved > computed else ("team",)
-            table = rates.table(("team.reduced", *names) if shared.joined else names, Kind.F64)
+            names: tuple[str, ...] = ("team.moved", "team") if moved > computed else ("team",)
+            names = ("team.reduced", *names) if shared.joined else names
+            table = rates.table(("team.handed", *names) if shared.handed else names, Kind.F64)
             return alone if table is None else _mapped(alone, table)
 
 
