@@ -60,6 +60,7 @@ SHIFT: Final = 6755399441055744.0
 SHIFT_BITS: Final = struct.unpack("<q", struct.pack("<d", SHIFT))[0]
 BIAS: Final = 1023
 INFINITY: Final = float("inf")
+NAN: Final = float("nan")
 
 
 def polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
@@ -162,8 +163,8 @@ def ln(x: Any, m: Machine) -> Any:
     def other() -> Any:
         value = log_of_normal(m.choose(x < _LEAST_NORMAL, x * 2.0**54, x), 54.0, m)
         value = m.choose(x == 0.0, -INFINITY, value)
-        value = m.choose(x < 0.0, (x - x) / (x - x), value)
-        return m.choose(m.magnitude(x) < INFINITY, value, m.choose(x == -INFINITY, x - x, x))
+        value = m.choose(x < 0.0, NAN, value)
+        return m.choose(m.magnitude(x) < INFINITY, value, m.choose(x < 0.0, NAN, x))
 
     return m.usually((x >= _LEAST_NORMAL) & (x < INFINITY), log_of_normal(x, 0.0, m), other)
 

@@ -9,7 +9,6 @@ Neighbours: `elementary` (exp and ln, whose steps these are), `tables`, `mathema
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 from .elementary import (
@@ -20,6 +19,7 @@ from .elementary import (
     LN2_LOW,
     LOG2_E,
     MANTISSA,
+    NAN,
     SHIFT,
     WHOLE,
     WHOLE_BITS,
@@ -30,7 +30,6 @@ from .elementary import (
 )
 from .tables import INTERVALS
 
-NAN: Final = math.nan
 _LEAST_NORMAL: Final = 2.0**-1022
 _ONE_BITS: Final = BIAS << 52
 _FAR: Final = 2.0**64

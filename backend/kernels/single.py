@@ -29,6 +29,7 @@ _ROOT_HALF_BITS: Final = 0x3F3504F3
 _LEAST_NORMAL: Final = 2.0**-126
 _WHOLE, _WHOLE_BITS = 2.0**23, 0x4B000000
 _INFINITY: Final = float("inf")
+NAN: Final = float("nan")
 
 
 def _polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
@@ -75,8 +76,8 @@ def ln(x: Any, m: Machine) -> Any:
     def other() -> Any:
         value = _ln(m.choose(x < _LEAST_NORMAL, x * 2.0**25, x), 25.0, m)
         value = m.choose(x == 0.0, -_INFINITY, value)
-        value = m.choose(x < 0.0, (x - x) / (x - x), value)
-        return m.choose(m.magnitude(x) < _INFINITY, value, m.choose(x == -_INFINITY, x - x, x))
+        value = m.choose(x < 0.0, NAN, value)
+        return m.choose(m.magnitude(x) < _INFINITY, value, m.choose(x < 0.0, NAN, x))
 
     return m.usually((x >= _LEAST_NORMAL) & (x < _INFINITY), _ln(x, 0.0, m), other)
 

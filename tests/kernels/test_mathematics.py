@@ -13,6 +13,7 @@ import pytest
 from rho.backend.graph.phases import ApplyNode, Structured
 from rho.backend.kernels import mathematics, policy, tables
 from rho.backend.run.cpu.mathematics import own_function as through
+from rho.tests.kernels.items import items
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -52,6 +53,8 @@ def samples(name: str, count: int) -> np.ndarray:  # type: ignore[type-arg]
         wide = np.exp(rng.uniform(-700, 700, count // 2))
         return np.concatenate((wide, 1 + rng.uniform(-0.5, 1, count // 4), 1 + rng.uniform(-1e-4, 1e-4, count // 4)))
     small = rng.uniform(-2, 2, count // 2)
+    if name in ("sin", "cos"):  # the numbers nearest to multiples of a quarter turn
+        small[::2] = rng.integers(1, 636_000, len(small[::2])) * (math.pi / 2)
     return np.concatenate((rng.uniform(low, high, count // 4), small, 10.0 ** rng.uniform(-12, 0, count // 4)))
 
 
@@ -64,6 +67,20 @@ def test_tiers_agree(name: str, kind: Kind) -> None:
     for count in (1, 7, len(values)):
         for got, want in both(single(name, kind, count), [values[-count:].copy()]):
             assert same_bits(got, want)
+
+
+@pytest.mark.parametrize("name", [*sorted(FUNCTIONS), "pow"])
+def test_compiled_as_defined(name: str) -> None:
+    """The bits of the definition, run step by step."""
+    function, parameter = FUNCTIONS[name][:2] if name != "pow" else ("pow", 0)
+    found = mathematics.definition(function, parameter, Kind.F64)
+    assert found is not None
+    with np.errstate(all="ignore"):
+        columns = [np.concatenate((np.array(SPECIAL), samples("exp", 200), samples("ln", 200)))]
+        columns += [np.random.default_rng(1).permutation(columns[0])] if name == "pow" else []
+        got = own_function(function, Kind.F64, parameter)(*columns)
+    want = [found.compute(*row, items()) for row in zip(*(column.tolist() for column in columns), strict=True)]
+    assert same_bits(got, np.array(want))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
