@@ -30,10 +30,10 @@ from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, l
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.quick import split_evenly
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import _compare, checked
+from rho.tests.backend.quick import split_evenly
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.test_programs import LOOPS, STENCILS

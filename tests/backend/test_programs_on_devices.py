@@ -26,7 +26,6 @@ from rho.backend.schedule.program.checking import check_plan, needless_waits
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
-from rho.backend.schedule.program.quick import split_evenly, with_modes
 from rho.backend.schedule.program.replay import peaks_of
 from rho.backend.schedule.program.schedule_of import answer_of
 from rho.backend.schedule.program.sharding import Cut
@@ -35,6 +34,7 @@ from rho.backend.schedule.timing import Mode
 from rho.backend.schedule.verifier import verify
 from rho.lang.diagnostics import Refused, Rejected, RhoError, RunFailed
 from rho.tests.backend.differential import EVERY_PASS, _compare, checked
+from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.graph.test_random import program
 
 

@@ -15,10 +15,10 @@ from rho.backend.run.executor import Pace, Results, execute_plan
 from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.quick import with_modes
 from rho.backend.schedule.program.speculating import speculated
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked
+from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS, data
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 

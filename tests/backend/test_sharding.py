@@ -16,22 +16,20 @@ from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
 from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
-from rho.backend.schedule.program.quick import split_evenly, with_modes
 from rho.backend.schedule.program.sharding import (
     Cut,
     box_of,
-    boxes_of,
     cuts_of,
-    elements_read,
     evenly,
-    marginal_bytes,
     most_subtrees,
     operand_boxes,
     result_boxes,
     space_of,
     subtrees,
 )
+from rho.tests.backend.cut_reads import boxes_of, elements_read, marginal_bytes
 from rho.tests.backend.differential import checked
+from rho.tests.backend.quick import split_evenly, with_modes
 
 
 def bound_of(text: str, without: frozenset[str] = frozenset(), **inputs: np.ndarray) -> BoundGraph:  # type: ignore[type-arg]

@@ -15,8 +15,9 @@ from rho.backend.run.binding import bind_sizes
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.shards import LocalTypes, Makes, combine, compile_shard
-from rho.backend.schedule.program.sharding import Cut, box_of, boxes_of, cuts_of, evenly, shape_of, space_of, tiles
+from rho.backend.schedule.program.sharding import Cut, box_of, cuts_of, evenly, shape_of, space_of, tiles
 from rho.lang.diagnostics import RhoError
+from rho.tests.backend.cut_reads import boxes_of
 from rho.tests.backend.differential import EVERY_PASS, checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program

@@ -25,11 +25,11 @@ from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.quick import split_evenly, with_modes
 from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.program.speculating import speculated
 from rho.lang.diagnostics import Rejected
 from rho.lang.source import Source
+from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of, topology
 from rho.typechecker.check import check
 from rho.typechecker.core import Core

@@ -21,9 +21,9 @@ from rho.backend.schedule.plan import FenceStep, Plan, Step, WaitStep
 from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.quick import split_evenly, with_modes
 from rho.lang.diagnostics import RunFailed
 from rho.lang.source import Source
+from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of
 from rho.typechecker.check import check
 

@@ -15,7 +15,7 @@ Neighbours: `graph.projections.box_needed` (windows give halos, reshapes boundin
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
@@ -141,17 +141,6 @@ def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:
     return tuple(cut.interval(first, stop) if axis == cut.axis else (0, size) for axis, size in enumerate(space))
 
 
-def boxes_of(space: Sequence[int], parts: Mapping[int, Sequence[int]]) -> tuple[Box, ...]:
-    """The grid of boxes with the axes of `parts` cut into pieces of those lengths (2×2 cuts and the like), row-major."""
-    intervals = []
-    for axis, size in enumerate(space):
-        lengths = parts.get(axis, (size,))
-        assert sum(lengths) == size, "the parts of an axis fill it"
-        ends = list(itertools.accumulate(lengths))
-        intervals.append([(end - length, end) for end, length in zip(ends, lengths, strict=True)])
-    return tuple(itertools.product(*intervals))
-
-
 def evenly(size: int, parts: int) -> tuple[int, ...]:
     """`size` in equal parts, the first ones one longer."""
     each, rest = divmod(size, parts)
@@ -204,44 +193,9 @@ def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
             return tuple(_all_of(value, types) for value in traverse.results(phase))
 
 
-def elements_read(phase: Phase, types: Types, boxes: Iterable[Box]) -> int:
-    """Elements that shards of those boxes read in all, each operand of a shard counted once."""
-    return sum(volume(part) for box in boxes for part in _distinct(phase, types, box).values())
-
-
-def bytes_read(phase: Phase, types: Types, boxes: Iterable[Box]) -> int:
-    return sum(
-        volume(part) * types[value].element.kind.bytes for box in boxes for value, part in _distinct(phase, types, box).items()
-    )
-
-
-def marginal_bytes(phase: Phase, types: Types, boxes: Sequence[Box]) -> int:
-    """What a cut reads beside what the uncut phase reads: halos and replicated operands."""
-    space = space_of(phase, types)
-    assert space is not None, "only phases of known sizes are cut"
-    return bytes_read(phase, types, boxes) - bytes_read(phase, types, [whole(space)])
-
-
-def _distinct(phase: Phase, types: Types, box: Box) -> dict[ValueId, Box]:
-    """The hull of what is read of each value."""
-    found: dict[ValueId, Box] = {}
-    for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
-        found[value] = hull(found[value], part) if value in found else part
-    return found
-
-
 def meet(a: Box | None, b: Box | None) -> bool:
     """Have two boxes of a value something in common?  None is all of it; what is the same meets, be it empty."""
     return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
-
-
-def hull(a: Box, b: Box) -> Box:
-    """The smallest box around two, of which empty ones count for nothing."""
-    if any(start >= stop for start, stop in a):
-        return b
-    if any(start >= stop for start, stop in b):
-        return a
-    return tuple((min(p[0], q[0]), max(p[1], q[1])) for p, q in zip(a, b, strict=True))
 
 
 def covers(outer: Box, inner: Box) -> bool:

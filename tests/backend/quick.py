@@ -1,12 +1,12 @@
-"""Plain answers without a search: everything at home, or everything split evenly.  For tests, and where no planner is wanted.
+"""Plain answers without a search: everything at home, or everything split evenly.
 
-Neighbours: `timing` (lays decisions out), `planning` (asks a planner, or this).
+Plans of these are right, not good: what tests of executors and checks want.
 """
 
 from __future__ import annotations
 
-from ..problem import Answer, Baseline, Problem, Proof, Schedule, Status
-from ..timing import Decisions, Mode, lay_out
+from rho.backend.schedule.problem import Answer, Baseline, Problem, Proof, Schedule, Status
+from rho.backend.schedule.timing import Decisions, Mode, lay_out
 
 
 def answer_of(problem: Problem, schedule: Schedule) -> Answer:
