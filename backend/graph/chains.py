@@ -27,7 +27,7 @@ from typing import Final, TypeAlias
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from . import traverse
-from .passes.rewriting import BodyBuilder, body_may_fail, has_reduction
+from .passes.rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
 from .phases import (
     Affine,
     ApplyNode,
@@ -127,7 +127,8 @@ class _Finder:
                 self.maker[value] = joined
 
     def qualifies(self, phase: Structured) -> bool:
-        if not phase.reads or _numbers(phase.axes) is None or body_may_fail(phase.body):
+        sizes = _numbers(phase.axes)
+        if not phase.reads or sizes is None or body_may_fail(phase.body) or (slides(phase) and sizes[-1] <= LONGEST_WINDOW):
             return False
         if any(isinstance(node, AxisNode) for node in phase.body) or any(r.value in self.graph.roots for r in phase.results):
             return False

@@ -145,3 +145,19 @@ def test_places_of_long_vectors(kind: str, monkeypatch: pytest.MonkeyPatch) -> N
             found = backend.execute(backend.plan(bound := backend.load(core, {"x": x}, {})), bound, {"x": x}).outputs
             assert int(found["most"].value) == int(np.argmax(plain))
             assert int(found["least"].value) == int(np.argmin(np.where(np.isinf(plain), np.inf, plain)))
+
+
+@pytest.mark.parametrize("mode", ["off", "always"])
+@pytest.mark.parametrize("text", ["(50+/x)÷50", "17⌈/x", "64+/x", "(40+/x)÷⌈/x", "{+/⍵×⍵}⍤1 ⊢ 20↕x"])
+def test_windows_are_steps(text: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of longer windows have the bits of windows summed one by one, and are no chain along rows."""
+    monkeypatch.setenv(policy.SWITCH, mode)
+    core = checked(f"input x : f64[n] where n ≥ 64\noutput r ← {text}\n")
+    assert core is not None
+    data = {"x": np.random.default_rng(5).standard_normal(300)}
+    assert not run_both(core, data)
+    found = []
+    for without in (frozenset[str](), frozenset({"short axes"})):
+        bound = backend.load(core, data, {}, without=without)
+        found.append(np.asarray(backend.execute(backend.plan(bound), bound, data).outputs["r"].value))
+    assert np.array_equal(*found)

@@ -9,9 +9,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ....typechecker.core import Payload
 from ..phases import (
+    Affine,
     ApplyNode,
     AxisKind,
     AxisNode,
@@ -145,6 +147,20 @@ def is_view(phase: Phase) -> bool:
 
 def has_reduction(phase: Structured) -> bool:
     return bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
+
+
+LONGEST_WINDOW: Final = 64
+"""Items of windows that are reduced step by step rather than window by window: neighbours read nearly the same."""
+
+
+def slides(phase: Structured) -> bool:
+    """Is what is reduced a window of one array, a step further at each point?"""
+    last = len(phase.axes) - 1
+    if not has_reduction(phase) or len(phase.reads) != 1 or len(phase.reads[0].projection.stages) != 1:
+        return False
+    (stage,) = phase.reads[0].projection.stages
+    terms = [index.terms for index in stage.indices] if isinstance(stage, Affine) else []
+    return any(len(own) > 1 and any(term.axis == last for term in own) for own in terms)
 
 
 def body_may_fail(body: Iterable[Node]) -> bool:

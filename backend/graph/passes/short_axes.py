@@ -42,7 +42,7 @@ from ..projections import affine, axis_index, compose, constant_index
 from ..registry import signature_of
 from ..traverse import all_phases, axis_sizes, operands, subgraphs, with_subgraphs
 from .fusion import MOST_NODES
-from .rewriting import BodyBuilder, body_may_fail, has_reduction
+from .rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
 
 LONGEST: Final = 16
 """Steps of a reduction that are written out."""
@@ -143,10 +143,13 @@ class _Step:
 
 def _written_out(phase: Structured) -> Structured:
     sizes = _numbers(phase)
-    if not has_reduction(phase) or sizes is None or not 1 <= sizes[-1] <= LONGEST or prod(sizes[:-1]) < FEWEST_POINTS:
+    if not has_reduction(phase) or sizes is None or prod(sizes[:-1]) < FEWEST_POINTS:
         return phase
     steps = sizes[-1]
-    if steps * (len(phase.body) + 1) > MOST_NODES or steps * len(phase.reads) > MOST_READS or not _is_plain(phase):
+    longest, most_reads = (LONGEST_WINDOW, LONGEST_WINDOW) if slides(phase) else (LONGEST, MOST_READS)
+    if not 1 <= steps <= longest or steps * (len(phase.body) + 1) > MOST_NODES or steps * len(phase.reads) > most_reads:
+        return phase
+    if not _is_plain(phase):
         return phase
     if any(result.reduction not in _REDUCTIONS for result in phase.results):
         return phase
