@@ -97,6 +97,7 @@ def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
 
 def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
+    from ...backend.schedule.program.checking import needless_waits
     from ...backend.schedule.program.described import single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
     from ..scheduling import require_right
@@ -111,6 +112,7 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
     notes.append(
         "every phase runs once, its operands are where it runs, queues have no circle, memory suffices (V1 to V6, V8, V9)"
     )
+    notes += [f"but {fault.message} (V7)" for fault in needless_waits(plan, loaded.bound)]
     if profile is None:
         notes.append(
             "labels are those of the script (V12); ticks and the lower bound were not compared: name the profile with --devices"

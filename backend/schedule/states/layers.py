@@ -212,8 +212,8 @@ class Layers:
 
     def room(self, left: Array, free: Array, makespan: int) -> Array:
         """Whether for every moment what must end until then fits."""
-        enough: Array = (self.spare(left, free, makespan) >= 0).all(axis=1)
-        return enough
+        least: Array = self.spare(left, free, makespan).min(axis=1)
+        return least >= 0
 
     def spare(self, left: Array, free: Array, makespan: int) -> Array:
         """By phase: what the devices have left until it must end, less what must end until then."""
