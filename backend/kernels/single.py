@@ -4,9 +4,8 @@ They are Python over the same values; a constant is rounded to binary32 where it
 bits.  exp, ln, tanh and erf compute in binary32; sine and cosine in binary64 with polynomials that are as long as binary32 needs.
 Largest errors found against binary64 are asserted in tests/kernels/test_mathematics.py: 1.5 ulp.
 
-Polynomials of least relative error (Remez's exchange), of erf around sixteen multiples of a step (two of them improved by trying
-neighbouring numbers); those of sine and cosine are
-FreeBSD's msun.
+Polynomials of least relative error (Remez's exchange), of tanh and erf around sixteen multiples of a step (some improved by
+trying neighbouring numbers); those of sine and cosine are FreeBSD's msun.
 
 Neighbours: `elementary`, `circles` (binary64), `mathematics` (who asks).
 """
@@ -40,17 +39,13 @@ def _polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
     return value
 
 
-def _reduced(x: Any, whole: Any, m: Machine) -> Any:
-    return m.fma(whole, -_LN2_LOW, m.fma(whole, -_LN2_HIGH, x))
-
-
 def exp(x: Any, m: Machine) -> Any:
     """e to the x: as that of binary64."""
     x = m.choose(x < -104.0, -104.0, m.choose(x > 89.0, 89.0, x))
     shifted = m.fma(x, _LOG2_E, _SHIFT + 2 * _BIAS)
     whole = shifted - (_SHIFT + 2 * _BIAS)
     half = m.bits(m.fma(x, _LOG2_E / 2, _SHIFT + _BIAS))
-    r = _reduced(x, whole, m)
+    r = m.fma(whole, -_LN2_LOW, m.fma(whole, -_LN2_HIGH, x))
     p = _polynomial(m, r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368900045752525, 0.0013950510183349252)
     y = m.fma(r * r, p, r) + 1.0
     return y * m.float_of(half << 23) * m.float_of((m.bits(shifted) - half) << 23)
@@ -82,26 +77,9 @@ def ln(x: Any, m: Machine) -> Any:
     return m.usually((x >= _LEAST_NORMAL) & (x < _INFINITY), _ln(x, 0.0, m), other)
 
 
-def tanh(x: Any, m: Machine) -> Any:
-    """The hyperbolic tangent: as that of binary64."""
-    size = m.magnitude(x)
-    size = m.choose(size > 10.0, 10.0, size)
-    double = size + size
-    shifted = m.fma(double, _LOG2_E, -0.25) + (_SHIFT + _BIAS)
-    whole = shifted - (_SHIFT + _BIAS)
-    r = _reduced(double, whole, m)
-    p = _polynomial(m, r, 0.5, 0.166666641831398, 0.0416671559214592, 0.008333135396242142, 0.0013781037414446473,
-                    0.0002304445515619591)  # fmt: skip
-    power = m.float_of(m.bits(shifted) << 23)
-    e = m.fma(power, m.fma(r * r, p, r), power - 1.0)
-    y = 1.0 / (e + 2.0)
-    q = e * y
-    return m.signed(m.fma(m.fma(-q, e, m.fma(q, -2.0, e)), y, q), x)
-
-
-_STEP: Final = 8682 / 2**15
-"""Between the points of erf's polynomials: where the first ones' values are close to numbers of binary32."""
-ERROR_FUNCTION: Final = (
+_ERROR_STEP, _TANGENT_STEP = 8682 / 2**15, 9627 / 2**14
+"""Between the points of polynomials: chosen so that the first ones' values are close to numbers of binary32."""
+_ERROR: Final = (
     (0.0, 0.292117149, 0.54638505, 0.739030659, 0.866075516, 0.939001322, 0.975436926, 0.991281688, 0.997278929, 0.999254584,
      0.999821067, 0.999962389, 0.999993086, 0.999998868, 0.999999821, 1.0),
     (0.128379167, 1.0518831, 0.852127373, 0.599882483, 0.366988629, 0.195102885, 0.0901362523, 0.0361876152, 0.0126254,
@@ -116,22 +94,56 @@ ERROR_FUNCTION: Final = (
      0.0124853859, 0.00818432309, 0.0039196671, 0.00147699798, 0.000452592329, 0.000114837123, 2.43985214e-05, 6.12647136e-06),
 )  # fmt: skip
 """By degree, the coefficients around each multiple of the step."""
+_TANGENT: Final = (
+    (0.0, 0.528156817, 0.825922787, 0.942810059, 0.981985629, 0.994402945, 0.998268485, 0.999465048, 0.999834776, 0.999948978,
+     0.999984264, 0.999995112, 0.99999851, 0.999999523, 0.999999881, 0.99999994),
+    (0.0, 0.721050382, 0.317851543, 0.11110919, 0.0357042626, 0.011162838, 0.00346008083, 0.00106963585, 0.000330389594,
+     0.000102024787, 3.15029174e-05, 9.72714224e-06, 3.00342299e-06, 9.27356496e-07, 2.86336444e-07, 8.84110278e-08),
+    (0.0, -0.380827814, -0.262521207, -0.104754724, -0.0350610539, -0.0111003602, -0.00345409103, -0.00106906425,
+     -0.00033033517, -0.000102019636, -3.15024372e-05, -9.72710041e-06, -3.00342003e-06, -9.27356552e-07, -2.86336558e-07,
+     -8.84110634e-08),
+    (-0.333330929, -0.0392165221, 0.110872731, 0.0617274269, 0.0225280188, 0.00731728179, 0.00229474902, 0.000711946748,
+     0.000220150658, 6.80061494e-05, 2.10009621e-05, 6.48466994e-06, 2.00227396e-06, 6.18237095e-07, 1.90890972e-07,
+     5.8940703e-08),
+    (0.0, 0.147661328, -0.00404234929, -0.0232868977, -0.0104361195, -0.0035761015, -0.00113933138, -0.000355181401,
+     -0.0001099929, -3.3993103e-05, -1.04988785e-05, -3.24198095e-06, -1.00104103e-06, -3.09090211e-07, -9.54368602e-08,
+     -2.94676994e-08),
+    (0.133163407, -0.0487602837, -0.0265803188, 0.00384469796, 0.00353222922, 0.00136519852, 0.000449391227, 0.000141464829,
+     4.39392643e-05, 1.35917653e-05, 4.19904381e-06, 1.29674845e-06, 4.00413626e-07, 1.23636241e-07, 3.81748926e-08,
+     1.17871348e-08),
+    (0.0, -0.0320316218, 0.0170360375, 0.00195595738, -0.000751403044, -0.000414116686, -0.000147077735, -4.73017353e-05,
+     -1.47869978e-05, -4.58311024e-06, -1.41676855e-06, -4.37608435e-07, -1.35133789e-07, -4.17261852e-08, -1.28837723e-08,
+     -3.97808675e-09),
+    (-0.0505126193, 0.0287401937, -0.00321993511, -0.00189720606, -1.00432717e-05, 9.323009e-05, 3.95047064e-05,
+     1.32680334e-05, 4.20021979e-06, 1.30679643e-06, 4.04440698e-07, 1.24967855e-07, 3.85944539e-08, 1.19174839e-08,
+     3.67979447e-09, 1.13620369e-09),
+)  # fmt: skip
 _NEAR_ZERO: Final = (1.0,) + 15 * (0.0,)
-"""What the second row lacks: there erf(d) = d + d × …, rounded once."""
+"""What the second rows lack: there f(d) = d + d × …, rounded once."""
+
+
+def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: Machine) -> Any:
+    """An odd function that is 1 from `most` on: a polynomial around the nearest of sixteen multiples of a step."""
+    size = m.magnitude(x)
+    size = m.choose(size > most, most, size)
+    shifted = m.fma(size, 1.0 / step, _SHIFT)
+    d = m.fma(shifted - _SHIFT, -step, size)
+    place = m.bits(shifted)
+    value = m.pick(rows[-1], place)
+    for entries in reversed(rows[1:-1]):
+        value = m.fma(value, d, m.pick(entries, place))
+    at = m.fma(d, m.pick(_NEAR_ZERO, place), m.pick(rows[0], place))
+    return m.signed(m.fma(value, d, at), x)
+
+
+def tanh(x: Any, m: Machine) -> Any:
+    """The hyperbolic tangent."""
+    return _by_pieces(x, 9.1, _TANGENT_STEP, _TANGENT, m)
 
 
 def erf(x: Any, m: Machine) -> Any:
-    """The error function: a polynomial around the nearest multiple of a step."""
-    size = m.magnitude(x)
-    size = m.choose(size > 4.0, 4.0, size)
-    shifted = m.fma(size, 1.0 / _STEP, _SHIFT)
-    d = m.fma(shifted - _SHIFT, -_STEP, size)
-    place = m.bits(shifted)
-    value = m.pick(ERROR_FUNCTION[-1], place)
-    for entries in reversed(ERROR_FUNCTION[1:-1]):
-        value = m.fma(value, d, m.pick(entries, place))
-    at = m.fma(d, m.pick(_NEAR_ZERO, place), m.pick(ERROR_FUNCTION[0], place))
-    return m.signed(m.fma(value, d, at), x)
+    """The error function."""
+    return _by_pieces(x, 4.0, _ERROR_STEP, _ERROR, m)
 
 
 def _sine_part(y: Any, z: Any, m: Machine) -> Any:

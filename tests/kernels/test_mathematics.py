@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import ApplyNode, Structured
-from rho.backend.kernels import mathematics, policy, tables
+from rho.backend.kernels import llvm_leaf, math_text, mathematics, policy, tables
+from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
+from rho.backend.kernels.llvm_text import llvm_text
 from rho.backend.run.cpu.mathematics import own_function as through
 from rho.tests.kernels.items import items
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
@@ -81,6 +84,25 @@ def test_compiled_as_defined(name: str) -> None:
         got = own_function(function, Kind.F64, parameter)(*columns)
     want = [found.compute(*row, items()) for row in zip(*(column.tolist() for column in columns), strict=True)]
     assert same_bits(got, np.array(want))
+
+
+@pytest.mark.parametrize("features", [("avx512f", "avx2"), ("avx2",), ()])
+@pytest.mark.parametrize("lanes", [1, 4, 8, 16, 32])
+def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By permutations of one register, of two, and from memory."""
+    if not all(map(llvm_leaf.has_feature, features)):
+        pytest.skip("another processor")
+    monkeypatch.setattr(math_text, "has_feature", features.__contains__)
+    operand, body = Operand(Kind.F32, Step.UNIT, (True,)), (Load(0), Apply("circular", (0,), Kind.F32, Kind.F32, 7))
+    text = llvm_text(Kernel(Form.MAP, 1, lanes, (operand,), 0, body, (Result(1, Kind.F32, None),)))
+    assert ("permvar" in text, "permps" in text) == ("avx512f" in features, features == ("avx2",))
+    call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(llvm_leaf.link(llvm_leaf.compile_text(text)))
+    with np.errstate(all="ignore"):
+        values = np.concatenate((SPECIAL, np.linspace(-10, 10, 333))).astype(np.float32)
+    got = np.empty_like(values)
+    words = (ctypes.c_int64 * 7)(len(values), 0, values.ctypes.data, 4, got.ctypes.data, 4, 0)
+    assert call(ctypes.addressof(words)) == 0
+    assert same_bits(got, own_function("circular", Kind.F32, 7)(values))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
