@@ -105,14 +105,14 @@ class Work:
 
 def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: Number, *, kernels: bool) -> Work:
     """`kernels`: are there any?  `extents` of the axes (of a shard, maybe), none of them 0."""
-    body = build_body(phase) if kernels and _is_candidate(phase, types, extents) else None
+    chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
+    body = build_body(phase, complexes=not chained) if kernels and _is_candidate(phase, types, extents) else None
     reads = tuple(_varies(read, extents) for read in phase.reads)
     shapes = [tuple(map(number, types[read.value].shape)) for read in phase.reads]
     steps = [_strides(read, extents, shape) for read, shape in zip(phase.reads, shapes, strict=True)]
     kinds = [types[read.value].element.kind for read in phase.reads]
     reduces = bool(phase.axes) and phase.axes[-1].kind is AxisKind.REDUCE
     bytes_ = [tuple(s * kind.bytes for s in own) for own, kind in zip(steps, kinds, strict=True)]
-    chained = any(isinstance(node, ApplyNode) and node.function.startswith(ALONG) for node in phase.body)
     nest = plan_nest(extents, reduces, bytes_, {len(extents) - 1} if chained else ())  # rows of a chain stay rows
     inner = _inner(nest)
     streams = _streams(phase, reads, shapes, steps, kinds, extents, inner)

@@ -30,7 +30,7 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut:
         return None
     merged = merge_loop(loop, lambda value: types[value].element.kind, lambda value: types[value].shape)
     if merged is not None:
-        if any(size.constant is None for size in traverse.sizes(merged)) or build_loop(merged) is None:
+        if any(size.constant is None for size in traverse.sizes(merged)) or build_loop(merged, complexes=True) is None:
             return None
         return _turns_of_elements(loop, merged, types, rates, number, cut)
     amounts = rotation_amounts(loop)
