@@ -122,7 +122,6 @@ class Reduction:
         run_boxes(range(0, length, piece), lambda: reduce_piece, threads)
         return self.combine(partials, last)
 
-
     def place_in_pieces(self, value: Any, threads: int) -> Any:
         """The place among the places of pieces of a vector, the first of equals first."""
         piece = -(-len(value) // (4 * threads))
