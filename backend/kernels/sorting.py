@@ -4,10 +4,12 @@ SPAN: of the keys of items (`run.cpu.library.keys`: integers in the order of the
 which any differs from the first.  WORDS: the keys from the least on, cut and moved up, each with its position below.  ALIKE: how
 many sorted words differ from the one before in the position only.  UP and DOWN merge two sorted runs of nearly one length from
 both ends, each as many as the shorter has, so that neither run ends before; UP one more where the lengths differ (by one).
-Of equal items those of the first run come first.
+Of equal items those of the first run come first.  These runs are of words, compared as bits.  ITEMS merges two runs of items
+(neither is empty, no NaN is among them), compared as numbers, from both ends in one loop, since neither end has to wait for the
+other; what is left between, where the lengths differ, one by one.
 
 Words of SPAN: items, their address, the result (three words).  Of WORDS: items, their address, the number of the first, the least
-key, bits cut, bits moved up, the result.  Of ALIKE: words, their address, bits of a position, the result.  Of UP and DOWN: the
+key, bits cut, bits moved up, the result.  Of ALIKE: words, their address, bits of a position, the result.  Of the others: the
 addresses of the runs, their lengths, the result.
 
 Neighbours: `store` (compiles it), `backend.run.cpu.sorting` (calls it).
@@ -33,10 +35,15 @@ class Form(Enum):
     ALIKE = "alike"
     UP = "up"
     DOWN = "down"
+    ITEMS = "items"
 
 
-_WORDS: Final = {Form.SPAN: "ipp", Form.WORDS: "ipiiiip", Form.ALIKE: "ipip", Form.UP: "ppiip", Form.DOWN: "ppiip"}
+_WORDS: Final = {Form.SPAN: "ipp", Form.WORDS: "ipiiiip", Form.ALIKE: "ipip"}
 """Which are addresses."""
+_MERGED: Final = "ppiip"
+_TYPES: Final = {Kind.F64: "double", Kind.F32: "float", Kind.I64: "i64", Kind.I32: "i32"}
+MERGED_KINDS: Final = frozenset(_TYPES)
+"""Of which items are merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,8 @@ class Sorting:
                 writing.up()
             case Form.DOWN:
                 writing.down()
+            case Form.ITEMS:
+                writing.items()
         writing.w.do("ret i64 0")
         return function_text(writing.w, ["entry:", "  br label %start", *writing.w.lines])
 
@@ -70,7 +79,10 @@ class _Writing:
         self.code, self.w = code, Writer()
         self.one, self.v = Vectors(self.w, 1), Vectors(self.w, code.lanes)
         self.w.label("start")
-        self.words = [self.word(place, "ptr" if row == "p" else "i64") for place, row in enumerate(_WORDS[code.form])]
+        self.words = [
+            self.word(place, "ptr" if row == "p" else "i64") for place, row in enumerate(_WORDS.get(code.form, _MERGED))
+        ]
+        self.type, self.bytes = _TYPES.get(code.kind, "i64"), code.kind.bytes
 
     def word(self, place: int, type: str) -> str:
         address = self.w.let(f"getelementptr i64, ptr %words, i64 {place}")
@@ -170,7 +182,7 @@ class _Writing:
         other = w.word("sub", steps.index, taken)
         x, y = self.item(first, taken), self.item(second, other)
         later = self.less(y, x)
-        self.put(w.let(f"select i1 {later}, i64 {y}, i64 {x}"), self.at(result, steps.index, 8))
+        self.put(w.let(f"select i1 {later}, {self.type} {y}, {self.type} {x}"), self.at(result, steps.index, self.bytes))
         w.end(steps, [w.word("add", taken, w.let(f"zext i1 {w.let(f'xor i1 {later}, true')} to i64"))])
         taken = steps.carried[0]
         other = w.word("sub", shorter, taken)
@@ -184,10 +196,10 @@ class _Writing:
         w.label(ask)
         w.branch(self.less(self.item(second, other), self.item(first, taken)), two, one)
         w.label(one)
-        self.put(self.item(first, taken), self.at(result, shorter, 8))
+        self.put(self.item(first, taken), self.at(result, shorter, self.bytes))
         w.jump(ready)
         w.label(two)
-        self.put(self.item(second, other), self.at(result, shorter, 8))
+        self.put(self.item(second, other), self.at(result, shorter, self.bytes))
         w.jump(ready)
         w.label(ready)
         w.jump(none)
@@ -205,15 +217,57 @@ class _Writing:
         x = self.item(first, w.word("sub", first_last, taken))
         y = self.item(second, w.word("sub", second_last, w.word("sub", steps.index, taken)))
         later = self.less(y, x)
-        self.put(w.let(f"select i1 {later}, i64 {x}, i64 {y}"),
-                 self.at(result, w.word("sub", last, steps.index), 8))  # fmt: skip
+        self.put(w.let(f"select i1 {later}, {self.type} {x}, {self.type} {y}"),
+                 self.at(result, w.word("sub", last, steps.index), self.bytes))  # fmt: skip
         w.end(steps, [w.word("add", taken, w.let(f"zext i1 {later} to i64"))])
 
+    def items(self) -> None:
+        """From both ends at once."""
+        w = self.w
+        first, second, first_length, second_length, result = self.words
+        shorter = w.smaller(first_length, second_length)
+        total = w.word("add", first_length, second_length)
+        last, first_last, second_last = (w.word("sub", length, 1) for length in (total, first_length, second_length))
+        steps = w.begin(0, shorter, 1, [("i64", "0"), ("i64", "0")])
+        low, high = steps.carried
+        x, y = self.item(first, low), self.item(second, w.word("sub", steps.index, low))
+        above_x = self.item(first, w.word("sub", first_last, high))
+        above_y = self.item(second, w.word("sub", second_last, w.word("sub", steps.index, high)))
+        later, above = self.less(y, x), self.less(above_y, above_x)
+        self.put(w.let(f"select i1 {later}, {self.type} {y}, {self.type} {x}"), self.at(result, steps.index, self.bytes))
+        self.put(w.let(f"select i1 {above}, {self.type} {above_x}, {self.type} {above_y}"),
+                 self.at(result, w.word("sub", last, steps.index), self.bytes))  # fmt: skip
+        taken = w.let(f"zext i1 {w.let(f'xor i1 {later}, true')} to i64")
+        w.end(steps, [w.word("add", low, taken), w.word("add", high, w.let(f"zext i1 {above} to i64"))])
+        low, high = steps.carried
+        ahead = w.word("sub", shorter, low)
+        first_end = w.word("sub", first_length, high)
+        second_end = w.word("sub", second_length, w.word("sub", shorter, high))
+        first_most, second_most = (w.word("sub", end, 1) for end in (first_end, second_end))
+        left = w.word("sub", total, w.word("mul", shorter, 2))
+        rest = w.begin(0, left, 1, [("i64", low), ("i64", ahead)])
+        low, ahead = rest.carried
+        is_first, is_second = w.test("ult", low, first_end), w.test("ult", ahead, second_end)
+        x = self.item(first, self.within(low, first_most))
+        y = self.item(second, self.within(ahead, second_most))
+        wins = w.let(f"and i1 {is_second}, {self.less(y, x)}")
+        later = w.let(f"select i1 {is_first}, i1 {wins}, i1 true")
+        spot = self.at(result, w.word("add", shorter, rest.index), self.bytes)
+        self.put(w.let(f"select i1 {later}, {self.type} {y}, {self.type} {x}"), spot)
+        step = w.let(f"zext i1 {later} to i64")
+        w.end(rest, [w.word("add", low, w.word("xor", step, 1)), w.word("add", ahead, step)])
+
+    def within(self, place: str, most: str) -> str:
+        """A place of an item that there is, where `place` is at most one too far."""
+        return self.w.call("i64", "llvm.smax.i64", ("i64", self.w.smaller(place, most)), ("i64", "0"))
+
     def item(self, base: str, place: str) -> str:
-        return self.w.let(f"load i64, ptr {self.at(base, place, 8)}, align 8")
+        return self.w.let(f"load {self.type}, ptr {self.at(base, place, self.bytes)}, align 1")
 
     def put(self, value: str, address: str) -> None:
-        self.w.do(f"store i64 {value}, ptr {address}, align 8")
+        self.w.do(f"store {self.type} {value}, ptr {address}, align 1")
 
     def less(self, x: str, y: str) -> str:
-        return self.w.test("ult", x, y)
+        if self.code.form in (Form.UP, Form.DOWN):
+            return self.w.test("ult", x, y)
+        return self.w.let(f"{'fcmp olt' if self.code.kind.is_float else 'icmp slt'} {self.type} {x}, {y}")

@@ -137,6 +137,9 @@ def orders(kind: Kind, threads: int) -> None:
         items = inside(data(kind, count, 9))
         made = sorting.graded(items, kind, False, threads)
         assert np.array_equal(made, np.argsort(order_columns(items)[0], kind="stable")), (kind, count)  # type: ignore[arg-type]
+        for plain in (np.nan_to_num(items), np.sort(np.nan_to_num(items)), np.sort(np.nan_to_num(items))[::-1]):
+            found = sorting.sorted_in_parts(inside(plain), kind, threads)
+            assert found is None or np.array_equal(found, np.sort(plain)), (kind, count)
 
 
 def searches(threads: int) -> None:

@@ -93,13 +93,14 @@ def _least_places(keys: NumArray) -> NumArray:
     return places
 
 
-def sorted_items(value: NumArray, *, descending: bool) -> NumArray:
-    """The items of a vector in the order of its stable grade."""
+def sorted_items(value: NumArray, *, descending: bool, parts: NumArray | None = None) -> NumArray:
+    """The items of a vector in the order of its stable grade; `parts`: in order but for zeros, if somebody has them so."""
     if value.dtype.kind == "c":
         trim()
         return np.asarray(value[_graded(value, descending=descending)])
-    made = _copied(value)
-    made.sort()
+    made = _copied(value) if parts is None else parts
+    if parts is None:
+        made.sort()
     if value.dtype.kind == "f" and len(made) and made[-1] != made[-1]:  # NaN: the grade knows its place
         trim()
         return np.asarray(value[_graded(value, descending=descending)])
