@@ -101,3 +101,16 @@ def test_small_and_empty() -> None:
         indices = np.zeros(m, np.int64)
         made = run_plan(core, {"x": np.arange(float(n)), "i": indices}).outputs["r"].value
         assert made.tolist() == [0.0] * m
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.uint8, np.int64])
+def test_one_item(kind: type) -> None:
+    """NumPy copies an item that is taken out: what a kernel is given is the array."""
+    name = Kind(np.dtype(kind).name.replace("float", "f").replace("uint", "u").replace("int", "i")).value
+    core = checked(f"input x : {name}[n]\ninput i : i64[]\noutput r ← x[i]\n")
+    assert core is not None
+    table = np.arange(1, 10).astype(kind)
+    for at in range(9):
+        assert run_plan(core, {"x": table, "i": np.array(at)}).outputs["r"].value == table[at]
+    with pytest.raises(RhoError):
+        run_plan(core, {"x": table, "i": np.array(9)})

@@ -85,8 +85,8 @@ def _made(
         return None
     scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
     body = _body(kinds[0], kinds[1], scalars)
-    at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices))
-    wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1))
+    at_first: tuple[Any, ...] = (*(slice(None),) * axis, 0, *(None,) * len(indices), ...)  # an item would be a copy
+    wide: tuple[Any, ...] = (*(None,) * axis, *(slice(None),) * len(indices), *(None,) * (len(table) - axis - 1), ...)
     source, places = phase.args
     views: list[tuple[ValueId, Callable[[Any], Any]]] = [
         (source, lambda array: array[at_first]),

@@ -158,6 +158,8 @@ def reduce_axis(function: str, kind: Kind, value: Any, axis: int) -> Any:
         (keys,) = order_columns(value, descending=function == "greatest_place")
         return np.asarray(np.argmin(keys, axis), np.int64)
     ufunc = PLAIN.get(function) or {"gcd": np.gcd}.get(function)
+    if function == "gcd" and value.shape[axis] == 1:  # an item alone is itself, whatever its sign
+        ufunc = None
     if ufunc is not None and not (function == "gcd" and not kind.is_integer):
         if function in ("min", "max"):
             return ufunc.reduce(value, axis)
