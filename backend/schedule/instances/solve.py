@@ -40,7 +40,7 @@ def budget_of(seconds: float) -> Budget:
     """Work that takes about so long on the machine that the default's 5 seconds speak of."""
     times = seconds / DEFAULT_SECONDS
     moves, steps = int(DEFAULT.moves * times), int((DEFAULT.steps or 0) * times)
-    return Budget(max(1, moves), max(1, steps), (DEFAULT.seconds or 0) * times)
+    return Budget(max(1, moves), max(1, steps), (DEFAULT.seconds or 0) * times, max(1, int(DEFAULT.states * times)))
 
 
 def solve(problem: Problem, budget: Budget = DEFAULT) -> Solved:
