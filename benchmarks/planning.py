@@ -153,9 +153,7 @@ def related(seed: int) -> tuple[Problem, list[int], list[int], list[tuple[int, i
     speeds = [draw.choice((1, 2, 3, 4, 5, 6)) for _ in range(nodes)]
     sizes = [6 * draw.randint(0, 60) for _ in range(count)]  # of an output, for all that read it
     rates = {(a, b): draw.choice((1, 2, 3)) for a in range(nodes) for b in range(a + 1, nodes)}
-    edges = [
-        (p, q, sizes[p]) for q in range(1, count) for p in sorted(draw.sample(range(q), min(q, draw.randint(1, 3))))
-    ]
+    edges = [(p, q, sizes[p]) for q in range(1, count) for p in sorted(draw.sample(range(q), min(q, draw.randint(1, 3))))]
     devices = tuple(DeviceGroup(f"n{i}", f"n{i}", home=i == 0) for i in range(nodes))
     links = tuple(Link(f"l{a}{b}", f"n{a}", f"n{b}", bytes_per_tick=Fraction(rate)) for (a, b), rate in rates.items())
     phases = tuple(

@@ -294,7 +294,6 @@ def _compile_run(machine: Machine, phase: Phase, step: RunStep, backend: Backend
         case Constant():
             return _constant(machine, phase, backend)
         case Input():
-
             taken, name, result = machine.kind(phase.result), phase.name, phase.result
 
             def read(memory: Memory) -> None:
@@ -311,7 +310,6 @@ def _compile_run(machine: Machine, phase: Phase, step: RunStep, backend: Backend
 
             return show
         case Output():
-
             given = machine.kind(phase.arg)
 
             def keep(memory: Memory) -> None:

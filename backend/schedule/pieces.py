@@ -54,7 +54,6 @@ class Output:
     demands: dict[tuple[int, int, int], Demand] = field(default_factory=dict)
     buffers: dict[tuple[int, int, int], Buffer] = field(default_factory=dict)
 
-
     def among(self, low: int, high: int) -> list[tuple[int, int, int, int]]:
         """The makers of units [low, high)."""
         if len(self.makers) < 4:

@@ -66,9 +66,7 @@ class Prepared:
         ]
         """By edge: its own ticks, where those count, or None where links do."""
         self.keys = [-1 if delay is None else delay for delay in self.delays]
-        self.spans = [
-            phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases
-        ]
+        self.spans = [phase.rows if phase.rows and not phase.is_gathered else phase.out_bytes for phase in problem.phases]
         """Units in which parts of an output are counted: rows, or bytes where it is atomic or combined."""
         self.single = [phase.rows == 0 or phase.is_gathered for phase in problem.phases]
         self.before: list[frozenset[int]] = [

@@ -99,4 +99,3 @@ class Routes:
             counted = near if self._problem.devices[self._group[near]].count > 1 else far
             return (link.group, self._instance[counted], -1, direction)
         return (link.group, -1, -1, direction)
-

@@ -42,9 +42,7 @@ def drawn(seed: int, phases: int = 5) -> Problem:
         PhaseTask(f"p{p}", {f"k{k}": Ticks(((1, random.randint(1, 12)),)) for k in range(3)}, out_bytes=random.randint(1, 30))
         for p in range(phases)
     )
-    edges = tuple(
-        Edge(PhaseIndex(p), PhaseIndex(q)) for q in range(phases) for p in range(q) if random.random() < 0.4
-    )
+    edges = tuple(Edge(PhaseIndex(p), PhaseIndex(q)) for q in range(phases) for p in range(q) if random.random() < 0.4)
     return Problem(devices, links, tasks, edges)
 
 

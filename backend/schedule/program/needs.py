@@ -124,5 +124,3 @@ def _interval(index: AffineIndex, box: Sequence[tuple[int, int]]) -> tuple[int, 
         ends = (start * term.coefficient, (stop - 1) * term.coefficient)
         low, high = low + min(ends), high + max(ends)
     return low, high + 1
-
-
