@@ -15,7 +15,7 @@ from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
 from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder, surely_machine
-from .common import fit_weak, require_numbers, with_static
+from .common import fit_weak, is_boolean, require_numbers, with_static
 from .static_arguments import no_axis, static_sizes
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
@@ -148,6 +148,10 @@ def _range(
                 low, high = 0, None if high1 is None else high1 - 1
                 if high1 is None and top1 is not None:
                     most, symbolic = top1 - 1, True
+    if function == "mul" and (is_boolean(x) or is_boolean(y)):
+        pass  # an item or 0
+    elif function in ("add", "sub", "mul") and (low is None or (high is None and not (symbolic and most is not None))):
+        return Element(kind)  # where one side is open, what is beyond i64 comes back on the other
     if high is None and low is None and most is not None and not symbolic:
         most = None
     return ranged(kind, low, high, most=most if symbolic and high is None and low is not None else None)
@@ -305,7 +309,8 @@ def _monadic_range(function: str, kind: Kind, x: Element) -> Element:
     low, high = integer_range(x)
     match function:
         case "neg":
-            return ranged(kind, _minus(high), _minus(low)) if kind is not Kind.U8 else Element(kind)
+            is_open = low is None or kind is Kind.U8  # the least number has no opposite
+            return Element(kind) if is_open else ranged(kind, _minus(high), _minus(low))
         case "abs":
             if low is not None and low >= 0:
                 return ranged(kind, low, high, most=x.most)
