@@ -33,6 +33,8 @@ SMALL = [
     (2000, 30, 30),
     (700, 900, 1),
     (1, 900, 700),
+    (97, 96, 48),
+    (48, 96, 97),
 ]
 LARGE = [(200, 300, 200), (333, 222, 130), (60, 300, 700)]
 
@@ -69,6 +71,24 @@ def test_pieces_cover_the_result() -> None:
         size = shape[0] if bound.cuts[0].of_rows else shape[2]
         assert [cut.start for cut in bound.cuts] == [0, *(cut.stop for cut in bound.cuts[:-1])]
         assert bound.cuts[-1].stop == size and all(cut.start % 48 == 0 for cut in bound.cuts)
+
+
+def test_unaligned_operands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bits as aligned ones, with kernels and without."""
+    rng = np.random.default_rng(4)
+    for kind, dtype, _ in KINDS:
+        for rows, shared in ((3, 3), (5, 8), (13, 100)):
+            matrix = np.frombuffer(bytearray(rows * shared * 8 + 1), dtype, rows * shared, 1).reshape(rows, shared)
+            matrix[...] = rng.random((rows, shared))
+            for left, right in (
+                (matrix, rng.random((shared, 1)).astype(dtype)),
+                (rng.random((1, shared)).astype(dtype), matrix.T),
+            ):
+                made = [product_of(kind, left, right, 2), product_of(kind, left.copy("K"), right.copy("K"), 2)]
+                with monkeypatch.context() as patch:
+                    patch.setattr(policy, "mode", lambda: policy.Mode.OFF)
+                    made.append(product_of(kind, left, right, 2))
+                assert all(np.array_equal(one, made[0]) for one in made)
 
 
 def test_strides_that_blas_does_not_take() -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -74,6 +75,7 @@ class BoundProduct:
 
 def product_of(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
     """The product of two matrices of floats, in memory of the pool."""
+    left, right = [array if array.flags.aligned else array.copy("K") for array in (left, right)]  # NumPy would in rows
     result: NumArray = room((left.shape[0], right.shape[1]), DTYPES[kind])
     bound = bound_product(kind, left, right, threads) if blas() is not None else None
     if bound is None or _is_mirrored(left, right):
@@ -142,8 +144,8 @@ def _cuts(rows: int, columns: int, duration: float, threads: int, *, is_small: b
     count = min(_PIECES_OF_SMALL if is_small else threads, int(duration / SHARED_NANOSECONDS), size // GRAIN)
     if count < 2:
         return (Cut(of_rows, 0, size),)
-    step = -(-size // (count * GRAIN)) * GRAIN
-    return tuple([Cut(of_rows, start, min(start + step, size)) for start in range(0, size, step)])
+    ends = [size // GRAIN * place // count * GRAIN for place in range(count)] + [size]  # no piece is one line: that is a vector
+    return tuple([Cut(of_rows, start, stop) for start, stop in pairwise(ends)])
 
 
 # ------------------------------------------------------------------------------------------------ words
