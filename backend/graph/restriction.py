@@ -176,4 +176,3 @@ def _value(size: Size) -> int:
     if value is None:
         raise ValueError(f"size {size} is not known")
     return value
-
