@@ -86,7 +86,15 @@ def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.M
     effort = Effort(1, budget_ns=0, moved=1 << 18, with_programs=False)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
     assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tier_name()
-    assert {"add.f64", "ufunc.add.f64", "read.f64", "write.f64", "step.f64", "first.f64", "first.library.f64"} <= profile.home.ops.keys()
+    assert {
+        "add.f64",
+        "ufunc.add.f64",
+        "read.f64",
+        "write.f64",
+        "step.f64",
+        "first.f64",
+        "first.library.f64",
+    } <= profile.home.ops.keys()
     assert read_profile("again", canonical(profile)) == profile
 
 
