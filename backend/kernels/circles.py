@@ -44,11 +44,16 @@ def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
     far = m.magnitude(x) > _FAR
     y, rest, k = _quarter_turns(m.choose(far, 0.0, x), turn, m)
     z = y * y
-    value = m.choose((k & 1) == 0, _sine_part(y, rest, z, m), _cosine_part(y, rest, z, m))
-    value = m.choose((k & 2) == 0, value, -value)
+    value = by_quarter(_sine_part(y, rest, z, m), _cosine_part(y, rest, z, m), k, m)
     if not turn:
         value = m.choose(x == 0.0, x, value)
     return m.patch(name, far, x, value)
+
+
+def by_quarter(sine: Any, cosine: Any, k: Any, m: Machine) -> Any:
+    """Which of the two a k-th quarter turn leaves, and its sign."""
+    value = m.choose((k & 1) == 0, sine, cosine)
+    return m.choose((k & 2) == 0, value, -value)
 
 
 def sin(x: Any, m: Machine) -> Any:

@@ -46,6 +46,10 @@ SHARED_CALLS: Final = 1 << 19
 """Points from which the boxes of NumPy calls use the whole team."""
 SHARED_NANOSECONDS: Final = 8_000.0
 """Work from which a launch has helpers: one that is awake comes in about a microsecond."""
+CREW_NANOSECONDS: Final = 150_000.0
+"""Work from which threads of Python's are asked."""
+LONG_NANOSECONDS: Final = 10e6
+"""Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
 
 
 class Mode(Enum):

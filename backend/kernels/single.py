@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from .circles import by_quarter
+
 if TYPE_CHECKING:
     from .elementary import Machine
 
@@ -170,8 +172,7 @@ def _circular(x: Any, m: Machine, name: str, turn: int) -> Any:
     k = m.bits(shifted)
     y = m.fma(whole, -6.123233995736766e-17, m.fma(whole, -1.5707963267948966, near))
     z = y * y
-    value = m.choose((k & 1) == 0, _sine_part(y, z, m), _cosine_part(z, m))
-    value = m.choose((k & 2) == 0, value, -value)
+    value = by_quarter(_sine_part(y, z, m), _cosine_part(z, m), k, m)
     if not turn:
         value = m.choose(x == 0.0, x, value)
     return m.patch(name, far, x, value)

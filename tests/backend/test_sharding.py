@@ -20,7 +20,6 @@ from rho.backend.schedule.program.sharding import (
     Cut,
     box_of,
     cuts_of,
-    evenly,
     most_subtrees,
     operand_boxes,
     result_boxes,
@@ -215,7 +214,3 @@ def test_a_reduction_in_no_fixed_order_may_be_cut_anywhere() -> None:
     bound = bound_of("input x : i64[100]\ns ← ⌈/x\noutput s", x=np.arange(100))
     (phase,) = phases_of(bound)
     assert cuts_of(phase, bound.graph.types) == (Cut(0, 100, 1, True),)
-
-
-def test_evenly() -> None:
-    assert evenly(10, 4) == (3, 3, 2, 2)

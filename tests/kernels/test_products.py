@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from itertools import product
 from typing import Any
@@ -115,6 +116,27 @@ def test_blas_has_its_threads_again() -> None:
     gc.collect()
     assert found.threads() == 1
     del second
+    gc.collect()
+    assert found.threads() == before
+
+
+def test_an_end_that_is_interrupted_is_made_good_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = blas.blas()
+    assert found is not None
+    before = found.threads()
+
+    def interrupted(held: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(blas, "_leave", interrupted)
+        patch.setattr(sys, "unraisablehook", lambda told: None)  # pytest's keeps what it is told of
+        token = blas.alone()
+        del token
+        gc.collect()
+    token = blas.alone()
+    assert found.threads() == 1
+    del token
     gc.collect()
     assert found.threads() == before
 

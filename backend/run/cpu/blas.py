@@ -15,6 +15,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -63,13 +64,14 @@ def blas() -> Blas | None:
 class _Alone:
     """While one of these lives BLAS uses one thread."""
 
-    __slots__ = ("held",)
+    __slots__ = ("__weakref__", "own")
 
     def __init__(self) -> None:
-        self.held = _enter()
+        self.own = weakref.ref(self)
+        _enter(self.own)
 
     def __del__(self) -> None:
-        _leave(self.held)
+        _leave(self.own)
 
 
 def alone(*ignored: object) -> Any:
@@ -78,37 +80,39 @@ def alone(*ignored: object) -> Any:
 
 
 _lock = threading.RLock()
-_state = {"inside": 0, "before": 1, "generation": 0}
+_held: set[weakref.ref[_Alone]] = set()
+"""Also of one whose end an interrupt cut short: it is dead, and the next to end puts its number of threads back."""
+_before = 1
 
 
-def _enter() -> int:
+def _enter(own: weakref.ref[_Alone]) -> None:
+    global _before
     found = blas()
     with _lock:
-        if found is not None and not _state["inside"]:
-            _state["before"] = found.threads()
-            if _state["before"] > 1:
+        if found is not None and not _held:
+            _before = found.threads()
+            if _before > 1:
                 found.set_threads(1)
-        _state["inside"] += 1
-        return _state["generation"]
+        _held.add(own)
 
 
-def _leave(generation: int) -> None:
+def _leave(own: weakref.ref[_Alone]) -> None:
     found = blas()
     with _lock:
-        if generation != _state["generation"]:
+        if own not in _held:
             return
-        _state["inside"] -= 1
-        if found is not None and not _state["inside"] and _state["before"] > 1 and found.threads() == 1:
-            found.set_threads(_state["before"])
+        _held.discard(own)
+        _held.difference_update([other for other in _held if other() is None])
+        if found is not None and not _held and _before > 1 and found.threads() == 1:
+            found.set_threads(_before)
 
 
 def _after_fork() -> None:
     """The threads that were inside are not in the child."""
-    found = blas() if _state["inside"] else None
-    if found is not None and _state["before"] > 1:
-        found.set_threads(_state["before"])
-    _state["inside"] = 0
-    _state["generation"] += 1
+    found = blas() if _held else None
+    if found is not None and _before > 1:
+        found.set_threads(_before)
+    _held.clear()
     _lock.release()
 
 

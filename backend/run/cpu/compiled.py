@@ -49,7 +49,7 @@ from .views import View
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
-PARALLEL: Final = 150_000
+PARALLEL: Final = policy.CREW_NANOSECONDS
 """Nanoseconds of work from which a phase uses the team: waking a thread takes a tenth of it."""
 STREAMED: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""

@@ -29,8 +29,7 @@ Base: TypeAlias = tuple[int | None, int]
 SHARED_NANOSECONDS: Final = policy.SHARED_NANOSECONDS
 UNLOCKED_NANOSECONDS: Final = 30_000.0
 """Work from which a call gives up the interpreter lock."""
-LONG_NANOSECONDS: Final = 10e6
-"""Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
+LONG_NANOSECONDS: Final = policy.LONG_NANOSECONDS
 MOST_WORDS: Final = 1 << 13
 """Words of all blocks of a launch, which lie on the stack."""
 HELPERS_PLACE: Final = 3

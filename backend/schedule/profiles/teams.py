@@ -27,12 +27,6 @@ OVERLAP: Final = (1, 8)
 """The part of the shorter of moving and computing that the longer does not hide."""
 
 
-PARALLEL: Final = 150_000.0
-"""Nanoseconds of work from which threads of Python's are asked (`run.cpu.compiled`)."""
-LONG: Final = 10e6
-"""Nanoseconds of all turns of a loop from which it is one of those (`run.cpu.launching`)."""
-
-
 class Sharing(Enum):
     """See Note [Sharing]."""
 
@@ -63,14 +57,14 @@ def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turn
     if joined and (not reduces or nest.sizes[-1] < 2 * BLOCK * threads):
         return ALONE
     whole = nanoseconds * max(1, turns)
-    if turns > 1 and whole >= LONG:
+    if turns > 1 and whole >= policy.LONG_NANOSECONDS:
         return Shared(Sharing.LONG)
     return Shared(Sharing.WOKEN if whole > WORTH_WAKING else Sharing.CUT, joined)
 
 
 def rows_shared_out(nest: Nest, nanoseconds: float, threads: int, moves: bool) -> Shared:
     """The same of a chain along rows; `moves`: does it write as much as it reads?"""
-    if threads <= 1 or nanoseconds < PARALLEL or not any(size >= 2 * threads for size in nest.sizes[:-1]):
+    if threads <= 1 or nanoseconds < policy.CREW_NANOSECONDS or not any(size >= 2 * threads for size in nest.sizes[:-1]):
         return ALONE
     return Shared(Sharing.WOKEN if moves else Sharing.ROWS)
 

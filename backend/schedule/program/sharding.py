@@ -141,12 +141,6 @@ def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:
     return tuple(cut.interval(first, stop) if axis == cut.axis else (0, size) for axis, size in enumerate(space))
 
 
-def evenly(size: int, parts: int) -> tuple[int, ...]:
-    """`size` in equal parts, the first ones one longer."""
-    each, rest = divmod(size, parts)
-    return tuple(each + (place < rest) for place in range(parts))
-
-
 def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
     """The box of each operand that a box of the phase reads, one a read of a structured phase, one an argument otherwise."""
     phase = as_one(phase, types)
