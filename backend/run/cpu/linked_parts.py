@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,19 +21,8 @@ from .kinds import NumArray
 from .launching import Base
 from .views import View
 
-
-class Linker(Protocol):
-    """What this asks of `linking`."""
-
-    bases: list[NumArray | None]
-    examples: dict[ValueId, NumArray]
-    threads: int
-
-    def run(
-        self, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[ValueId], turns: int = 0
-    ) -> None: ...
-    def base(self, array: NumArray, source: ValueId, view: View | None) -> Base: ...
-    def forget(self, value: ValueId) -> None: ...
+if TYPE_CHECKING:
+    from .linking import Linker
 
 
 def run_in_parts(
