@@ -15,7 +15,7 @@ from rho.backend.run.binding import bind_sizes
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.shards import LocalTypes, Makes, combine, compile_shard
-from rho.backend.schedule.program.sharding import Cut, box_of, cuts_of, evenly, shape_of, space_of, tiles
+from rho.backend.schedule.program.sharding import Cut, box_of, cuts_of, shape_of, space_of, tiles
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.cut_reads import boxes_of
 from rho.tests.backend.differential import EVERY_PASS, checked
@@ -130,7 +130,7 @@ def test_phases_of_written_programs(shape: tuple[int, int, int]) -> None:
 
 
 def test_boxes_of_a_grid_tile_it() -> None:
-    boxes = boxes_of((10, 12), {0: evenly(10, 2), 1: evenly(12, 2)})
+    boxes = boxes_of((10, 12), {0: (5, 5), 1: (6, 6)})
     assert boxes == (((0, 5), (0, 6)), ((0, 5), (6, 12)), ((5, 10), (0, 6)), ((5, 10), (6, 12)))
     assert tiles(boxes, (10, 12))
     assert not tiles(boxes[:3], (10, 12))
