@@ -144,7 +144,8 @@ def _cuts(rows: int, columns: int, duration: float, threads: int, *, is_small: b
     count = min(_PIECES_OF_SMALL if is_small else threads, int(duration / SHARED_NANOSECONDS), size // GRAIN)
     if count < 2:
         return (Cut(of_rows, 0, size),)
-    ends = [size // GRAIN * place // count * GRAIN for place in range(count)] + [size]  # no piece is one line: that is a vector
+    even = [(2 * size * place + count * GRAIN) // (2 * count * GRAIN) * GRAIN for place in range(count)]  # the nearest multiples
+    ends = [*even, size]  # no piece is one line: that is a vector
     return tuple([Cut(of_rows, start, stop) for start, stop in pairwise(ends)])
 
 
