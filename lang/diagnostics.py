@@ -7,9 +7,9 @@ SARIF or GitHub annotations.  A stage collects as many as it can and raises `Rej
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from .records import dataclass
 from .source import Span
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from . import tree
 from .declarations import bind_declaration, is_declaration
@@ -18,6 +17,7 @@ from .dfns import bind_braces, control_word
 from .diagnostics import Diagnostic
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
+from .records import dataclass
 from .remembered import Statements
 from .scope import ModuleNames, Scope
 from .sequences import bind_value, expression_of

@@ -7,9 +7,10 @@ joins the groups and answers look-ups.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
+
+from .records import dataclass
 
 
 class Role(Enum):

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from enum import Enum
 from typing import Any, TypeVar, cast
 
 from . import tree
+from .records import dataclass
 from .scope import Scope
 from .source import Span
 from .splitter import Piece

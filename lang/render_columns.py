@@ -7,8 +7,9 @@ stand-ins, so that what is printed is what the program says.  Used by `render_te
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from unicodedata import category, east_asian_width
+
+from .records import dataclass
 
 TAB = 4
 _DIRECTION = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -19,10 +19,11 @@ come in, text goes out; nothing here knows what any code means.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from .diagnostics import Diagnostic, Severity, Verdict
+from .records import dataclass
 from .render_columns import DisplayLine, lay_out
 from .source import Source, Span
 

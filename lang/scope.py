@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from .primitives import nearest
+from .records import dataclass
 from .tree import NameClass
 
 ModuleNames: TypeAlias = Callable[[str], Mapping[str, NameClass] | None]

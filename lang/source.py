@@ -7,7 +7,9 @@ stage refers to program text; lines and columns are computed when a message is r
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from .records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ so spans always point into the user's text.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from .diagnostics import Diagnostic, Edit, Fix
 from .primitives import ALIASES, by_key, by_name, suggest
+from .records import dataclass
 from .source import Source, Span
 
 _INTERESTING = re.compile("⍝[^\n]*|'(?:[^'\n]|'')*'?|\"(?:[^\"\n]|\"\")*\"?|`([A-Za-z]*)|[" + "".join(ALIASES) + "]")

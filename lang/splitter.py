@@ -8,10 +8,10 @@ too deep.  After an unclosed bracket it resumes at the next line that starts at 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .limits import MAXIMUM_NESTING
+from .records import dataclass
 from .spelling import Spelled
 
 _INTERESTING = re.compile("⍝[^\n]*|'(?:[^'\n]|'')*('?)|\"(?:[^\"\n]|\"\")*(\"?)|[()\\[\\]{}\n⋄]")

@@ -11,10 +11,10 @@ Invariants: numbers are Python `int`, `float` or `complex` as written; glyphs ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from .records import dataclass
 from .source import Span
 
 

@@ -6,12 +6,11 @@ exhaust the stack while parsing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from . import tree
 from .diagnostics import Diagnostic, Edit, Fix
 from .peg import Node
 from .problems import Problem
+from .records import dataclass
 from .source import Span
 from .units import Binding
 

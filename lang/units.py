@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
 from .diagnostics import Diagnostic, Edit, Fix, Label
 from .problems import Problem
+from .records import dataclass
 from .scope import ModuleNames, Scope
 from .source import Span
 from .spelling import Spelled

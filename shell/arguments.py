@@ -7,8 +7,9 @@ which is then not an option.  Neighbours: `shell.registry` declares the options,
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
+
+from ..lang.records import dataclass
 
 
 class Takes(Enum):

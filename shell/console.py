@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TextIO
+
+from ..lang.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

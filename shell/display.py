@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ..backend.run.text import DIGITS, separator, table_of
 from ..backend.run.values import Array, ArrayLike, kind_of_dtype
+from ..lang.records import dataclass
 from ..typechecker.core import Payload
 from ..typechecker.elements import Kind
 

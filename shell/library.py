@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from ..lang.records import dataclass
 
 STDLIB = Path(__file__).resolve().parent.parent / "stdlib"
 

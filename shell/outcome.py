@@ -6,10 +6,11 @@ A value is the back ends' plain `Array` or anything with the array interface; th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from ..backend.run.values import Array, kind_of_dtype, nested
+from ..lang.records import dataclass
 from ..typechecker.core import Core, Print, ValueId
 from ..typechecker.display import show_type
 from ..typechecker.elements import Kind

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..lang.diagnostics import Diagnostic
+from ..lang.records import dataclass
 from ..lang.source import Span
 
 

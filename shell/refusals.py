@@ -13,7 +13,7 @@ Neighbours: `session` (asks before data is read), `timing`, `backend.schedule` (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ..backend.graph import BoundGraph, bind, lower, optimise, traverse
@@ -24,6 +24,7 @@ from ..backend.schedule.one_device import Detail, Numbers, plan_one_device
 from ..backend.schedule.plan import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
 from ..backend.schedule.workspace import workspace
 from ..lang.diagnostics import Diagnostic, Label, Refused
+from ..lang.records import dataclass
 from ..lang.source import Source, Span
 from ..typechecker.core import Core
 from ..typechecker.display import show_type

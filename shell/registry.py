@@ -5,8 +5,7 @@ Adding a verb is one entry here and one module in `shell.verbs` with `def run(ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..lang.records import dataclass
 from .arguments import Option, Takes
 
 JSON = Option(("--json",), Takes.NOTHING, "", "one JSON object on standard output (the same as --format json)")

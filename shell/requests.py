@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ..lang.records import dataclass
 from ..typechecker.core import Core
 from .arguments import Arguments, UsageError, nearest
 from .permissions import Permissions

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
+from ..lang.records import dataclass
 from ..lang.render import diagnostic_json
 from ..lang.source import Source
 from .exits import Exit

@@ -6,12 +6,13 @@ Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.pla
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, Refused, RunFailed
+from ..lang.records import dataclass
 from ..lang.source import Span
 from .arguments import Arguments, UsageError
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
+from ..lang.records import dataclass
 from ..lang.source import Source
 from ..typechecker.check import CheckResult
 from ..typechecker.check import check as check_program

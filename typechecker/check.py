@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from ..lang.diagnostics import Diagnostic
+from ..lang.records import dataclass
 from ..lang.source import Source
 from .core import Core
 from .display import show_type

@@ -9,9 +9,9 @@ Neighbours: `undecided` offers the clause; `elaborate.definitions` says where it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from ..lang.diagnostics import Edit, Fix, Verdict
+from ..lang.records import dataclass
 from ..lang.source import Span
 from .decide import settle
 from .obligations import Relation, SizeFact

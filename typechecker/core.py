@@ -18,10 +18,10 @@ lowered by `backend.graph.lower`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NewType, TypeAlias
 
 from ..lang import tree
+from ..lang.records import dataclass
 from ..lang.source import Source, Span
 from .elements import Kind
 from .obligations import Obligation, SizeFact

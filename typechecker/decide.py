@@ -11,11 +11,11 @@ Neighbours: `sizes`, `obligations`, `small_models`, `solver`; called by `builder
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import gcd
 from typing import TYPE_CHECKING
 
 from ..lang.diagnostics import Verdict
+from ..lang.records import dataclass
 from .obligations import Relation, SizeFact
 from .sizes import ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, number, quotient, variable
 from .small_models import Found, reach, search

@@ -7,9 +7,10 @@ an array's element type).  Rules: language.md, Numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
+from ..lang.records import dataclass
 from .size_text import show_short
 from .sizes import Size, maximum, number
 

@@ -8,10 +8,10 @@ definition, an error.  The full solver (types.md 3.4) plugs in behind `decide` w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from ..lang.diagnostics import Fix, Label
+from ..lang.records import dataclass
 from ..lang.source import Span
 from .sizes import Size, SizeVariable, variable
 

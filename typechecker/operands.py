@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ..lang.records import dataclass
 from .core import Payload, ValueId
 from .sizes import Size
 from .types import ArrayType

@@ -18,9 +18,9 @@ Neighbours: `typechecker.rules.scalar` (which glyph is which function), `typeche
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from ..lang.records import dataclass
 from .elements import Kind
 
 

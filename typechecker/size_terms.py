@@ -6,9 +6,11 @@ Nothing here simplifies opaque nodes; `sizes` builds them and is what other modu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias
+
+from ..lang.records import dataclass
 
 
 class SizeOrigin(Enum):

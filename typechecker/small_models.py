@@ -9,10 +9,10 @@ Neighbours: `obligations`, `sizes`; called by `decide`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
+from ..lang.records import dataclass
 from .obligations import SizeFact
 from .sizes import Opaque, Size, SizeVariable
 

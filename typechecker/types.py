@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..lang.records import dataclass
 from .elements import Element
 from .sizes import Size
 

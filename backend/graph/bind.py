@@ -10,10 +10,11 @@ Neighbours: `run.binding` reads the sizes from file headers; `backend.schedule` 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ...lang.diagnostics import Diagnostic, Refused
+from ...lang.records import dataclass
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Element
 from ...typechecker.obligations import SizeFact

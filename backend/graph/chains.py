@@ -20,10 +20,11 @@ Neighbours: `schedule.one_device` (makes steps of chains), `kernels.rows` (compi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from math import prod
 from typing import Final, TypeAlias
 
+from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
 from . import traverse

@@ -13,9 +13,9 @@ Neighbours: `registry` (work of library ops), `bind` (numbers), `backend.schedul
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
+from ...lang.records import dataclass
 from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, product
 from ...typechecker.types import ArrayType
 from .phases import (

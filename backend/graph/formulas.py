@@ -12,9 +12,10 @@ Neighbours: `spans`, `backend.schedule.memory_bound`; `typechecker.sizes` (the a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from ...lang.records import dataclass
 from ...typechecker.sizes import ZERO, Monomial, Size, SizeOrigin, SizeVariable, capacity, maximum, number, variable
 
 _MOST_CHARACTERS: Final = 600

@@ -18,10 +18,10 @@ an operand shard needs is computed stage by stage.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NewType, TypeAlias
 
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ...typechecker.core import CoreGuard, CoreInput, CoreParam, Payload
 from ...typechecker.elements import Kind

@@ -10,9 +10,9 @@ Neighbours: `lower` emits these ops, `costs` adds bytes, `backend.run` implement
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...lang.records import dataclass
 from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes import ONE, Size, product
 from ...typechecker.types import ArrayType

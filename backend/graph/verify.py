@@ -15,8 +15,9 @@ Neighbours: `phases`, `traverse`; shares no code with `passes`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...lang.records import dataclass
 from ...typechecker.elements import Element, Kind
 from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes import Size, SizeOrigin, SizeVariable

@@ -10,9 +10,9 @@ Neighbours: `typechecker.core` (inputs, params, guards), `run.reference`, `run.f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.diagnostics import Diagnostic, Label, Refused
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ...typechecker.core import Core, CoreGuard
 from ...typechecker.sizes import Size, SizeVariable

@@ -15,10 +15,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Protocol
 
+from ...lang.records import dataclass
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
 

@@ -16,11 +16,12 @@ Neighbours: `plan` (the data), `describe` (phases in numbers), `backend.graph.bi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from math import prod
 from typing import Final
 
+from ...lang.records import dataclass
 from ...typechecker.sizes import Size, capacity, number
 from ..graph import traverse
 from ..graph.bind import BoundGraph

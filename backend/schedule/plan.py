@@ -24,10 +24,11 @@ Neighbours: `one_device` and `program` (make one), `explain` (text), `plan_json`
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Final, NewType, TypeAlias
 
+from ...lang.records import dataclass
 from ..graph.phases import PhaseId, ValueId
 from .problem import Baseline, Proof, Status
 

@@ -49,10 +49,12 @@ Neighbours: `timing` (a schedule from decisions), `exact`, `heuristics`, `splitt
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from fractions import Fraction
 from typing import Final, NewType, TypeAlias
+
+from ...lang.records import dataclass
 
 PhaseIndex = NewType("PhaseIndex", int)
 """Position in `Problem.phases`."""

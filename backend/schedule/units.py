@@ -6,9 +6,9 @@ Neighbours: `graph.chains` (finds chains), `one_device` (plans the units of a bl
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...lang.records import dataclass
 from ..graph import traverse
 from ..graph.phases import AxisKind, Graph, Phase, PhaseId, Structured, ValueId
 from .plan import RowsStep

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic, Fix, Label, RhoError
+from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Source, Span
 from ..builder import Builder

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ...lang import tree
 from ...lang.diagnostics import Label
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..elements import Kind

@@ -8,10 +8,11 @@ and no axes and an element variable with the kinds of its class, and every call 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Verdict
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..clauses import ClauseSite
 from ..elements import Element, Kind

@@ -7,10 +7,10 @@ right argument, function operands, left argument.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
 from ...lang import tree
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import indexing, literals, resolve

@@ -6,10 +6,10 @@ when the function is derived, once, outside any operator body.  Applying one is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...lang import tree
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..operands import Operand, Value
 from .scopes import Moment

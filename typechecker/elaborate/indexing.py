@@ -7,9 +7,9 @@ are taken one by one, and replacements are checked against the selection.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ...lang import tree
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Gather, Slice, Update
 from ..display import show_type

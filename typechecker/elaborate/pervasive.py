@@ -7,10 +7,9 @@ once, without a loop over cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.diagnostics import Label
 from ...lang.primitives import Role, Trait, by_glyph
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Spread
 from ..display import show_type

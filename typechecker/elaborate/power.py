@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block, Loop, RuntimeSize, ValueId
 from ..display import show_type

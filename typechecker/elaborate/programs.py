@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang import parser, tree
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.limits import ensure_recursion_headroom
+from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..builder import Builder
 from ..core import Core, Print, ValueId

@@ -7,9 +7,8 @@ kind is stable, so that no table is repeated here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...lang.primitives import identity_of
+from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import scalars
 from ..clauses import write_size

@@ -7,11 +7,12 @@ in an enclosing scope is found as a last resort (it may have been defined by the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..operands import Operand, TupleOperand
 from ..sizes import SizeVariable

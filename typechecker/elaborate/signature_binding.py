@@ -7,9 +7,10 @@ the argument is held against the declared type (`signatures`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from ...lang import tree
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..elements import Element, promote, strong
 from ..obligations import Obligation, Relation, SizeFact

@@ -14,11 +14,12 @@ Neighbours: `programs` makes the sites, `definitions` and `check` keep outcomes;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from ...lang.diagnostics import Diagnostic
+from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Span
 from ..operands import Operand, TupleOperand

@@ -7,9 +7,9 @@ promoted and the body elaborated again, until the types are stable.  Trials leav
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block
 from ..elements import Element, Kind, plain, promote

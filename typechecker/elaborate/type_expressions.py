@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...lang import tree
 from ...lang.diagnostics import Edit, Fix
 from ...lang.primitives import nearest
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..elements import Element, Kind, ranged
 from ..obligations import Obligation, Relation, SizeFact

@@ -10,9 +10,10 @@ Neighbours: `demand` (the inference), `elaborate.definitions` (checks every anno
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Label, Verdict
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import ValueId
 from ..decide import Decision, decide

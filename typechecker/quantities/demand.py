@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import core as c
 from ..core import Block, Core, CoreCall, ValueId

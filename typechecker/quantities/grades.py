@@ -11,9 +11,9 @@ Neighbours: `sizes` (formulas), `demand` (where grades come from).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.diagnostics import Verdict
+from ...lang.records import dataclass
 from ..decide import settle
 from ..obligations import Relation, SizeFact
 from ..sizes import ONE, ZERO, Size, SizeVariable, as_size, capacity, least, maximum, minimum, monus

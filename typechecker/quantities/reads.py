@@ -10,9 +10,9 @@ Neighbours: `typechecker.core` (the ops), `demand` (the walk), `backend.run.refe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lang.diagnostics import Verdict
+from ...lang.records import dataclass
 from .. import core as c
 from ..core import ValueId
 from ..decide import settle

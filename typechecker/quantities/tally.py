@@ -9,8 +9,9 @@ Neighbours: `demand` (fills tallies), `reads` (`Part`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ...lang.records import dataclass
 from ...lang.source import Span
 from ..obligations import Relation
 from ..sizes import ZERO

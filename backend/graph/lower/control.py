@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ....lang.records import dataclass
 from ....lang.source import Span
 from ....typechecker import core
 from ....typechecker.sizes import SizeVariable

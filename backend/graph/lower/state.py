@@ -13,8 +13,9 @@ Neighbours: `elementwise`, `views`, `library`, `control` lower the ops; `lower._
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from ....lang.records import dataclass
 from ....lang.source import Span
 from ....typechecker import core as c
 from ....typechecker.elements import Kind

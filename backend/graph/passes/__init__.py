@@ -9,8 +9,9 @@ Neighbours: one module a pass; `verify`; `rewriting` (what passes share).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....lang.records import dataclass
 from ..bind import BoundGraph
 from ..phases import Graph
 from ..verify import verify

@@ -14,10 +14,11 @@ visit a phase, not a copy of the body a step.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from ....lang.records import dataclass
 from ....typechecker.elements import Kind
 from ..phases import (
     Affine,

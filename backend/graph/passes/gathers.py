@@ -7,8 +7,9 @@ either proved in range by the checker or evidently in range here; a gather that 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ....lang.records import dataclass
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import ZERO, Size, number

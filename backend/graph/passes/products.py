@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, TypeAlias
 
+from ....lang.records import dataclass
 from ....typechecker.elements import Element, Kind
 from ....typechecker.sizes import Size
 from ....typechecker.types import ArrayType

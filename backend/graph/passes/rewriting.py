@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from ....lang.records import dataclass
 from ....typechecker.core import Payload
 from ..phases import (
     Affine,

@@ -9,9 +9,10 @@ body grows no further than `MOST_NODES` nodes, `MOST_SOURCES` operands and `MOST
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
+from ....lang.records import dataclass
 from ....typechecker.sizes import SizeVariable
 from ..phases import ApplyNode, Axis, Graph, Phase, Projection, ReadNode, Result, Structured, SubGraph, ValueId
 from ..projections import is_identity
