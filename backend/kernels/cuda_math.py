@@ -158,6 +158,10 @@ class CudaFunction:
             return self.let(Kind.F32, f"__int_as_float({bits.name})")
         return self.let(Kind.F64, f"__longlong_as_double({bits.name})")
 
+    def number(self, word: Expression) -> Expression:
+        kind = Kind.F32 if word.kind is Kind.I32 else Kind.F64
+        return self.let(kind, f"({TYPES[kind]}){word.name}")
+
     def _table(self, name: str, kind: Kind, numbers: Sequence[float]) -> None:
         if name not in self.tables:
             written = [number(kind, entry) for entry in numbers]

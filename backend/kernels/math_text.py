@@ -112,6 +112,10 @@ class LlvmVectors:
         kind = Kind.F64 if bits.kind is Kind.I64 else Kind.F32
         return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
 
+    def number(self, word: Value) -> Value:
+        kind = Kind.F64 if word.kind is Kind.I64 else Kind.F32
+        return Value(self.v, kind, self.v.cast("sitofp", word.kind, kind, word.name))
+
     def lookup(self, table: str, index: Value, start: int) -> Value:
         v, name = self.v, f"@rho_table_{table}"
         v.w.declarations[f"{name} = external constant double, align 64"] = None

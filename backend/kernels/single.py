@@ -22,13 +22,10 @@ if TYPE_CHECKING:
 _SHIFT: Final = 12582912.0
 """1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest whole number in the low bits."""
 _BIAS: Final = 127
-_ONE_BITS: Final = _BIAS << 23
 _MANTISSA: Final = (1 << 23) - 1
 _LOG2_E: Final = 1.44269504088896341
-_LN2_HIGH, _LN2_LOW = 0.693359375, -2.12194440e-4
 _ROOT_HALF_BITS: Final = 0x3F3504F3
 _LEAST_NORMAL: Final = 2.0**-126
-_WHOLE, _WHOLE_BITS = 2.0**23, 0x4B000000
 _INFINITY: Final = float("inf")
 NAN: Final = float("nan")
 
@@ -41,30 +38,48 @@ def _polynomial(m: Machine, x: Any, *coefficients: float) -> Any:
     return value
 
 
+_ROOTS: Final = tuple(2.0 ** (place / 16) for place in range(16))
+_STEP: Final = 2.0**-4 * 0.6931471805599453
+_STEP_HIGH: Final = 0.04332169890403747558593750
+_STEP_LOW: Final = _STEP - _STEP_HIGH
+
+
+def _power_parts(x: Any, bias: int, m: Machine) -> tuple[Any, Any]:
+    """exp(x) less a power of two, and a word of 16 times its exponent plus `bias`, above four bits that matter no more."""
+    shifted = m.fma(x, 16 * _LOG2_E, _SHIFT + 16 * bias)
+    whole = shifted - (_SHIFT + 16 * bias)
+    r = m.fma(whole, -_STEP_LOW, m.fma(whole, -_STEP_HIGH, x))
+    series = m.fma(r * r, m.fma(r, 0.16667057664698254, 0.5000161864519915), r)
+    place = m.bits(shifted)
+    root = m.pick(_ROOTS, place)
+    return m.fma(root, series, root), place
+
+
 def exp(x: Any, m: Machine) -> Any:
-    """e to the x: as that of binary64."""
-    x = m.choose(x < -104.0, -104.0, m.choose(x > 89.0, 89.0, x))
-    shifted = m.fma(x, _LOG2_E, _SHIFT + 2 * _BIAS)
-    whole = shifted - (_SHIFT + 2 * _BIAS)
-    half = m.bits(m.fma(x, _LOG2_E / 2, _SHIFT + _BIAS))
-    r = m.fma(whole, -_LN2_LOW, m.fma(whole, -_LN2_HIGH, x))
-    p = _polynomial(m, r, 0.5, 0.166665181517601, 0.04166620597243309, 0.008368900045752525, 0.0013950510183349252)
-    y = m.fma(r * r, p, r) + 1.0
-    return y * m.float_of(half << 23) * m.float_of((m.bits(shifted) - half) << 23)
+    """e to the x = 2ᵏ 2^(j÷16) exp(r), the second from sixteen."""
+    value, place = _power_parts(x, _BIAS, m)
+
+    def other() -> Any:
+        """Near the ends of the range: times 2 to about half of k, times 2 to the rest of it."""
+        near = m.choose(x < -104.0, -104.0, m.choose(x > 89.0, 89.0, x))
+        value, place = _power_parts(near, 2 * _BIAS, m)
+        half = place >> 5
+        return value * m.float_of(half << 23) * m.float_of(((place >> 4) - half) << 23)
+
+    return m.usually(m.magnitude(x) < 87.0, value * m.float_of((place >> 4) << 23), other)
 
 
 def _ln(x: Any, less: float, m: Machine) -> Any:
-    """Of a normal positive number, less a multiple of ln 2: x = 2ᵏ (1 + f) with 1 + f between √½ and √2."""
-    above = m.bits(x) + (_ONE_BITS - _ROOT_HALF_BITS)
-    k = m.float_of((above >> 23) + _WHOLE_BITS) - (_WHOLE + _BIAS + less)
-    f = m.float_of((above & _MANTISSA) + _ROOT_HALF_BITS) - 1.0
-    t = f * f
-    p = _polynomial(m, f, 0.3333333134651184, -0.2500081956386566, 0.20001228153705597, -0.1662335991859436, 0.14201736450195312,
-                    -0.13160139322280884, 0.1276167780160904, -0.07634705305099487)  # fmt: skip
-    high = k * _LN2_HIGH
-    total = high + f
-    rest = m.fma(k, _LN2_LOW, f - (total - high))
-    return m.fma(t, m.fma(f, p, -0.5), rest) + total
+    """Of a normal positive number, less a multiple of ln 2: x = 2ᵏ (1 + f) with 1 + f between √½ and √2.
+
+    ln 2 in binary32 is wrong by a thirtieth of a unit: it needs no second part."""
+    exponent = (m.bits(x) - _ROOT_HALF_BITS) & ~_MANTISSA
+    k = m.number(exponent) - less * 2.0**23 if less else m.number(exponent)
+    f = m.float_of(m.bits(x) - exponent) - 1.0
+    p = _polynomial(m, f, -0.49999988346318075, 0.33333325689779664, -0.25001582961264435, 0.20001974073488404,
+                    -0.16609082687265506, 0.14181822620253934, -0.1324298464919346, 0.12904447164771096,
+                    -0.07621801190889291)  # fmt: skip
+    return m.fma(k, 0.6931471805599453 / 2**23, m.fma(f * f, p, f))
 
 
 def ln(x: Any, m: Machine) -> Any:
@@ -120,12 +135,12 @@ _TANGENT: Final = (
      1.32680334e-05, 4.20021979e-06, 1.30679643e-06, 4.04440698e-07, 1.24967855e-07, 3.85944539e-08, 1.19174839e-08,
      3.67979447e-09, 1.13620369e-09),
 )  # fmt: skip
-_NEAR_ZERO: Final = (1.0,) + 15 * (0.0,)
-"""What the second rows lack: there f(d) = d + d × …, rounded once."""
 
 
 def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], ...], m: Machine) -> Any:
-    """An odd function that is 1 from `most` on: a polynomial around the nearest of sixteen multiples of a step."""
+    """An odd function that is 1 from `most` on: a polynomial around the nearest of sixteen multiples of a step.
+
+    Around 0 it is d + d × …, rounded once: there, and only there, d is more than the first coefficient."""
     size = m.magnitude(x)
     size = m.choose(size > most, most, size)
     shifted = m.fma(size, 1.0 / step, _SHIFT)
@@ -134,8 +149,8 @@ def _by_pieces(x: Any, most: float, step: float, rows: tuple[tuple[float, ...], 
     value = m.pick(rows[-1], place)
     for entries in reversed(rows[1:-1]):
         value = m.fma(value, d, m.pick(entries, place))
-    at = m.fma(d, m.pick(_NEAR_ZERO, place), m.pick(rows[0], place))
-    return m.signed(m.fma(value, d, at), x)
+    at = m.pick(rows[0], place)
+    return m.signed(m.fma(value, d, m.choose(d > at, d, at)), x)
 
 
 def tanh(x: Any, m: Machine) -> Any:

@@ -70,6 +70,9 @@ class Items:
     def float_of(self, bits: Word) -> float:
         return float(struct.unpack("<d", struct.pack("<Q", bits.bits))[0])
 
+    def number(self, word: Word) -> float:
+        return float((word.bits ^ 1 << 63) - (1 << 63))
+
     def lookup(self, table: str, index: Word, start: int) -> float:
         return entries(table)[index.bits - start]
 
