@@ -2,7 +2,7 @@
 
 Its self is a tuple whose first item is an array of the words of a call (`native_text`, Note [Words]).
 
-Neighbours: `native_text` (puts the numbers in), `team_text` (launches).
+Neighbours: `native_text` (puts the numbers in), `launch_text` (launches).
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from ...typechecker.elements import Kind
 from .fetching import fetch, move_to_rows
 from .ir import FAILURE_WORDS, FETCH, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
 from .parts import load_part
+from .rooms import Rooms
 from .scalar_text import STORED, Vectors, literal_bits
 from .writer import Loop, Writer
 
@@ -44,7 +45,7 @@ class Emission:
         self.inner = kernel.vector_axis + 1
         self.changing = self._changing()
         self.depths = [self.inner if p in self.changing else depth for p, depth in enumerate(self._depths())]
-        self.stack: list[str] = []
+        self.rooms = Rooms(self.w)
         self.needed = self._needed()
 
     # --------------------------------------------------------------------------------------- structure
@@ -80,14 +81,12 @@ class Emission:
         return frozenset(needed)
 
     def room(self, bytes: int) -> str:
-        """Memory on the stack, made once on entry."""
-        name = self.w.fresh()
-        self.stack.append(f"  {name} = alloca [{bytes} x i8], align {VECTOR_ALIGN}")
-        return name
+        """Memory to work in, made once on entry."""
+        return self.rooms.room(bytes)
 
     def lines(self) -> list[str]:
         """The function's body, entry block first."""
-        return ["entry:", *self.stack, "  br label %start", *self.w.lines]
+        return [*self.rooms.entry(), *self.w.lines]
 
     # --------------------------------------------------------------------------------------- arguments
 

@@ -15,8 +15,8 @@ it, as a reduction that is exact in any order may have any.
 
 Note [Argument block].  64-bit words, in order: the size of each axis; the first coordinate of each axis; the scalars; for each
 operand its address and its stride in bytes on each axis; for each result its address and its stride in bytes on each parallel
-axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, or 1 + the body
-node whose check failed.
+axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
+node whose check failed, or `NO_MEMORY`.
 
 Neighbours: `build` (makes kernels), `scalar_text` and `llvm_text` (print them).
 """
@@ -33,6 +33,8 @@ ROWS: Final = 16
 LANES: Final = 256
 BLOCK: Final = ROWS * LANES
 FAILURE_WORDS: Final = 1
+NO_MEMORY: Final = -1
+"""What a kernel returns that has no memory to work in (`rooms`)."""
 FETCH: Final = "fetch"
 NAME: Final = "kernel"
 """The name of the function that is printed."""

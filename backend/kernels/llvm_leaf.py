@@ -50,6 +50,9 @@ def _binding() -> Any:
             llvm.add_symbol(name, _c_function(name))
         for name in tables.TABLES:
             llvm.add_symbol(f"rho_table_{name}", _in_memory(tables.stored(name)))
+        for name in MEMORY_FUNCTIONS:
+            llvm.add_symbol(f"rho_{name}", _c_function(name))
+        llvm.add_symbol("rho_block_key", _block_key())
     except (RuntimeError, OSError, AttributeError):
         return None
     return llvm
@@ -64,6 +67,21 @@ def name_symbols(addresses: Mapping[str, int]) -> None:
 
 C_FUNCTIONS = ("sin", "cos", "fmod")
 """What kernels call of the C library, as `rho_…`; Python's `math` calls the same."""
+
+
+MEMORY_FUNCTIONS = ("malloc", "free", "pthread_getspecific", "pthread_setspecific")
+"""What kernels call for the block of their thread (`rooms`)."""
+
+
+def _block_key() -> int:
+    """The address of the key of every thread's block, whom the C library frees when the thread ends."""
+    import ctypes
+
+    key = ctypes.c_uint64()
+    if ctypes.CDLL(None).pthread_key_create(ctypes.byref(key), ctypes.c_void_p(_c_function("free"))):
+        raise OSError("no key")
+    _tables.append(key)
+    return ctypes.addressof(key)
 
 
 def _c_function(name: str) -> int:

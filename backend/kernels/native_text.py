@@ -24,7 +24,8 @@ work does: where nobody has come since the last time, fewer and fewer small laun
 helper that the system had put aside is followed by launches alone, whose time together (by their `duration`) is in proportion to
 that wait, and longer each time: `alone` counts these nanoseconds down.
 
-Neighbours: `team_text`, `place_text` and `call_text` (the text), `store` (compiles it), `backend.run.native` (binds it).
+Neighbours: `team_text`, `launch_text`, `place_text` and `call_text` (the text), `store` (compiles it), `backend.run.native` (binds
+it).
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ from enum import IntEnum
 from typing import Final
 
 from .call_text import ADDRESSES, CALL
+from .launch_text import LAUNCH
 from .llvm_leaf import QUICK
 from .place_text import NO_PLACE, PLACE
-from .team_text import LAUNCH, TEAM
+from .team_text import TEAM
 
 
 class Operation(IntEnum):

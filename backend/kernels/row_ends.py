@@ -1,4 +1,4 @@
-"""The ends of rows, on the stack: items that fill no whole strip, before and after they are computed on.
+"""The ends of rows, in rooms: items that fill no whole strip, before and after they are computed on.
 
 Neighbours: `rows` (Note [Ends]), `maps` (the same for element-wise kernels).
 """
@@ -20,7 +20,7 @@ class Ends:
         self.rooms: dict[tuple[str, int], str] = {}
 
     def when_some(self, rest: str, rows: list[tuple[str, str, Kind, bool]], whole: str) -> None:
-        """Copy the items after `whole` between the stack and memory, if there are any."""
+        """Copy the items after `whole` between rooms and memory, if there are any."""
         w = self.w
         if not rows:
             return
@@ -38,7 +38,7 @@ class Ends:
         if (what, number) not in self.rooms:
             name = self.rooms[what, number] = self.e.room(LANES * kind.bytes)
             self.w.declarations["declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)"] = None
-            self.e.stack.append(f"  call void @llvm.memset.p0.i64(ptr {name}, i8 0, i64 {LANES * kind.bytes}, i1 false)")
+            self.e.rooms.on_entry(f"call void @llvm.memset.p0.i64(ptr {name}, i8 0, i64 {LANES * kind.bytes}, i1 false)")
 
 
 def copy_row(e: Emission, operand: int, room: str) -> None:

@@ -1,7 +1,7 @@
 """Scans as LLVM text, in the order of scans (`backend.run.scans`): runs of `RUN` items, blocks of `BLOCK`.
 
 LINES: whole lines, or the part of one from a block on.  A block is gone along twice: eight runs side by side, so that no addition
-waits for another, into memory on the stack; then, vector by vector, with what is before each run joined, into the result.
+waits for another, into the thread's memory; then, vector by vector, with what is before each run joined, into the result.
 TOTALS: only the total of each block, which is what lines cut into parts need first.
 COLUMNS: lines side by side in vectors, item by item.
 
@@ -22,6 +22,7 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .llvm_text import function_text
+from .rooms import Rooms
 from .scalar_text import Vectors, identity
 from .writer import Writer
 
@@ -67,7 +68,7 @@ class Scan:
                 writing.columns()
         w = writing.w
         w.do("ret i64 0")
-        return function_text(w, ["entry:", *writing.stack, "  br label %start", *w.lines])
+        return function_text(w, [*writing.rooms.entry(), *w.lines])
 
 
 class _Writing:
@@ -75,7 +76,7 @@ class _Writing:
         self.code, self.kind = code, code.kind
         self.w = Writer()
         self.one, self.v = Vectors(self.w, 1), Vectors(self.w, code.lanes)
-        self.stack: list[str] = []
+        self.rooms = Rooms(self.w)
         self.type = self.one.type(code.kind)
         self.nothing = self.one.constant(code.kind, identity(code.function, code.kind))
         self.w.label("start")
@@ -85,9 +86,7 @@ class _Writing:
         return self.w.let(f"load {type}, ptr {address}, align 8")
 
     def room(self, items: int) -> str:
-        name = self.w.fresh()
-        self.stack.append(f"  {name} = alloca [{items * self.kind.bytes} x i8], align {_ALIGN}")
-        return name
+        return self.rooms.room(items * self.kind.bytes)
 
     def item(self, base: str, place: object, stride: object = None) -> str:
         """The address of an item."""

@@ -1,7 +1,7 @@
 """Kernels between pages that must not be touched, on one thread and several: `python -m rho.tests.kernels.guarded`.
 
 Operands and results lie flush against an inaccessible page, so that a load or store beside them ends the process (the test that
-runs this sees how).  Then several threads run and compile at once.
+runs this sees how).  Then several threads run and compile at once.  All threads have the small stacks that some C libraries give.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ctypes
 import mmap
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -245,5 +245,23 @@ def main() -> None:
     together(5)
 
 
+def with_small_stacks(work: Callable[[], None]) -> None:
+    """In a thread with a stack of 128 KiB, as those it starts have."""
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as failure:
+            failures.append(failure)
+
+    threading.stack_size(128 << 10)
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
 if __name__ == "__main__":
-    main()
+    with_small_stacks(main)

@@ -27,7 +27,7 @@ from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.columns import column_nest, in_columns, is_free
 from ...kernels.flat_maps import with_flat_rows
-from ...kernels.ir import BLOCK, Apply, Form, Kernel, Stores
+from ...kernels.ir import BLOCK, NO_MEMORY, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
@@ -351,7 +351,9 @@ class CompiledRun:
             self.fail(bound.kernel, *failed[min(failed)])
 
     def fail(self, kernel: Kernel, place: int, word: int) -> None:
-        """Let NumPy's check of the value say what is wrong with it."""
+        """Let NumPy's check of the value say what is wrong with it.  MemoryError: there was none to work in."""
+        if place == NO_MEMORY - 1:
+            raise MemoryError
         node = kernel.body[place]
         assert isinstance(node, Apply)
         if node.compute.is_float:

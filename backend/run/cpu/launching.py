@@ -31,7 +31,7 @@ UNLOCKED_NANOSECONDS: Final = 30_000.0
 """Work from which a call gives up the interpreter lock."""
 LONG_NANOSECONDS: Final = policy.LONG_NANOSECONDS
 MOST_WORDS: Final = 1 << 13
-"""Words of all blocks of a launch, which lie on the stack."""
+"""Words of all blocks of a launch."""
 HELPERS_PLACE: Final = 3
 """Where a launch says how many helpers may join."""
 _MOST_LAUNCHES: Final = 16

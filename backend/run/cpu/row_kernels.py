@@ -184,7 +184,8 @@ class RowBinding:
             scratch = np.empty(bound.scratch + ALIGNMENT, np.uint8)
             address = scratch.__array_interface__["data"][0]
             block[len(words) - 1] = -(-address // ALIGNMENT) * ALIGNMENT
-            call(ctypes.addressof(block))
+            if call(ctypes.addressof(block)):
+                raise MemoryError
 
         if len(pieces) == 1:
             work(0)

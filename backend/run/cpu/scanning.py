@@ -84,7 +84,8 @@ class _Ready:
         result: NumArray = room(self.shape, self.dtype)
         block = self.block(*self.words)
         block[2], block[5] = _address(arg), _address(result)
-        self.call(ctypes.addressof(block))
+        if self.call(ctypes.addressof(block)):
+            raise MemoryError
         return result
 
 
@@ -122,7 +123,8 @@ def _nothing(code: Scan) -> NumArray:
 def _call(address: int, words: Sequence[int], owners: Any) -> None:
     """`owners`: the arrays that the words are about, which live until the call is over."""
     block = (ctypes.c_int64 * len(words))(*words)
-    CALL(address)(ctypes.addressof(block))
+    if CALL(address)(ctypes.addressof(block)):
+        raise MemoryError
 
 
 # -------------------------------------------------------------------------------------------------- lines

@@ -18,8 +18,8 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.ir import BLOCK, Form
+from ...kernels.launch_text import WORTH_WAKING
 from ...kernels.nest import Nest
-from ...kernels.team_text import WORTH_WAKING
 from .rates import Rates
 from .tables import GRAIN, Table
 
