@@ -13,8 +13,9 @@ from functools import cache
 from typing import Final
 
 from ...typechecker.elements import Kind
+from .cuda_reductions import THREADS
 from .cuda_scalars import STORED, Functions, combine
-from .cuda_text import PRELUDE, THREADS
+from .cuda_words import PRELUDE
 
 SCATTER: Final = "scatter"
 GROUPED: Final = "grouped"

@@ -16,11 +16,14 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .cuda_math import TYPES, defined, number
-from .ir import Apply, Literal
+from .ir import FETCH, Apply, Literal
 from .mathematics import Definition, definition
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""
+
+PROVED: Final = "fetch_proved"
+"""`ir.FETCH` of an index that is known to be inside."""
 
 _UNSIGNED: Final = {Kind.I32: "u32", Kind.I64: "u64"}
 _NARROW: Final = frozenset({Kind.U8, Kind.BOOL})
@@ -36,6 +39,14 @@ _HELPERS: Final = {
 template <typename T> __device__ static T greatest(T x, T y) {
   const T chosen = x > y ? x : y;
   return x != x ? x : chosen;
+}""",
+    "place": """template <typename T> __device__ static bool is_least(T x, i64 at, T y, i64 there) {
+  if (x != x || y != y) return x != x ? y != y && at < there : true;
+  return x == y ? at < there : x < y;
+}
+template <typename T> __device__ static bool is_greatest(T x, i64 at, T y, i64 there) {
+  if (x != x || y != y) return x != x ? y != y && at < there : true;
+  return x == y ? at < there : x > y;
 }""",
     "sign": """template <typename T> __device__ static T sign_of(T x) {
   return x != x ? x : x > (T)0 ? (T)1 : x < (T)0 ? (T)-1 : (T)0;
@@ -235,5 +246,5 @@ def _outside(target: Kind, wide: str) -> str:
 
 
 def may_fail(node: Apply) -> bool:
-    """Is the function one that `checked` writes?"""
-    return node.function in ("floor", "ceil", "convert_checked")
+    """May the function find that it has no value?"""
+    return node.function in ("floor", "ceil", "convert_checked", FETCH)

@@ -14,8 +14,9 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .cuda_math import number
+from .cuda_reductions import THREADS
 from .cuda_scalars import STORED, Functions, combine
-from .cuda_text import PRELUDE, THREADS
+from .cuda_words import PRELUDE
 from .scalar_text import identity
 from .scanning import BLOCK, RUN
 

@@ -15,7 +15,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.types import ArrayType
 from ..graph import traverse
 from ..graph.bind import BoundGraph
-from ..graph.phases import ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
+from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
 from ..graph.registry import frame_of
 from .build import KINDS, REDUCTIONS, build_body
 
@@ -49,8 +49,7 @@ def missing_kernels(bound: BoundGraph) -> dict[str, tuple[Phase, ...]]:
 
 
 def _has_body(phase: Structured) -> bool:
-    body = build_body(phase)
-    return body is not None and not body.finds_places
+    return build_body(phase, complexes=True) is not None
 
 
 def _is_renaming(phase: Structured) -> bool:
@@ -61,19 +60,23 @@ def _missing_function(phase: Structured) -> str:
     """The first application that a body of its own could not hold."""
     for result in phase.results:
         kind = getattr(phase.body[result.node], "kind", Kind.I64)
-        if result.reduction is not None and (result.reduction not in REDUCTIONS or kind not in KINDS or kind is Kind.CHAR):
+        if result.reduction is not None and not _is_reduced(result.reduction, kind):
             return f"reduce.{result.reduction}.{kind.value}"
     for node in phase.body:
         kind = getattr(node, "kind", Kind.I64)
         if not isinstance(node, ApplyNode):
-            if kind not in KINDS:
-                return f"read.{kind.value}"
             continue
         reads = [getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args]
         alone = _alone(phase, node)
-        if kind not in KINDS or build_body(alone) is None:
+        if build_body(alone, complexes=True) is None:
             return f"{node.function}.{reads[-1].value}"
     return "body"
+
+
+def _is_reduced(function: str, kind: Kind) -> bool:
+    if kind.is_complex:
+        return function == "add"
+    return (function in REDUCTIONS or function in PLACES) and kind is not Kind.CHAR
 
 
 def _alone(phase: Structured, node: ApplyNode) -> Structured:
@@ -94,8 +97,9 @@ def _plain(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _gather(phase: LibraryPhase, types: Types) -> bool:
-    sorts = phase.attributes.get("sorts") is not None
-    return not (sorts and (frame_of(phase) or _kind(phase, types).is_complex))
+    if phase.attributes.get("sorts") is None:
+        return True
+    return not _kind(phase, types).is_complex and len(types[phase.args[0]].shape) == frame_of(phase) + 1
 
 
 def _kind(phase: LibraryPhase, types: Types, operand: int = 0) -> Kind:
@@ -113,7 +117,9 @@ def _contract(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _grade(phase: LibraryPhase, types: Types) -> bool:
-    return not frame_of(phase) and not _kind(phase, types).is_complex and len(types[phase.args[0]].shape) == 1
+    """Rows of a frame, or the major cells of one array."""
+    rank, frame = len(types[phase.args[0]].shape), frame_of(phase)
+    return not _kind(phase, types).is_complex and (rank == frame + 1 or (not frame and rank > 1))
 
 
 def _key_reduce(phase: LibraryPhase, types: Types) -> bool:

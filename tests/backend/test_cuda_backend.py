@@ -142,6 +142,26 @@ def test_the_bits_of_the_cpu(text: str) -> None:
     assert not hosted
 
 
+SORTS = """output r ← {⍋⍵}⍤1 ⊢ M
+output r ← {⍵[⍒⍵]}⍤1 ⊢ M
+output r ← ⍋I
+output r ← ⍒M
+output r ← M[⍋M;]""".splitlines()
+
+
+@pytest.mark.parametrize("text", SORTS)
+@pytest.mark.parametrize("shape", [(6, 9), (50, 3), (3, 0), (0, 4), (1, 1)])
+def test_orders_of_rows_and_of_matrices(text: str, shape: tuple[int, int]) -> None:
+    """Equal items stay in their order; NaN comes last; nothing on the host."""
+    core = checked("input M : f64[r c]\ninput I : i64[r c]\n" + text)
+    assert core is not None, text
+    rng = np.random.default_rng(8)
+    items = rng.integers(-2, 3, shape)
+    given = {"M": np.where(rng.random(shape) < 0.1, np.nan, items / 2), "I": items}
+    hosted: Counter[str] = Counter()
+    assert not disagreements(core, given, hosted) and not hosted
+
+
 def test_what_has_no_kernel_is_declared() -> None:
     """The phases that went through the host are those that `missing_kernels` names before the run."""
     core = checked("input x : f64[n]\noutput r ← !x\noutput s ← 2 2⊤x\n")

@@ -12,7 +12,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels.cuda_bins import GROUPED, SCATTER, grouped_text, is_scattered, scatter_text
-from ...kernels.cuda_text import THREADS
+from ...kernels.cuda_reductions import THREADS
 from ...kernels.scalar_text import identity as unchanging
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed

@@ -22,9 +22,11 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import AxisKind, ReadNode, Structured, ValueId
-from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.cuda_parameters import Parameter, Role
-from ...kernels.cuda_text import FINISH, NAME, THREADS, CudaText, cuda_text
+from ...kernels.build import Body, build_body, build_kernel, joining_body
+from ...kernels.complexes import PART
+from ...kernels.cuda_parameters import Output, Parameter, Role, outputs
+from ...kernels.cuda_reductions import THREADS, across_blocks, along_blocks
+from ...kernels.cuda_text import FINISH, NAME, CudaText, cuda_text
 from ...kernels.ir import BLOCK, Form, Kernel
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
@@ -32,7 +34,7 @@ from ...kernels.nvrtc_leaf import OPTIONS
 from ..cpu.kinds import DTYPES, FILLS
 from ..cpu.reduce import identity_array
 from ..cpu.structured import Kernel as Run
-from .layouts import Placed, Reading, compile_reading
+from .layouts import Placed, Reading, compile_reading, whole
 
 Values: TypeAlias = Mapping[ValueId, Any]
 
@@ -76,8 +78,8 @@ def compile_structured(
     ]  # fmt: skip
     if not reduces and all(isinstance(phase.body[r.node], ReadNode) for r in phase.results):
         return _renaming(xp, phase, reads)
-    body = build_body(phase)
-    if body is None or body.finds_places:
+    body = build_body(phase, complexes=True)
+    if body is None:
         return None
     body = narrow(body)
     operands = [kinds(read.value) for read in phase.reads]
@@ -114,6 +116,11 @@ class Bound:
     nest: Nest
     cells: tuple[int, ...]
     shape: tuple[int, ...]
+    outputs: tuple[Output, ...]
+
+    @property
+    def is_checked(self) -> bool:
+        return any(p.role is Role.FAILED for p in self.text.parameters)
 
 
 class Launch:
@@ -145,14 +152,16 @@ class Launch:
             kernel = build_kernel(self.body, nest, self.operands, _VECTOR)
             cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
             shape = tuple(self.space[axis] for axis in nest.order)
-            found = self.kept[key] = Bound(kernel, cuda_text(kernel), nest, cells, shape)
+            found = self.kept[key] = Bound(kernel, cuda_text(kernel), nest, cells, shape, outputs(kernel))
         return found
 
     def room(self, bound: Bound, overwrite: Any) -> list[Any]:
-        """An array for each result, laid out as the nest has it."""
+        """An array for each output, laid out as the nest has it."""
         made: list[Any] = []
-        for place, result in enumerate(self.body.results):
-            dtype = DTYPES[result.kind]
+        if bound.is_checked:
+            overwrite = None  # whoever says what failed needs the operands
+        for place, output in enumerate(bound.outputs):
+            dtype = DTYPES[output.kind]
             if place == 0 and overwrite is not None and overwrite.dtype == dtype and overwrite.shape == self.space:
                 moved = overwrite.transpose(bound.nest.order)
                 if moved.flags.c_contiguous:
@@ -172,18 +181,18 @@ class Launch:
         partials = results
         if blocks > 1:
             partials = [xp.empty((cells * blocks,), result.dtype) for result in results]
-        work = cells * blocks
-        if self._call(bound, work if along else -(-work // THREADS), placed, partials, scalars):
+        work = (along_blocks if along else across_blocks)(cells, bound.nest.sizes[-1])
+        if self._call(bound, work, placed, partials, scalars):
             return True
         if blocks > 1:
-            pairs = [int(a.data.ptr) for pair in zip(partials, results, strict=True) for a in pair]
+            ends = [result for result, output in zip(results, bound.outputs, strict=True) if output.result >= 0]
             steps = (blocks, 1) if along else (1, cells)
-            self.modules.launch(bound.text.source, FINISH, cells, (cells, blocks, *steps, *pairs))
+            words = (cells, blocks, *steps, *(int(array.data.ptr) for array in (*partials, *ends)))
+            self.modules.launch(bound.text.source, FINISH, cells, words)
         return False
 
     def _call(self, bound: Bound, blocks: int, placed: Sequence[Placed], results: Sequence[Any], scalars: Sequence[int]) -> bool:
-        checked = any(p.role is Role.FAILED for p in bound.text.parameters)
-        failed = self.xp.zeros((1,), np.int32) if checked else None
+        failed = self.xp.zeros((1,), np.int32) if bound.is_checked else None
         words = [self._word(p, bound, placed, results, scalars, failed) for p in bound.text.parameters]
         self.modules.launch(bound.text.source, NAME, blocks, words)
         return failed is not None and bool(failed.item())
@@ -204,10 +213,29 @@ class Launch:
             case Role.FAILED:
                 return int(failed.data.ptr)
 
-    def finish(self, bound: Bound, results: Sequence[Any]) -> tuple[Any, ...]:
-        """Axes in the program's order."""
+    def finish(self, bound: Bound, outputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The results: complex sums joined from their parts, axes in the program's order."""
+        results = [array for array, output in zip(outputs, bound.outputs, strict=True) if output.result >= 0]
+        made: list[Any] = []
+        for place, array in enumerate(results):
+            if place in self.body.split:
+                made.append(join_parts(self.xp, self.modules, array, results[place + 1]))
+            elif place - 1 not in self.body.split:
+                made.append(array)
         order = bound.nest.order
         if list(order) == sorted(order):
-            return tuple(results)
+            return tuple(made)
         back = sorted(range(len(order)), key=order.__getitem__)
-        return tuple(value.transpose(back) for value in results)
+        return tuple(value.transpose(back) for value in made)
+
+
+def join_parts(xp: Any, modules: Modules, real: Any, imaginary: Any) -> Any:
+    """Complex numbers of two contiguous arrays of floats."""
+    kind = Kind.C64 if real.dtype == np.float32 else Kind.C128
+    if not real.size:
+        return xp.empty(real.shape, DTYPES[kind])
+    read = (ValueId(0), whole), (ValueId(1), whole)
+    parts = [PART[kind]] * 2
+    launch = Launch(xp, modules, joining_body(kind), read, (real.size,), parts, [], None)
+    (made,) = launch.run({ValueId(0): real.reshape(-1), ValueId(1): imaginary.reshape(-1)}, None)
+    return made.reshape(real.shape)

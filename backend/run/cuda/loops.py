@@ -37,7 +37,7 @@ def compile_loop(
         return Stencil(xp, modules, loop, kinds, shapes, number).repeat
     if phase is None or any(size.constant is None for size in traverse.sizes(phase)):
         return None
-    body = build_loop(phase)
+    body = build_loop(phase, complexes=True)
     if body is None:
         return None
     space = tuple(number(axis.size) for axis in phase.axes)
@@ -49,7 +49,7 @@ def compile_loop(
     operands = [kinds(read.value) for read in phase.reads]
     sizes = [number(size) for size in body.sizes]
     launch = Launch(xp, modules, body, reads, space, operands, sizes, None)
-    count = len(body.steps)
+    count = len(body.results)
     stretch = max(1, STRETCH // max(1, prod(space) * max(1, body.operations)))
 
     def repeat(values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...]:

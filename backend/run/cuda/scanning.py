@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
+from ...kernels.cuda_reductions import THREADS
 from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
-from ...kernels.cuda_text import THREADS
 from ...kernels.scanning import BLOCK
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from ...graph import traverse
 from ...graph.phases import Loop, ValueId
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.cuda_parameters import Role
-from ...kernels.cuda_text import NAME, THREADS, cuda_text
+from ...kernels.cuda_reductions import THREADS
+from ...kernels.cuda_text import NAME, cuda_text
 from ...kernels.narrowing import narrow
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
@@ -48,7 +49,7 @@ class Stencil:
         turn = merge_stencil(self.loop, self.kinds, self.shapes, amounts)
         if turn is None or any(size.constant is None for size in traverse.sizes(turn.phase)):
             return None
-        body = build_body(turn.phase)
+        body = build_body(turn.phase, complexes=True)
         if body is None or any(r.kind is not self.kinds(p) for r, p in zip(body.results, self.loop.body.params, strict=True)):
             return None
         return turn, narrow(body)
