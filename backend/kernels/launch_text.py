@@ -115,8 +115,8 @@ fine:
   %turn.next = add i64 %turn, 1
   br label %alone
 fine.all:
-  br label %end
-end:
+  br label %over
+over:
   %result = phi i64 [ 0, %fine.all ], [ %bad.code, %failed ]
   br i1 %is.large, label %return.room, label %return
 return.room:
@@ -133,7 +133,7 @@ failed:
   %bad.at = getelementptr i64, ptr %blocks, i64 %bad.last
   %bad.word = load i64, ptr %bad.at
   store i64 %bad.word, ptr %failure
-  br label %end
+  br label %over
 share:
   %next = getelementptr i8, ptr %team, i64 $next$
   %generation = getelementptr i8, ptr %team, i64 $generation$
