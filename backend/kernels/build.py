@@ -36,6 +36,8 @@ _REGISTERS: Final = 10
 """More values alive than this, two registers each, would not fit."""
 _MANY_REGISTERS: Final = 13
 """The same of processors whose registers are twice as many."""
+_WAITING: Final = 3
+"""Functions of binary32 by polynomials, most of whose time is waiting for one step after the other: four registers each fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +276,8 @@ def _lanes(body: Body, vector_bytes: int) -> int:
     used = used_nodes(body.nodes, (*(n for r in body.results for n in r.nodes), *(node for step in body.steps for node in step)))
     widest = max(body.kinds[place].bytes for place in used)
     lanes = 2 * vector_bytes // widest
+    if vector_bytes >= 64 and widest == 4 and body.transcendental >= _WAITING and not body.steps:
+        return 2 * lanes
     return max(2, lanes // 2 if _most_alive(body) > (_REGISTERS if vector_bytes < 64 else _MANY_REGISTERS) else lanes)
 
 
