@@ -86,12 +86,15 @@ class DeviceArray:
         return len(self.host)
 
     def __bool__(self) -> bool:
+        log.append(("item",))
         return bool(self.host)
 
     def __int__(self) -> int:
+        log.append(("item",))
         return int(self.host)
 
     def item(self) -> Any:
+        log.append(("item",))
         return self.host.item()
 
     def get(self, stream: Any = None, order: str = "C", out: Any = None, blocking: bool = True) -> np.ndarray[Any, Any]:

@@ -50,6 +50,8 @@ class Modules:
         self.xp = xp
         self._modules: dict[str, Any] = {}
         self._functions: dict[tuple[str, str], Any] = {}
+        self.launches: dict[Any, Launch] = {}
+        """Of library phases, by what they are for."""
 
     def function(self, source: str, name: str) -> Any:
         found = self._functions.get((source, name))

@@ -9,7 +9,6 @@ Neighbours: `cpu.library` (the same on NumPy: what these must agree with), `keye
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
@@ -24,13 +23,14 @@ from ...kernels.cuda_support import LIBRARY
 from ..cpu.kinds import DTYPES, FILLS
 from ..device import Kernel, Types
 from ..failures import CheckFailed
+from .fetching import gather, reshape_cycle, rotate
 from .keyed import key_reduce
 from .launching import Modules
 from .linear import LINEAR
 from .making import random, size_vector
 from .scanning import scan
 from .searching import first_occurrence, index_of, interval_index, match, member_of
-from .selecting import gather, update
+from .selecting import update
 from .sorting import grade
 
 Arrays: TypeAlias = tuple[Any, ...]
@@ -99,27 +99,6 @@ def _join(call: Call, arrays: Arrays) -> Any:
 
 def _stack(call: Call, arrays: Arrays) -> Any:
     return call.xp.stack(arrays, call.axis())
-
-
-def _rotate(call: Call, arrays: Arrays) -> Any:
-    """By index, so that the amount stays on the device."""
-    arg, amount = arrays
-    xp, axis = call.xp, call.axis()
-    length = arg.shape[axis]
-    if not arg.size:
-        return arg.copy()
-    if amount.ndim == 0:
-        return xp.take(arg, (xp.arange(length) + amount.astype(np.int64)) % length, axis)
-    rows = xp.moveaxis(arg, axis, -1)
-    places = (xp.arange(length) + amount.astype(np.int64)[..., None]) % length
-    return xp.moveaxis(xp.take_along_axis(rows, places, -1), -1, axis).copy()
-
-
-def _reshape_cycle(call: Call, arrays: Arrays) -> Any:
-    xp, arg, shape = call.xp, arrays[0], call.shape()
-    if not arg.size:
-        return xp.full(shape, FILLS[call.kind()], DTYPES[call.kind()])
-    return xp.take(arg.reshape(-1), xp.arange(math.prod(shape)) % arg.size).reshape(shape)
 
 
 # ----------------------------------------------------------------------------------------- selecting
@@ -192,7 +171,7 @@ def _transform(name: str) -> Implementation:
 
 
 IMPLEMENTATIONS: Final[dict[str, Implementation]] = {
-    "size_vector": size_vector, "join": _join, "stack": _stack, "rotate": _rotate, "reshape_cycle": _reshape_cycle,
+    "size_vector": size_vector, "join": _join, "stack": _stack, "rotate": rotate, "reshape_cycle": reshape_cycle,
     "gather": gather, "update": update, "mask_update": _mask_update, "scan": scan, "contract": _contract, "compress": _compress,
     "expand": _expand, "where": _where, "runtime_size": _runtime_size, "grade": grade, "key_reduce": key_reduce, "random": random,
     "index_of": index_of, "member_of": member_of, "first_occurrence": first_occurrence, "interval_index": interval_index,

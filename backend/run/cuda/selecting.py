@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graph.registry import frame_of, framed_of
-from ..cpu.kinds import FILLS
 from ..failures import CheckFailed
-from .sorting import sorted_items, stable_order
+from .sorting import stable_order
 
 if TYPE_CHECKING:
     from .library import Call
@@ -28,42 +26,6 @@ def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0) -> 
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
     raise CheckFailed("E310", f"index {index} (counted from 0) is outside an axis of length {size}")
-
-
-def gather(call: Call, arrays: Any) -> Any:
-    """Cells with indices of their own are gathered from one long axis, on which each has a stretch."""
-    order = call.phase.attributes.get("sorts")
-    if order is not None:
-        return sorted_items(call.xp, arrays[0], descending=order == "down")
-    xp, axis, rank = call.xp, call.axis(), frame_of(call.phase)
-    shape, fills, fill = call.shape(), call.flag("fills"), FILLS[call.kind()]
-    carried = framed_of(call.phase)
-    arg, indices = (
-        a.reshape((math.prod(shape[:rank]), *a.shape[rank:])) if rank and carries else a[None]
-        for a, carries in zip(arrays, carried, strict=True)
-    )
-    cell = arg.shape[1:]
-    length, before, behind = cell[axis], math.prod(cell[:axis]), math.prod(cell[axis + 1 :])
-    if not math.prod(shape[:rank]):
-        return xp.empty(shape, arg.dtype)
-    indices = indices.reshape(len(indices), -1).astype(np.int64)
-    if fills or call.flag("checked"):
-        check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0)
-    if not math.prod(shape):
-        return xp.empty(shape, arg.dtype)
-    if fills and not length:
-        return xp.full(shape, fill, arg.dtype)
-    absent = indices < 0
-    places = xp.where(absent, 0, indices) if fills else indices
-    count = max(len(arg), len(indices))
-    starts = (xp.arange(len(arg)).reshape(-1, 1) * before + xp.arange(before)) * length
-    rows = arg.reshape(len(arg) * before * length, behind)
-    result = xp.take(rows, starts[:, :, None] + places[:, None, :], 0)
-    if fills:
-        result = xp.where(absent[:, None, :, None], arg.dtype.type(fill), result)
-    if count < math.prod(shape[:rank]):
-        result = xp.broadcast_to(result, (math.prod(shape[:rank]), *result.shape[1:])).copy()
-    return result.reshape(shape)
 
 
 def update(call: Call, arrays: Any) -> Any:
