@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
-CALL: Final = """
+from .step_text import CODES, NEXT, STEPS
+
+CALL: Final = (
+    """
 declare double @rho_PyFloat_AsDouble(ptr)
 declare i64 @rho_PyLong_AsLongLong(ptr)
 declare ptr @rho_PyErr_Occurred()
@@ -19,6 +22,8 @@ declare void @rho_Py_DecRef(ptr)
 declare ptr @rho_PyTuple_New(i64)
 declare i32 @rho_PyTuple_SetItem(ptr, i64, ptr)
 declare ptr @rho_PyObject_CallFunctionObjArgs(ptr, ...)
+declare ptr @rho_PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare ptr @rho_PyLong_FromLongLong(i64)
 declare ptr @rho_PyEval_SaveThread()
 declare void @rho_PyEval_RestoreThread(ptr)
 declare ptr @rho_PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
@@ -48,6 +53,7 @@ start:
   %bases = alloca i64, i64 %values, align 8
   %numbers = alloca i64, i64 %values, align 8
   %owned = alloca ptr, i64 %values, align 8
+  %asking = alloca ptr, i64 %values, align 8
   %failure = alloca i64, align 8
   %fatal = alloca i64, align 8
   store i64 0, ptr %fatal
@@ -166,7 +172,7 @@ operations:
 
 operation:
   %at = phi ptr [ %first, %operations ], [ %make.next, %keep ], [ %two.next, %launched ], [ %two.next, %freed ],
-           [ %two.next, %align ], [ %show.next, %shown ]
+           [ %two.next, %align ], [ %show.next, %shown ]$next$
   %code = load i64, ptr %at
   %which.at = getelementptr i64, ptr %at, i64 1
   %which = load i64, ptr %which.at
@@ -174,6 +180,12 @@ operation:
   %third = load i64, ptr %two.next
   %fourth.at = getelementptr i64, ptr %at, i64 3
   %fourth = load i64, ptr %fourth.at
+  %fifth.at = getelementptr i64, ptr %at, i64 4
+  %three.next = getelementptr i64, ptr %at, i64 3
+  %four.next = getelementptr i64, ptr %at, i64 4
+  %five.next = getelementptr i64, ptr %at, i64 5
+  %six.next = getelementptr i64, ptr %at, i64 6
+  %seven.next = getelementptr i64, ptr %at, i64 7
   %make.next = getelementptr i64, ptr %at, i64 5
   %which.owned = getelementptr ptr, ptr %owned, i64 %which
   switch i64 %code, label %make [ i64 1, label %room
@@ -182,7 +194,7 @@ operation:
                                   i64 4, label %give
                                   i64 5, label %give.all
                                   i64 6, label %align
-                                  i64 7, label %show ]
+                                  i64 7, label %show$codes$ ]
 make:
   %make.dtype = inttoptr i64 %third to ptr
   call void @rho_Py_IncRef(ptr %make.dtype)
@@ -249,7 +261,9 @@ show:
   %show.source.at = getelementptr i64, ptr %at, i64 5
   %show.source = load i64, ptr %show.source.at
   %show.next = getelementptr i64, ptr %at, i64 6
-  %show.owned = getelementptr ptr, ptr %owned, i64 %show.source
+  %show.is.given = icmp ult i64 %show.source, %wanted
+  %show.from = select i1 %show.is.given, ptr %arguments, ptr %owned
+  %show.owned = getelementptr ptr, ptr %show.from, i64 %show.source
   %show.whole = load ptr, ptr %show.owned
   %show.dtype = inttoptr i64 %third to ptr
   call void @rho_Py_IncRef(ptr %show.dtype)
@@ -277,7 +291,7 @@ show.holds:
 shown:
   %show.kept = getelementptr i64, ptr %bases, i64 %which
   store i64 %show.data, ptr %show.kept
-  br label %operation
+  br label %operation$steps$
 give:
   %given.object = load ptr, ptr %which.owned
   ret ptr %given.object
@@ -335,7 +349,10 @@ dropped.one:
   %dropped.next = add i64 %dropped, 1
   br label %dropping
 }
-"""
+""".replace("$codes$", CODES)
+    .replace("$next$", NEXT)
+    .replace("$steps$", STEPS)
+)
 
 ADDRESSES: Final = """
 define i64 @kernel(ptr %words) {

@@ -24,8 +24,8 @@ work does: where nobody has come since the last time, fewer and fewer small laun
 helper that the system had put aside is followed by launches alone, whose time together (by their `duration`) is in proportion to
 that wait, and longer each time: `alone` counts these nanoseconds down.
 
-Neighbours: `team_text`, `launch_text`, `place_text` and `call_text` (the text), `store` (compiles it), `backend.run.native` (binds
-it).
+Neighbours: `team_text`, `launch_text`, `place_text`, `call_text` and `step_text` (the text), `store` (compiles it),
+`backend.run.native` (binds it).
 """
 
 from __future__ import annotations
@@ -45,7 +45,15 @@ class Operation(IntEnum):
     """What a call does, one after the other.  MAKE: a value, its dtype, rank, place of its shape among the words.  ROOM: a
     value, a callable, its two arguments.  LAUNCH: the place of a launch.  FREE: a value.  GIVE: the value returned.  GIVE_ALL:
     how many, and the values of the tuple returned.  ALIGN: a value, whose base moves on to a multiple of 64.
-    SHOW: a value, its dtype, rank, the place of its shape, strides and distance from a base among the words, that value."""
+    SHOW: a value, its dtype, rank, the place of its shape, strides and distance from a base among the words, that value.
+
+    Bases may hold numbers.  CALL: a value, what to call, how many values it is called with, these.  SET: a base, a number.
+    COMBINE: a base, two others, a factor, a number: the first and the product of second and factor and the number.  PRODUCT: a
+    base, two others.  LOAD: a base, the base of an integer's address, bytes ahead, its bytes.  LENGTH: a base, a value, an axis
+    of it.  MAKE_AT: as MAKE, the shape in bases from that one.  SHOW_AT: as SHOW, shape and strides in bases from that one; that
+    value; the base of the address.  CHECK: a base; where it is below 0 the call ends as if the arguments were others.  JUMP: the
+    place of an operation.  JUMP_ZERO: a base, that place.  MOVE: a value, where it is taken from.  NUMBER: a value that is an int
+    of Python's, a base.  LABEL: nothing (only in drafts)."""
 
     MAKE = 0
     ROOM = 1
@@ -55,6 +63,20 @@ class Operation(IntEnum):
     GIVE_ALL = 5
     ALIGN = 6
     SHOW = 7
+    CALL = 8
+    SET = 9
+    COMBINE = 10
+    PRODUCT = 11
+    LOAD = 12
+    LENGTH = 13
+    MAKE_AT = 14
+    SHOW_AT = 15
+    CHECK = 16
+    JUMP = 17
+    JUMP_ZERO = 18
+    MOVE = 19
+    NUMBER = 20
+    LABEL = 21
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ MOST_HELPERS: Final = 64
 _PYTHON: Final = (
     "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "Py_IncRef",
     "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_CallFunctionObjArgs", "PyEval_SaveThread", "PyEval_RestoreThread",
-    "PyFloat_Type", "PyLong_Type", "PyExc_MemoryError",
+    "PyFloat_Type", "PyLong_Type", "PyExc_MemoryError", "PyObject_Vectorcall", "PyLong_FromLongLong",
 )  # fmt: skip
 _SYSTEM: Final = (
     "clock_gettime", "sched_yield", "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
@@ -151,7 +151,7 @@ def _symbols(names: Sequence[str]) -> dict[str, int] | None:
         found |= {name: _address(getattr(system, name)) for name in names}
     except AttributeError:
         return None
-    table = _numpy_functions()
+    table = numpy_functions()
     if table is None:
         return None
     return found | {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
@@ -161,7 +161,7 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def _numpy_functions() -> int | None:
+def numpy_functions() -> int | None:
     """The address of NumPy's table of functions."""
     core = getattr(np, "_core", None)
     capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)

@@ -5,7 +5,8 @@ Neighbours: `linking` (asks), `gathering` and `products` (what is launched).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -17,36 +18,49 @@ from .drafting import Refused, Verdict
 from .gathering import gather_run
 from .kinds import DTYPES
 from .launching import words_of
+from .linked_calls import link_call
 from .products import bound_product, relocated
 
 if TYPE_CHECKING:
-    from .linking import Linker
+    from .linker import Linker
 
 
-def link_gather(linker: Linker, phase: LibraryPhase) -> None:
+def link_library(linker: Linker, phase: LibraryPhase) -> None:
+    """A phase by kernels where it can be, else by a call of Python's."""
+    if phase.attributes.get("unread"):
+        (value,) = phase.results  # nobody looks at it
+        linker.examples[value], linker.roots[value] = np.broadcast_to(_NOTHING, linker.types.shape(value)), None
+        return
+    link = LINKS.get(phase.op)
+    if link is None or not link(linker, phase):
+        link_call(linker, phase)
+
+
+def link_gather(linker: Linker, phase: LibraryPhase) -> bool:
     """Items by indices."""
     table, indices = phase.args
     kinds = [linker.types.kind(table), linker.types.kind(indices)]
     run = gather_run(phase, kinds, linker.examples[table], linker.examples[indices], linker.threads)
     if run is None:
-        raise Refused(Verdict.NEVER)
+        return False
     arrays = [np.asarray(view(linker.examples[value])) for value, view in run.views]
     operands = [linker.base(array, value, None) for array, (value, _) in zip(arrays, run.views, strict=True)]
     linker.run(run, arrays, operands, phase.results)
+    return True
 
 
-def link_product(linker: Linker, phase: LibraryPhase) -> None:
+def link_product(linker: Linker, phase: LibraryPhase) -> bool:
     """A product of a matrix of floats and a matrix or a vector."""
     kind, (left, right), (value,) = linker.types.kind(phase.results[0]), phase.args, phase.results
     first, second = linker.examples[left], linker.examples[right]
     if frame_of(phase) or kind not in LETTERS or not {first.ndim, second.ndim} <= {1, 2} or first.ndim + second.ndim < 3:
-        raise Refused(Verdict.NEVER)
+        return False
     matrices = first.reshape(-1, first.shape[-1]), second.reshape(len(second), -1)
     if not all(np.may_share_memory(whole, one) for whole, one in zip(matrices, (first, second), strict=True)):
         raise Refused(Verdict.LAYOUT)
     bound = bound_product(kind, *matrices, linker.threads)
     if bound is None or not bound.address:
-        raise Refused(Verdict.LAYOUT if bound is None else Verdict.NEVER)
+        return False
     linker.work(bound.duration)
     operands = [linker.base(first, left, None), linker.base(second, right, None)]
     result = linker.make((*first.shape[:-1], *second.shape[1:]), DTYPES[kind])
@@ -55,3 +69,9 @@ def link_product(linker: Linker, phase: LibraryPhase) -> None:
     if token is not None:
         linker.drop(token)
     linker.settle(value, result)
+    return True
+
+
+_NOTHING = np.int64(0)
+LINKS: Final[dict[str, Callable[[Linker, LibraryPhase], bool]]] = {"gather": link_gather, "contract": link_product}
+"""Phases that kernels do; False where they do not."""

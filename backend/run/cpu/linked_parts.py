@@ -1,6 +1,6 @@
 """Complex sums in linked calls: their two parts are results of one kernel, and another puts them together.
 
-Neighbours: `linking` (asks), `kernels.complexes`.
+Neighbours: `linker` (asks), `kernels.complexes`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .launching import Base
 from .views import View
 
 if TYPE_CHECKING:
-    from .linking import Linker
+    from .linker import Linker
 
 
 def run_in_parts(

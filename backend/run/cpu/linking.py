@@ -1,74 +1,54 @@
 """A prepared plan as one native call: arguments checked, results made, every kernel launched, without a step of Python.
 
-Only plans whose phases all have kernels, for arrays of one layout: element-wise phases, reductions, constants, renamings and
-products of matrices.
 Arguments of another layout, and anything that fails, come back as `OTHER`; the caller then runs the plan as ever, so that errors
 are the same.  Results are fresh arrays.
 
-Note [As planned].  Values are made, freed and written over as the plan says; where a large value that would be written over
-cannot be, the plan is not linked.
-
-Neighbours: `launching` (words of launches), `run.native` (functions of words), `run.prepared` (asks for this).
+Neighbours: `linker` (drafts a call), `encoding` (its words), `run.prepared` (asks for this).
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
 
-import numpy as np
-
-from ....lang.source import Span
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import number
-from ...graph.phases import (
-    Axis,
-    AxisKind,
-    Constant,
-    Input,
-    LibraryPhase,
-    Loop,
-    Output,
-    Phase,
-    PhaseId,
-    Print,
-    Read,
-    ReadNode,
-    Result,
-    Structured,
-    ValueId,
-)
-from ...graph.projections import IDENTITY
+from ....typechecker.sizes import SizeVariable
+from ...graph.phases import Phase, PhaseId
 from ...kernels import policy
-from ...kernels.ir import Kernel, Stores
-from ...kernels.native_text import Operation
-from ...kernels.rows import RowKernel
-from ...schedule.plan import FreeStep, LoopStep, RowsStep, RunStep, Step
+from ...schedule.plan import Step
 from ..device import Types
 from ..native import native
-from ..pool import ALIGNMENT, LEAST
-from .compiled import Bound, CompiledRun, compile_kernel, layout_of
-from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
-from .kinds import DTYPES, NumArray, constants
-from .launching import Base, Block, combining_words, launch_words, moved, words_of
-from .linked_library import link_gather, link_product
-from .linked_parts import run_in_parts
-from .loops import LoopRun, compile_loop_kernel
-from .row_kernels import BoundRows, RowBinding
-from .rows import RowsRun, compile_rows
-from .structured import compile_structured, compiled_of
-from .views import View
+from .drafting import Refused, Take, Verdict
+from .encoding import finished, merged
+from .kinds import NumArray
+from .linked_sizes import MOST_SIZES, ExampleTypes, Unfit, examples, found_sizes, least_of
+from .linker import Linker, printed_name
 
-SAVED_NANOSECONDS: Final = 8_000
-"""What a linked call saves over a run of the plan."""
-Ready = TypeVar("Ready")
-Show: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
+__all__ = ["link", "printed_name"]
 
 
-def printed_name(place: int) -> str:
-    """By which a printed value is asked for; no output is named so."""
-    return f"print {place}"
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is to be linked; `shared`: the constants of all drafts."""
+
+    steps: Sequence[Step]
+    phases: Mapping[PhaseId, Phase]
+    types: Types
+    threads: int
+    arguments: Sequence[tuple[str, NumArray, Take]]
+    outputs: Sequence[str]
+    runs: int
+    shared: dict[Any, NumArray] = field(default_factory=dict)
+
+    def draft(self, types: ExampleTypes, least: int) -> Linker:
+        linker = Linker(types, self.phases, self.threads, self.arguments, self.runs, least, self.shared)
+        for step in self.steps:
+            linker.step(step)
+        linker.give(linker.values(self.outputs))
+        if policy.mode() is policy.Mode.AUTO and not linker.is_ready:
+            raise Refused(Verdict.LATER)
+        return linker
 
 
 def link(
@@ -78,297 +58,31 @@ def link(
     """The call for arguments like these, by the names of inputs; a tuple if there are several outputs.
 
     `runs`: how often the plan has run since this was asked last."""
-    if policy.mode() is policy.Mode.OFF:
+    made = None if policy.mode() is policy.Mode.OFF else native()
+    if made is None:
         return Verdict.NEVER
-    linker = Linker(types, threads, arguments, runs)
+    asked = _Asked(steps, phases, types, threads, arguments, outputs, runs)
+    found = found_sizes(phases.values())
     try:
-        for step in steps:
-            linker.step(step, phases)
-        if policy.mode() is policy.Mode.AUTO and not linker.is_ready:
-            return Verdict.LATER
-        made = native()
-        return Verdict.NEVER if made is None else linker.finish(made, linker.values(outputs))
+        if found:
+            drafts, sizes = _of_examples(asked, found)
+            return finished(made, drafts[0], merged(drafts, sizes), drafts[0].found)
+        draft = asked.draft(ExampleTypes(types.types, types.guards, dict(types.sizes)), 0)
+        return finished(made, draft, draft.steps, {})
     except Refused as refusal:
         verdict: Verdict = refusal.args[0]
         return verdict
 
 
-class Linker(Draft):
-    """`examples`: arrays as the values will be, whose contents nobody looks at; `roots`: which base a value lies in."""
-
-    def __init__(self, types: Types, threads: int, arguments: Sequence[tuple[str, NumArray, Take]], runs: int) -> None:
-        super().__init__(arguments)
-        self.types, self.threads, self.runs = types, threads, runs
-        self.examples: dict[ValueId, NumArray] = {}
-        self.roots: dict[ValueId, int | None] = {}
-        self.outputs: dict[str, int] = {}
-        self.origins: list[int] = []
-        self.prints, self.is_ready = 0, True
-
-    # ------------------------------------------------------------------------------------------- steps
-
-    def step(self, step: Step, phases: Mapping[PhaseId, Phase]) -> None:
-        match step:
-            case RunStep():
-                self.phase(phases[step.phase], step.overwrite)
-            case RowsStep():
-                members = [phases[id] for id in step.phases]
-                self.rows([member for member in members if isinstance(member, Structured)], step.results, step.overwrite)
-            case LoopStep():
-                loop = phases[step.phase]
-                assert isinstance(loop, Loop)
-                self.loop(loop)
-            case FreeStep():
-                for value in step.values:
-                    self.forget(value)
-            case _:
-                raise Refused(Verdict.NEVER)
-
-    def phase(self, phase: Phase, overwrite: ValueId | None) -> None:
-        match phase:
-            case Input():
-                place = self.arguments[phase.name]
-                array = self.bases[place]
-                assert array is not None
-                if self.types.kind(phase.result) is Kind.CHAR or array.dtype is not DTYPES[self.types.kind(phase.result)]:
-                    raise Refused(Verdict.NEVER)
-                self.examples[phase.result], self.roots[phase.result] = array, place
-            case Constant():
-                array = constants(self.types.kind(phase.result), phase.data, self.types.shape(phase.result))
-                self.keep.append(array)
-                self.examples[phase.result], self.roots[phase.result] = array, None
-            case Output():
-                self.outputs[phase.name] = self.given(phase.arg)
-            case Print():
-                self.outputs[printed_name(self.prints)] = self.given(phase.arg)
-                self.prints += 1
-            case Structured():
-                self.structured(phase, overwrite)
-            case LibraryPhase(op="gather"):
-                link_gather(self, phase)
-            case LibraryPhase(op="contract"):
-                link_product(self, phase)
-            case _:
-                raise Refused(Verdict.NEVER)
-
-    def structured(self, phase: Structured, overwrite: ValueId | None) -> None:
-        run = compile_structured(phase, self.types.kind, self.types.number, self.threads)
-        compiled = compiled_of(run)
-        if isinstance(compiled, CompiledRun):
-            self.kernel(phase, compiled, overwrite)
-        elif all(r.reduction is None and isinstance(phase.body[r.node], ReadNode) for r in phase.results):
-            for place, result in enumerate(phase.results):
-                node = phase.body[result.node]
-                assert isinstance(node, ReadNode)
-                self.view(phase, run, place, phase.reads[node.index].value)
-        else:
-            raise Refused(Verdict.NEVER)
-
-    def view(self, phase: Structured, run: Show, place: int, source: ValueId) -> None:
-        """A result that shows part of a value.  Refused: it is a copy."""
-        example, value = self.examples[source], phase.results[place].value
-        array = np.asarray(run(self.examples, None)[place])
-        if array.size == 1 and not np.may_share_memory(array, example):  # NumPy copies an item that is taken out
-            far = distances(example)
-            places = np.argwhere(far == run({**self.examples, source: far}, None)[place])
-            if len(places) != 1:
-                raise Refused(Verdict.LAYOUT)
-            array = example[tuple([slice(place, place + 1) for place in places[0].tolist()])].reshape(array.shape)
-        if array.size == 0 or not np.may_share_memory(array, example):
-            raise Refused(Verdict.LAYOUT)
-        self.examples[value], self.roots[value] = array, self.roots[source]
-
-    def loop(self, phase: Loop) -> None:
-        """A loop that is one kernel, in one stretch of turns."""
-        types = self.types.types
-        shapes = lambda value: types[value].shape  # noqa: E731
-        runner = compile_loop_kernel(phase, self.types.kind, shapes, self.types.number, self.threads)
-        run, turns = getattr(runner, "__self__", None), self.types.number(phase.trip)
-        if type(run) is not LoopRun or turns < 1 or phase.keep or phase.until is not None:
-            raise Refused(Verdict.NEVER)
-        outside = run.views[len(phase.initial) :]
-        arrays = [self.examples[value] for value in phase.initial]
-        arrays += [np.asarray(view(self.examples[value])) for value, view in outside]
-        sources: list[tuple[ValueId, View | None]] = [*((value, None) for value in phase.initial), *outside]
-        operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, sources, strict=True)]
-        self.run(run, arrays, operands, phase.results, turns)
-
-    def kernel(self, phase: Structured, run: CompiledRun, overwrite: ValueId | None = None) -> None:
-        arrays = [np.asarray(view(self.examples[value])) for value, view in run.views]
-        operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, run.views, strict=True)]
-        self.run(run, arrays, operands, [result.value for result in phase.results], overwrite=overwrite)
-
-    def run(
-        self, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[ValueId], turns: int = 0,
-        overwrite: ValueId | None = None,
-    ) -> None:  # fmt: skip
-        """Launch the kernel for these operands, which makes those values."""
-        if run.body.split:
-            run_in_parts(self, run, arrays, operands, [(value, self.types.kind(value)) for value in made])
-            return
-        bound = self.bound(run, arrays, overwrite)
-        if bound is None:
-            for value, kind in zip(made, [result.kind for result in run.body.results], strict=True):
-                self.settle(value, self.make(run.result_shape(), DTYPES[kind]))
-            return
-        self.work(bound.duration * max(1, turns))
-        if bound.packs or (bound.partials > 1 and not bound.combine):
-            raise Refused(Verdict.LAYOUT)
-        target = None if overwrite is None else self.target(overwrite, bound)
-        results = [self.make(bound.shape, dtype) for dtype in (bound.dtypes if target is None else bound.dtypes[1:])]
-        if target is not None:
-            results.insert(0, target)
-        rows = results if bound.partials == 1 else [self.make((bound.partials, *bound.shape), dtype) for dtype in bound.dtypes]
-        self.launch(launch_words(bound, operands, [(row, 0) for row in rows], turns))
-        for place, (row, result) in enumerate(zip(rows, results, strict=True)):
-            if row != result:
-                self.launch(combining_words(bound, place, (row, 0), (result, 0)))
-                self.drop(row)
-        for value, result in zip(made, results, strict=True):
-            self.settle(value, result)
-            if list(bound.order) != sorted(bound.order):
-                order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
-                self.examples[value] = self.examples[value].transpose(order)
-
-    def target(self, overwrite: ValueId, bound: Bound) -> int | None:
-        """What the first result is written over.  Refused: a large value is beside it instead."""
-        root, example = self.roots[overwrite], self.examples[overwrite]
-        alone = [*self.roots.values()].count(root) == 1 and root not in self.origins and example is self.bases[root or 0]
-        fits = bound.partials == 1 and bound.shape == example.shape and bound.dtypes[0] == example.dtype
-        if root is not None and root >= len(self.arguments) and alone and fits:
-            return root
-        if example.nbytes >= LEAST:
-            raise Refused(Verdict.NEVER)
-        return None
-
-    def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], overwrite: ValueId | None) -> None:
-        """A chain along rows."""
-        if overwrite is not None and self.examples[overwrite].nbytes >= LEAST:
-            raise Refused(Verdict.NEVER)
-        run = compiled_of(compile_rows(members, wanted, self.types.kind, self.types.number, self.threads))
-        if not isinstance(run, RowsRun) or run.compiled is None:
-            raise Refused(Verdict.NEVER)
-        arrays = [np.asarray(view(self.examples[value])) for value, view in run.reads]
-        operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, run.reads, strict=True)]
-        bound = self.bound_rows(run.compiled, arrays)
-        made = [(run.space[:-1] if on_row else run.space, DTYPES[kind])
-                for kind, on_row in zip(run.kinds, run.chain.is_row, strict=True)]  # fmt: skip
-        results = [self.make(shape, dtype) for shape, dtype in made]
-        if bound is not None:
-            pitch, duration = -(-bound.scratch // ALIGNMENT) * ALIGNMENT, policy.work(run.compiled.body, run.points)
-            scratch = self.make((len(bound.pieces) * pitch + ALIGNMENT,), np.dtype(np.uint8))
-            self.operations += [Operation.ALIGN, scratch]
-            self.work(duration)
-            blocks = []
-            bases: list[Base] = [*operands, *((result, 0) for result in results)]
-            for number, (words, sources, ahead) in enumerate(bound.pieces):
-                addresses = moved((*bound.operand_places, *bound.result_places), bases, (*sources, *ahead))
-                blocks.append(Block(words, [*addresses, (len(words) - 1, (scratch, number * pitch))]))
-            address = ctypes.cast(bound.call, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
-            self.launch(words_of(address, blocks, min(self.threads, len(blocks)) - 1, duration))
-            self.drop(scratch)
-        for value, result in zip(wanted, results, strict=True):
-            self.settle(value, result)
-
-    def bound_rows(self, run: RowBinding, arrays: Sequence[NumArray]) -> BoundRows | None:
-        """The same for chains along rows."""
-        key = (Stores.PLAIN, *layout_of(arrays))
-        found = run.kept[key] if key in run.kept else run.kernel(arrays, Stores.PLAIN)
-        if isinstance(found, RowKernel) and self.wants(found):
-            found = run.bind(found, arrays)
-        run.kept[key] = found
-        return self.checked(found, BoundRows)
-
-    def bound(self, run: CompiledRun, arrays: Sequence[NumArray], overwrite: ValueId | None) -> Bound | None:
-        """The kernel for these operands; None if it is not there yet.  Refused: there never is one."""
-        stores = run.stores(overwrite is not None)
-        key = (stores, layout_of(arrays))
-        found = run.kept[key] if key in run.kept else run.kernel_for(arrays, stores)
-        if isinstance(found, Kernel) and self.wants(found):
-            found = run.bind(found, arrays)
-        run.kept[key] = found
-        return self.checked(found, Bound)
-
-    def checked(self, found: object, type: type[Ready]) -> Ready | None:
-        if found is None:
-            raise Refused(Verdict.NEVER)
-        if isinstance(found, type):
-            return found
-        self.is_ready = False
-        return None
-
-    def wants(self, kernel: Kernel | RowKernel) -> bool:
-        """Is a kernel there, or is it time to make it?"""
-        return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
-
-    # ------------------------------------------------------------------------------------------ pieces
-
-    def base(self, array: NumArray, source: ValueId, view: View | None) -> Base:
-        """Where a view of a value begins.  Refused: it is a copy."""
-        example, root = self.examples[source], self.roots[source]
-        start = address_of_array(example)
-        if array.size and np.may_share_memory(array, example):
-            start = address_of_array(array)
-        elif array.size == 1 and view is not None:  # NumPy copies an item that is taken out
-            ahead = int(np.asarray(view(distances(example))).reshape(())) - 1
-            if ahead % example.itemsize or (ahead < 0 and example.itemsize == 1):
-                raise Refused(Verdict.LAYOUT)
-            start += ahead
-        else:
-            raise Refused(Verdict.LAYOUT)
-        if root is None:
-            return None, start
-        whole = self.bases[root]
-        assert whole is not None
-        return root, start - address_of_array(whole)
-
-    def settle(self, value: ValueId, number: int) -> None:
-        """A value of the plan is that new value."""
-        example = self.bases[number]
-        assert example is not None
-        self.examples[value], self.roots[value] = example, number
-
-    def given(self, value: ValueId) -> int:
-        """Which value an output is: what was made for it, or a copy where others have it too."""
-        root, kind = self.roots[value], self.types.kind(value)
-        if kind is Kind.CHAR:
-            raise Refused(Verdict.NEVER)
-        if root is None or root < len(self.arguments) or root in self.origins:
-            value = self.copied(value, kind)
-            root = self.roots[value]
-            assert root is not None
-        self.origins.append(root)
-        example = self.examples[value]
-        return root if example is self.bases[root] else self.show(example, root)
-
-    def copied(self, value: ValueId, kind: Kind) -> ValueId:
-        """A copy, in the order of its memory."""
-        example, copy = self.examples[value], ValueId(-1 - len(self.bases))
-        axes = tuple(Axis(number(length), AxisKind.PARALLEL) for length in example.shape)
-        reads, results = (Read(value, IDENTITY),), (Result(copy, 0, None),)
-        phase = Structured(PhaseId(-1), Span("", 0, 0), axes, reads, (ReadNode(0, kind),), results)
-        views: list[tuple[ValueId, View]] = [(value, np.asarray)]
-        run = compiled_of(compile_kernel(phase, views, example.shape, lambda _: kind, self.types.number, self.threads, _nothing))
-        if not isinstance(run, CompiledRun) or not example.size:
-            raise Refused(Verdict.NEVER)
-        self.kernel(phase, run)
-        return copy
-
-    def values(self, names: Sequence[str]) -> list[int]:
-        """Which values the outputs are."""
-        if set(names) != set(self.outputs):
-            raise Refused(Verdict.NEVER)
-        return [self.outputs[name] for name in names]
-
-    def forget(self, value: ValueId) -> None:
-        """A value is not needed again; what it lies in goes with the last of its values."""
-        root = self.roots.pop(value, None)
-        self.examples.pop(value, None)
-        if root is None or root < len(self.arguments):
-            return
-        if root not in self.roots.values() and root not in self.origins:
-            self.drop(root)
-
-
-def _nothing(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-    return ()
+def _of_examples(asked: _Asked, found: Sequence[SizeVariable]) -> tuple[list[Linker], list[dict[SizeVariable, int]]]:
+    """Drafts for several numbers of the sizes that a run finds, and these numbers."""
+    known = {variable: value for variable, value in asked.types.sizes.items() if variable not in found}
+    least = least_of(asked.types, asked.phases.values(), known, found) if len(found) <= MOST_SIZES else None
+    drafts: list[Linker] = []
+    if least is not None:
+        for example in examples(asked.types, known, found, max(2, least)):
+            with suppress(Unfit):
+                drafts.append(asked.draft(example, least))
+    if not drafts:
+        raise Refused(Verdict.NEVER)
+    return drafts, [{size: draft.types.sizes[size] for size in found} for draft in drafts]

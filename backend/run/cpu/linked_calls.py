@@ -1,0 +1,174 @@
+"""Library phases in linked calls that are done by Python: NumPy's functions on arrays, called from the native call.
+
+Each is a function of the operands' arrays alone, made once: what it asks of the program (kinds, shapes, attributes) is known
+then.  Short forms of what is called most have only NumPy's calls; the others go through `library`.  Results are fresh arrays in
+the order of their items.
+
+Neighbours: `linked_library` (asks), `library` (implementations), `linking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size, SizeVariable
+from ...graph import traverse
+from ...graph.phases import LibraryPhase, ValueId
+from ...graph.registry import frame_of
+from ...kernels.native_text import Operation
+from .drafting import Refused, Verdict
+from .kinds import DTYPES, NumArray
+
+if TYPE_CHECKING:
+    from .linked_sizes import ExampleTypes
+    from .linker import Linker
+
+Function: TypeAlias = Callable[..., NumArray]
+MOST_BYTES: Final = 1 << 21
+"""Phases of larger operands take so long that a call is nothing."""
+WORK: Final = 2_000.0
+"""Nanoseconds."""
+_AXES: Final = {"compress": "axis", "where": 0, "first_occurrence": 0, "format": -1}
+"""Which axis of the result has the size that a phase finds."""
+
+
+def link_call(linker: Linker, phase: LibraryPhase) -> None:
+    """A phase by a call of Python's."""
+    types = linker.types
+    if len(phase.results) != 1 or any(types.kind(value) is Kind.CHAR for value in (*phase.args, *phase.results)):
+        raise Refused(Verdict.NEVER)
+    if sum(linker.examples[value].nbytes for value in phase.args) > MOST_BYTES:
+        raise Refused(Verdict.NEVER)
+    linker.work(WORK)
+    operands: list[NumArray | None] = []
+    given: list[int] = []
+    passing: list[int] = []
+    for value in phase.args:
+        example, root = linker.examples[value], linker.roots[value]
+        operands.append(example if root is None else None)
+        if root is None:
+            continue
+        if example is not linker.bases[root]:
+            root = linker.show(example, root)
+            passing.append(root)
+        given.append(root)
+    asked = _asked_sizes(linker, phase)
+    for variable in asked:
+        number = linker.new(None)
+        linker.steps.append((Operation.NUMBER, number, linker.found[variable]))
+        given.append(number)
+        passing.append(number)
+    (value,) = phase.results
+    example = np.empty(types.shape(value), DTYPES[types.kind(value)])
+    number = linker.new(example)
+    linker.steps.append((Operation.CALL, number, _function(phase, types, operands, asked, linker.threads), tuple(given)))
+    for passed in passing:
+        linker.drop(passed)
+    linker.settle(value, number)
+    if phase.defines:
+        axis = phase.attributes["axis"] if phase.op == "compress" else example.ndim - 1 if phase.op == "format" else 0
+        base = linker.new(None)
+        linker.steps.append((Operation.LENGTH, base, number, axis))
+        linker.define(phase.defines[0], base)
+
+
+def _asked_sizes(linker: Linker, phase: LibraryPhase) -> list[SizeVariable]:
+    """The sizes that a run finds before the phase, and that it depends on."""
+    sizes = [*traverse.sizes(phase), *linker.types.types[phase.results[0]].shape]
+    found = {variable: None for size in sizes if size.constant is None for variable in size.variables()}
+    return [variable for variable in found if variable in linker.found]
+
+
+class _Surroundings:
+    """What a library phase asks of a program (`library.frames`)."""
+
+    def __init__(self, types: ExampleTypes, found: Mapping[SizeVariable, int], threads: int) -> None:
+        self._types, self._found, self.threads = types, found, threads
+
+    def kind(self, value: ValueId) -> Kind:
+        return self._types.kind(value)
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(map(self.size, self._types.types[value].shape))
+
+    def size(self, size: Size) -> int:
+        constant = size.constant
+        return size.evaluate({**self._types.sizes, **self._found}) if constant is None else constant
+
+    def define(self, variable: SizeVariable, value: int) -> None:
+        return None
+
+
+def _function(
+    phase: LibraryPhase, types: ExampleTypes, operands: Sequence[NumArray | None], asked: Sequence[SizeVariable], threads: int
+) -> Function:
+    """The phase as a function of its operands but for those that are always the same, and of the sizes that it asks for."""
+    short = None if asked or any(operand is not None for operand in operands) else SHORT.get(phase.op)
+    made = None if short is None else short(phase, types)
+    if made is not None:
+        return made
+    from .library import IMPLEMENTATIONS
+
+    implementation = IMPLEMENTATIONS[phase.op]
+    dtypes = [DTYPES[types.kind(value)] for value in phase.args]
+    places = [place for place, operand in enumerate(operands) if operand is None]
+    ready = list(operands)
+    known = _Surroundings(types, {}, threads)
+
+    def run(*given: Any) -> NumArray:
+        arrays: list[Any] = list(ready)
+        for place, value in zip(places, given, strict=False):
+            arrays[place] = value if type(value) is np.ndarray else np.asarray(value, dtypes[place])
+        around = known if not asked else _Surroundings(types, dict(zip(asked, given[len(places) :], strict=True)), threads)
+        with np.errstate(all="ignore"):
+            (found,) = implementation(phase, tuple(arrays), around)
+        return found if found.flags.c_contiguous and found.flags.writeable else found.copy()
+
+    return run
+
+
+# ------------------------------------------------------------------------------------------- short forms
+
+
+def _is_plain(phase: LibraryPhase, types: ExampleTypes, rank: int) -> bool:
+    """Vectors of plain numbers, without a frame?"""
+    first = types.types[phase.args[0]]
+    return not frame_of(phase) and len(first.shape) == rank and not first.element.kind.is_complex
+
+
+def _grade(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    """NumPy's stable order is the language's: NaN behind all, equal zeros and NaNs as they are."""
+    flags = phase.attributes
+    if not _is_plain(phase, types, 1) or flags.get("unread"):
+        return None
+    descending = flags.get("descending") is True
+    if not descending:
+        return lambda items: items.argsort(kind="stable")
+    if types.kind(phase.args[0]).is_float:
+        return lambda items: (-items).argsort(kind="stable")
+    return lambda items: (~items).argsort(kind="stable")
+
+
+def _gather(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    from .library.grading import sorted_items
+
+    order = phase.attributes.get("sorts")
+    if order is None or not _is_plain(phase, types, 1):
+        return None
+    descending = order == "down"
+    if types.kind(phase.args[0]).is_float:
+        return lambda items, order: sorted_items(items, descending=descending)
+
+    def run(items: NumArray, order: object) -> NumArray:
+        made = items.copy()
+        made.sort()
+        return made[::-1].copy() if descending else made
+
+    return run
+
+
+SHORT: Final[dict[str, Callable[[LibraryPhase, ExampleTypes], Function | None]]] = {"grade": _grade, "gather": _gather}

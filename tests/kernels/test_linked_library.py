@@ -1,0 +1,85 @@
+"""Linked calls of library phases, of sizes that a run finds, of branches and loops: what running the plan gives, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.kernels import policy
+from rho.backend.run import native
+from rho.backend.run.cpu.drafting import OTHER
+from rho.shell.embedding.functions import Function
+
+from .test_linked import linked, plainly, same
+
+pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+
+VECTORS = [
+    "{⍵[⍋⍵]}", "{⍵[⍒⍵]}", "{⍋⍵}", "{⍒⍵}", "{⍋⍋⍵}", "{⊃⍒⍵}", "{+\\⍵}", "{×\\⍵}", "{⌈\\⍵}", "{⌊\\⌽⍵}", "{(⍵>1)⌿⍵}", "{⍸⍵>1}",
+    "{+/(⍵>1)/⍵}", "{t←(⍵>1)/⍵ ⋄ (+/t)÷≢t}", "{1+√|(⍵>1)/⍵}", "{⌈/(⍵>1)/⍵}", "{⌊/(⍵>1)/⍵}", "{×/(⍵>1)/⍵}", "{∧/0<(⍵>1)/⍵}",
+    "{≢⍸⍵>1}",
+    "{∪⍵}", "{≢∪⍵}", "{+/∪⍵}", "{⌽(⍵>1)/⍵}", "{⍋(⍵>1)/⍵}", "{t←(⍵>1)/⍵ ⋄ t[⍋t]}", "{t←(⍵>1)/⍵ ⋄ t-(+/t)÷≢t}", "{((⍵>1)/⍵)∘.+⍳3}",
+    "{t←(⍵>1)/⍵ ⋄ t∘.-t}", "{t←(⍵>1)/⍵ ⋄ (t>2)/t}", "{+\\(⍵>1)/⍵}", "{(⍵>1)/⍳≢⍵}", "{1↓(⍵>1)/⍵}", "{¯1↓⍸⍵>1}", "{3↑(⍵>1)/⍵}",
+    "{t←(⍵>1)/⍵ ⋄ (1↓t)-¯1↓t}", "{(+/t ⋄ ≢t ⋄ t←(⍵>1)/⍵)}", "{(⍵>1)⌿⍵∘.×⍳3}", "{3⌽⍵}", "{⍵,0}", "{⍵,⍪⍵}", "{2/⍵}", "{⍵≡⌽⍵}",
+    "{⍸1,(1↓⍵)≠¯1↓⍵}", "{⍵∊1 2}", "{1 2⍳⍵}", "{-/⍵}", "{3 4⍴⍵}", "{0@(⍸⍵>1)⊢⍵}", "{⍵[⍸⍵>1]}", "{x←(⍵>1)/⍵ ⋄ x,x}", "{⌽+\\⌽⍵}",
+]  # fmt: skip
+KINDS = [np.float64, np.float32, np.int64, np.int32, np.bool_]
+
+
+def examples(size: int, dtype: Any) -> list[Any]:
+    """What selects some, none, all and one; for floats NaN and both zeros too."""
+    rng = np.random.default_rng(size)
+    some = rng.integers(-3, 6, size)
+    one = np.zeros(size, np.int64)
+    one[size // 2 :][:1] = 4
+    found = [given.astype(dtype) for given in (some, rng.integers(-3, 6, size), np.zeros(size), np.full(size, 3), one)]
+    if np.dtype(dtype).kind == "f":
+        odd = found[0].copy()
+        odd[::3] = np.nan
+        odd[1::4] = -0.0
+        found += [odd, -np.abs(found[0]) * 0.0, rng.standard_normal(size).astype(dtype) * 3]
+    return found
+
+
+def often(function: Function, *arguments: Any) -> Any:
+    for _ in range(8):
+        found = function(*arguments)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are compiled when they are first asked for."""
+    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+
+
+@pytest.mark.parametrize("text", VECTORS)
+def test_of_a_vector(text: str) -> None:
+    for dtype in KINDS:
+        for size in (0, 1, 2, 10, 100, 1000):
+            given = examples(size, dtype)
+            try:
+                expected = [plainly(text, x) for x in given]
+            except rho.RhoError:  # a type or a size that the function is not for
+                continue
+            function = rho.compile(text)
+            before = [x.copy() for x in given]
+            for x in (given[0], given[0], *given, *given):
+                often(function, x)
+            for x, kept, value in zip(given, before, expected, strict=True):
+                found = function(x)
+                assert same(found, value), (dtype, size, x, found, value)
+                assert same(x, kept)
+                for part in found if isinstance(found, tuple) else (found,):
+                    assert not np.may_share_memory(part, x)
+
+
+@pytest.mark.parametrize("text", ["{⍵[⍋⍵]}", "{⍋⍵}", "{+/(⍵>1)/⍵}", "{+\\⍵}", "{∪⍵}", "{⍵,0}"])
+def test_it_is_linked(text: str) -> None:
+    x = np.arange(10.0)
+    function = linked(text, x)
+    assert function._latest(x) is not OTHER
