@@ -14,7 +14,7 @@ from ....typechecker.elements import Kind
 from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
 from ...schedule.plan import Box
 from ..device import Kernel, Types
-from ..pool import Lease
+from ..pool import LEAST, Lease
 from .kinds import DTYPES, constants, shown, stored
 from .structured import compile_structured
 
@@ -67,15 +67,23 @@ class CpuBackend:
         """A copy where the value is, or shows memory of, an array that came from outside, went there, or is nobody's to write."""
         array = np.asarray(value)
         if not array.flags.writeable or any(np.may_share_memory(array, given) for given in self._given):
-            array = array.copy()
+            array = self.copy(array)
         base: Any = array.base
         if base is None or type(base) is Lease:  # nobody's view: it shares memory only with its own views
             if any(array is borrowed or array is borrowed.base for borrowed in self._borrowed):
-                array = array.copy()
+                array = self.copy(array)
         elif 0 in array.strides or any(np.may_share_memory(array, borrowed) for borrowed in self._borrowed):
-            array = array.copy()
+            array = self.copy(array)
         self._given.append(array)
         return shown(array, kind) if kind is Kind.CHAR else array
+
+    def copy(self, array: Any) -> Any:
+        """A copy, the last axis innermost."""
+        if array.nbytes < LEAST:
+            return array.copy()
+        from .copying import copied
+
+        return copied(array, self.threads)
 
     def forget(self) -> None:
         """The arrays that were brought are nothing to this back end any more."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, Projection, Reshaped, Stage
+from ..pool import room
 from .kinds import NumArray
 
 View: TypeAlias = Callable[[Any], Any]
@@ -234,7 +235,7 @@ def _padded(stage: KnownAffine, low: Numbers, high: Numbers, fill: int) -> View:
         target.append(slice(start - a, stop - a))
 
     def view(operand: Any) -> Any:
-        padded: NumArray = np.empty(box, operand.dtype)
+        padded: NumArray = room(box, operand.dtype)
         if empty:
             padded.fill(fill)
         else:

@@ -3,19 +3,24 @@
 Each gives None where NumPy has to do it in its own memory (a foreign layout, few items, no llvmlite); before that the pool gives
 back what it keeps (pool, Note [The bound holds]).  Either way the bits are the same.
 
-Neighbours: `scanning`, `selecting`, `scattering` of the folder above.
+Neighbours: `scanning`, `selecting`, `scattering`, `copying` of the folder above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Final, TypeAlias
 
+from ...pool import LEAST
+from ..copying import cycled, joined
 from ..kinds import NumArray
 from .contracting import contract_floats
 from .frames import Arrays, Call
 from .masking import define
 
+_SHORT: Final = 64
+"""Shorter runs are turned otherwise."""
 Compiled: TypeAlias = Callable[[Call, Arrays], NumArray | None]
 
 
@@ -68,7 +73,30 @@ def _gather(call: Call, arrays: Arrays) -> NumArray | None:
     return sorted_items(arrays[0], descending=order == "down", parts=parts)
 
 
+def _join(call: Call, arrays: Arrays) -> NumArray | None:
+    if call.rank or sum([array.nbytes for array in arrays]) < LEAST:
+        return None
+    return joined(arrays, call.axis(), call.threads)
+
+
+def _rotate(call: Call, arrays: Arrays) -> NumArray | None:
+    """One amount for all: two copies of slices."""
+    arg, amount = arrays
+    axis = call.axis()
+    if call.rank or amount.ndim or arg.nbytes < LEAST or arg.shape[axis] < _SHORT:
+        return None
+    turn, before = int(amount) % arg.shape[axis], (slice(None),) * axis
+    return joined((arg[(*before, slice(turn, None))], arg[(*before, slice(0, turn))]), axis, call.threads)
+
+
+def _cycle(call: Call, arrays: Arrays) -> NumArray | None:
+    (arg,), shape = arrays, call.shape()
+    if call.rank or not arg.size or prod(shape) * arg.itemsize < LEAST:
+        return None
+    return cycled(arg, shape, call.threads)
+
+
 COMPILED: Final[dict[str, Compiled]] = {
     "scan": _scan, "compress": _compress, "where": _where, "grade": _grade, "gather": _gather,
-    "contract": contract_floats,
+    "contract": contract_floats, "join": _join, "rotate": _rotate, "reshape_cycle": _cycle,
 }  # fmt: skip

@@ -1,0 +1,204 @@
+"""Copies of items from one layout into another, large ones by a kernel on the device's team, into memory of the pool.
+
+What only moves items is bound by memory: fresh pages cost three times what copying into pages at hand does, and one thread cannot
+use all of a machine's bandwidth.  So results are `room`s, and results larger than the caches bypass them.  Items are copied as
+whole numbers of their size, so one kernel serves every kind.
+
+Neighbours: `library.moving` (joins, rotations, cycles), `cpu` (results that are views), `compiled` (the kernels' words).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise, product
+from math import prod
+from typing import Any, Final, Literal, TypeAlias
+
+import numpy as np
+
+from ....typechecker.elements import Kind
+from ...kernels import policy
+from ...kernels.build import Body, build_kernel
+from ...kernels.ir import Form, Load, Result, Stores
+from ...kernels.llvm_leaf import is_installed
+from ...kernels.nest import Nest
+from ...kernels.store import address_of
+from ..native import native
+from ..pool import ALIGNMENT, LEAST, room
+from ..team import run_boxes
+from .compiled import CALL, PARALLEL, STREAMED, Bound, Piece, strides_over, vector_bytes
+from .kinds import NumArray
+from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, launch_of
+
+_KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
+"""By bytes an item; others are copied by NumPy."""
+_NANOSECONDS_A_BYTE: Final = 0.1
+_SAVED: Final = 0.1
+"""Nanoseconds a byte that a kernel saves."""
+_PIECES: Final = 4
+"""Pieces a thread."""
+_TILE_ROWS: Final = 64
+_TILE_ITEMS: Final = 1 << 14
+_MOST_KEPT: Final = 256
+Box: TypeAlias = tuple[tuple[int, int], ...]
+"""From where to where in each loop."""
+_kept: dict[tuple[Any, ...], Bound | Literal[False] | None] = {}
+
+
+def copied(array: NumArray, threads: int) -> NumArray:
+    """The items in new memory, the last axis innermost."""
+    if array.nbytes < LEAST:
+        return array.copy()
+    result: NumArray = room(array.shape, array.dtype)
+    copy_into(result, array, threads)
+    return result
+
+
+def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
+    """Write the source, of the target's dtype and shape, into the target, which shares no memory with it."""
+    if target.nbytes < LEAST:
+        np.copyto(target, source)
+        return
+    addresses = _address(source), _address(target)
+    if target.nbytes >= STREAMED and (first := _before_line(target, addresses[1])):
+        np.copyto(target[:first], source[:first])
+        copy_into(target[first:], source[first:], threads)
+        return
+    bound = _bound(target, source, threads, is_aligned=addresses[1] % ALIGNMENT == 0)
+    if bound is None:
+        np.copyto(target, source)
+    elif bound.duration < LONG_NANOSECONDS and (launch := launch_of(bound)) is not None:
+        launch.run(addresses)
+    else:
+        _by_team(bound, source, target)
+
+
+def _by_team(bound: Bound, source: NumArray, target: NumArray) -> None:
+    def work(piece: Piece, owners: tuple[NumArray, NumArray] = (source, target)) -> None:
+        # An interrupt may end the copy while a thread is in here: the arrays live as long as this function.
+        block = (ctypes.c_int64 * len(piece.words))(*piece.words)
+        block[bound.operand_places[0]] = _address(owners[0]) + piece.operands[0]
+        block[bound.result_places[0]] = _address(owners[1]) + piece.results[0]
+        bound.call(ctypes.addressof(block))
+
+    run_boxes(bound.pieces, lambda: work, bound.helpers + 1)
+
+
+def _address(array: NumArray) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _before_line(target: NumArray, address: int) -> int:
+    """Items of a vector before its first whole line of memory."""
+    if target.ndim != 1 or target.strides[0] != target.itemsize:
+        return 0
+    return -address % ALIGNMENT // target.itemsize
+
+
+def _bound(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Bound | None:
+    """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
+    key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
+    found = _kept.get(key, False)
+    if found is False:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        found = _kept[key] = _drafted(target, source, threads, streams=is_aligned)
+    if found is None or found.address:
+        return found
+    if policy.mode() is policy.Mode.OFF or not policy.is_worth(found.kernel, target.nbytes * _SAVED):
+        return None
+    address = address_of(found.kernel)
+    if address is None:
+        return None
+    made = _kept[key] = replace(found, address=address, call=CALL(address))
+    return made
+
+
+def _drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Bound | None:
+    """What is to be bound, its address still 0."""
+    kind = _KINDS.get(target.itemsize)
+    written, read = strides_over(target, target.shape), strides_over(source, target.shape)
+    if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
+        return None
+    nest = _nest(target.shape, written, read)
+    sizes, (outer, inner) = nest.sizes, nest.strides
+    if outer[-1] != target.itemsize:
+        return None
+    rows_aligned = all(stride % ALIGNMENT == 0 for stride in outer[:-1])
+    stores = Stores.STREAMED if streams and rows_aligned and target.nbytes >= STREAMED else Stores.PLAIN
+    body = Body((Load(0),), (kind,), (), (Result(0, kind, None),), frozenset(), 0)
+    kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], vector_bytes(), stores)
+    duration = target.nbytes * _NANOSECONDS_A_BYTE
+    pieces = []
+    for box in _boxes(sizes, inner, kind.bytes, duration, threads):
+        counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
+        words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
+        ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
+        pieces.append(Piece(words, (ahead[0],), (ahead[1],)))
+    places = 2 * kernel.axes, 3 * kernel.axes + 1
+    return Bound(
+        kernel, CALL(0), tuple(pieces), places[:1], places[1:], target.shape, nest.order, 1, (target.dtype,),
+        duration=duration, helpers=min(threads, len(pieces)) - 1,
+    )  # fmt: skip
+
+
+def _nest(shape: Sequence[int], written: Sequence[int], read: Sequence[int]) -> Nest:
+    """Loops in the order of what is written; neighbours that step evenly through both are one."""
+    order = [axis for axis, size in enumerate(shape) if size != 1] or [len(shape) - 1]
+    groups: list[list[int]] = []
+    for axis in order:
+        before = groups[-1][-1] if groups else None
+        if before is not None and all(own[before] == own[axis] * shape[axis] for own in (written, read)):
+            groups[-1].append(axis)
+        else:
+            groups.append([axis])
+    sizes = tuple([prod([shape[axis] for axis in group]) for group in groups])
+    strides = tuple([tuple([own[group[-1]] for group in groups]) for own in (written, read)])
+    return Nest(Form.MAP, tuple(range(len(shape))), tuple(map(tuple, groups)), sizes, strides)
+
+
+def _boxes(sizes: Sequence[int], read: Sequence[int], item: int, duration: float, threads: int) -> list[Box]:
+    """The pieces: tiles of what is read across, so that the lines of memory of a tile stay in the cache; else whole lines."""
+    across = [loop for loop, step in enumerate(read[:-1]) if abs(step) == item] if abs(read[-1]) > item else []
+    if across:
+        rows = min(sizes[across[0]], _TILE_ROWS)
+        steps = {across[0]: rows, len(sizes) - 1: max(_TILE_ITEMS // rows // ALIGNMENT, 1) * ALIGNMENT}
+    elif threads <= 1 or duration < (PARALLEL if native() is None else SHARED_NANOSECONDS):
+        steps = {}
+    else:
+        grain = ALIGNMENT // item if len(sizes) == 1 else 1
+        steps = {0: -(-sizes[0] // (_PIECES * threads * grain)) * grain}
+    ranges = []
+    for loop, size in enumerate(sizes):
+        ends = [*range(0, size, steps.get(loop, size)), size]
+        ranges.append(list(pairwise(ends)))
+    return list(product(*ranges))
+
+
+def joined(parts: Sequence[NumArray], axis: int, threads: int) -> NumArray:
+    """Arrays of one dtype one after the other along an axis."""
+    shape = list(parts[0].shape)
+    shape[axis] = sum([part.shape[axis] for part in parts])
+    result: NumArray = room(tuple(shape), parts[0].dtype)
+    before, start = (slice(None),) * axis, 0
+    for part in parts:
+        stop = start + part.shape[axis]
+        if part.size:
+            copy_into(result[(*before, slice(start, stop))], part, threads)
+        start = stop
+    return result
+
+
+def cycled(array: NumArray, shape: tuple[int, ...], threads: int) -> NumArray:
+    """The items in row-major order, of which there are some, over and over until the shape is full."""
+    result: NumArray = room(shape, array.dtype)
+    flat, items = result.reshape(-1), array.reshape(-1)
+    turns, rest = divmod(flat.size, items.size)
+    if turns:
+        cycles = flat[: turns * items.size].reshape(turns, items.size)
+        copy_into(cycles, np.broadcast_to(items, cycles.shape), threads)
+    if rest:
+        copy_into(flat[flat.size - rest :], items[:rest], threads)
+    return result
