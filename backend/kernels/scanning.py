@@ -1,13 +1,14 @@
 """Scans as LLVM text, in the order of scans (`backend.run.scans`): runs of `RUN` items, blocks of `BLOCK`.
 
-LINES: whole lines, or the part of one from a block on.  A block is gone along twice: eight runs side by side, so that no addition
-waits for another, into the thread's memory; then, vector by vector, with what is before each run joined, into the result.
-TOTALS: only the total of each block, which is what lines cut into parts need first.
-COLUMNS: lines side by side in vectors, item by item.
+LINES: whole lines, or the part of one from a block on.  Some runs are scanned side by side, one a lane, so that few additions
+wait for each other, into memory on the stack; then, vector by vector, with what is before each run joined, into the result.
+Short lines are gone along side by side themselves.  Where the order does not show, lines are gone along in vectors (`running`).
+COLUMNS: lines side by side in vectors (`scan_columns`).
 
-Words of LINES and TOTALS: lines; items of each; the source, its stride from line to line and from item to item; the result (of
-TOTALS: one item a block) and its stride from line to line; the address of what is before the first item; what is
-behind the last is written next to it.
+Words of LINES: lines; items of each; the source, its stride from line to line and from item to item; the result and its stride
+from line to line; the address of what is before the first item; what is behind the last is written next to it.  Where there
+are 0 lines, the totals of the blocks of one line are found instead, which is what lines cut into parts need first: items of the
+result one a block.
 Words of COLUMNS: tables; items of each line; the source, its strides from table to table and item to item; the result and its
 strides; the lines of a table, which lie next to each other (at least `lanes`).
 
@@ -23,17 +24,18 @@ from typing import Final
 from ...typechecker.elements import Kind
 from .llvm_text import function_text
 from .rooms import Rooms
-from .scalar_text import Vectors, identity
+from .scalar_text import COMPUTED, Vectors, identity
 from .writer import Writer
 
 RUN: Final = 64
 BLOCK: Final = 4096
-_SIDES: Final = 8
-"""Runs that are scanned side by side."""
-_VECTORS: Final = 4
-"""Vectors of columns that take a step together."""
-_STRIP: Final = 512
-"""Columns that are scanned together, a multiple of the lanes of `_VECTORS` vectors."""
+_LANES: Final = 8
+_BYTES: Final = 32
+"""Vectors of runs side by side have so many lanes and bytes at most: wider ones take longer to turn."""
+_VECTORS: Final = 2
+"""Of such vectors, those that take a step together."""
+_SHORT: Final = 8 * RUN
+"""Lines of so many items are gone along side by side, where there are enough."""
 _ALIGN: Final = 64
 
 
@@ -41,7 +43,6 @@ class Form(Enum):
     """See the module."""
 
     LINES = "lines"
-    TOTALS = "totals"
     COLUMNS = "columns"
 
 
@@ -57,28 +58,46 @@ class Scan:
     unit: bool = True
     streamed: bool = False
 
+    @property
+    def is_free(self) -> bool:
+        """Does the order not show?"""
+        return not (self.kind.is_float and self.function in ("add", "mul"))
+
     def text(self) -> str:
-        writing = _Writing(self)
+        writing = ScanWriting(self)
         match self.form:
             case Form.LINES:
-                writing.lines()
-            case Form.TOTALS:
-                writing.totals()
+                writing.lines_or_totals()
             case Form.COLUMNS:
-                writing.columns()
+                from .scan_columns import write_columns
+
+                write_columns(writing)
         w = writing.w
         w.do("ret i64 0")
         return function_text(w, [*writing.rooms.entry(), *w.lines])
 
 
-class _Writing:
+PARITIES: Final = {"ne": 0, "eq": 1}
+"""Functions of truth values that are scanned besides those that kernels reduce with, and what changes nothing."""
+
+
+def nothing(function: str, kind: Kind) -> float | int:
+    """What is before a line."""
+    return PARITIES[function] if function in PARITIES else identity(function, kind)
+
+
+class ScanWriting:
+    """Loads words, joins items."""
+
     def __init__(self, code: Scan) -> None:
         self.code, self.kind = code, code.kind
         self.w = Writer()
         self.one, self.v = Vectors(self.w, 1), Vectors(self.w, code.lanes)
+        self.wide = Vectors(self.w, max(1, min(code.lanes, _LANES, _BYTES // code.kind.bytes)))
+        self.sides = _VECTORS * self.wide.lanes
         self.rooms = Rooms(self.w)
         self.type = self.one.type(code.kind)
-        self.nothing = self.one.constant(code.kind, identity(code.function, code.kind))
+        self.nothing = self.one.constant(code.kind, nothing(code.function, code.kind))
         self.w.label("start")
 
     def word(self, place: int, type: str = "i64") -> str:
@@ -97,174 +116,185 @@ class _Writing:
 
     # ------------------------------------------------------------------------------------------ lines
 
+    def lines_or_totals(self) -> None:
+        w = self.w
+        lines, totals = w.new_label(), w.new_label()
+        w.branch(w.test("ne", self.word(0), 0), lines, totals)
+        w.label(totals)
+        if self.code.is_free and self.code.unit:
+            from .running import write_lines, write_totals
+
+            write_totals(self)
+            w.do("ret i64 0")
+            w.label(lines)
+            write_lines(self)
+            return
+        self.totals()
+        w.do("ret i64 0")
+        w.label(lines)
+        count, length, many, few = self.word(0), self.word(1), w.new_label(), w.new_label()
+        short = w.let(f"and i1 {w.test('ule', length, _SHORT)}, {w.test('uge', count, self.sides)}")
+        w.branch(short, many, few)
+        w.label(many)
+        self.short_lines()
+        w.do("ret i64 0")
+        w.label(few)
+        self.lines()
+
+    @property
+    def stride(self) -> str:
+        return str(self.kind.bytes) if self.code.unit else self.word(4)
+
     def lines(self) -> None:
-        w, one = self.w, self.one
-        count, length = self.word(0), self.word(1)
-        source, source_line, step = self.word(2, "ptr"), self.word(3), self.word(4)
+        w, one, stride = self.w, self.one, self.stride
+        count, length, source, source_line = self.word(0), self.word(1), self.word(2, "ptr"), self.word(3)
         result, result_line, carry = self.word(5, "ptr"), self.word(6), self.word(7, "ptr")
-        stride = self.kind.bytes if self.code.unit else step
-        room, totals = self.room(BLOCK), self.room(BLOCK // RUN)
+        room, totals = self.room(self.sides * RUN), self.room(self.sides)
         before_all = one.load(self.kind, carry)
         line = w.begin(0, count)
         source = w.at(source, w.word("mul", line.index, source_line))
         result = w.at(result, w.word("mul", line.index, result_line))
         blocks = w.begin(0, length, BLOCK, [(self.type, before_all)])
-        items = w.smaller(w.word("sub", length, blocks.index), BLOCK)
-        runs = self.runs(self.item(source, blocks.index, stride), stride, items, room, totals)
-        target = self.item(result, blocks.index)
         before_block = blocks.carried[0]
-        each = w.begin(0, runs, 1, [(self.type, self.nothing)])
-        before = self.joined(before_block, each.carried[0])
+        items = w.smaller(w.word("sub", length, blocks.index), BLOCK)
+        origin, target = self.item(source, blocks.index, stride), self.item(result, blocks.index)
+        whole = w.word("lshr", items, RUN.bit_length() - 1)
+        groups = w.begin(0, whole, self.sides, [(self.type, self.nothing)])
+        left = self.group(origin, stride, groups.index, whole, room, totals)
+        first = self.item(target, w.word("mul", groups.index, RUN))
+        each = w.begin(0, left, 1, [(self.type, groups.carried[0])])
         start = w.word("mul", each.index, RUN)
-        self.join_run(before, self.item(room, start), self.item(target, start), w.smaller(w.word("sub", items, start), RUN))
-        total = one.load(self.kind, self.item(totals, each.index))
-        w.end(each, [self.joined(each.carried[0], total)])
-        w.end(blocks, [self.joined(before_block, each.carried[0])])
+        self.join_run(self.joined(before_block, each.carried[0]), self.item(room, start), self.item(first, start))
+        w.end(each, [self.joined(each.carried[0], one.load(self.kind, self.item(totals, each.index)))])
+        w.end(groups, [each.carried[0]])
+        before = self.joined(before_block, groups.carried[0])
+        rest = w.begin(w.word("mul", whole, RUN), items, 1, [(self.type, self.nothing)])
+        total = self.joined(rest.carried[0], one.load(self.kind, self.item(origin, rest.index, stride)))
+        one.store(self.kind, self.joined(before, total), self.item(target, rest.index))
+        w.end(rest, [total])
+        w.end(blocks, [self.joined(before_block, self.joined(groups.carried[0], rest.carried[0]))])
         one.store(self.kind, blocks.carried[0], w.at(carry, self.kind.bytes))
         w.end(line)
 
-    def join_run(self, before: str, source: str, target: str, items: str) -> None:
+    def join_run(self, before: str, source: str, target: str) -> None:
+        """A whole run with what is before it."""
         w, v, lanes = self.w, self.v, self.code.lanes
         scalar = w.let(f"extractelement {self.type} {before}, i64 0")
         wide = v.splat(self.kind, scalar)
-        whole = w.word("and", items, -lanes)
-        align, tail = (_ALIGN, ", !nontemporal !0") if self.code.streamed else (1, "")
-        vectors = w.begin(0, whole, lanes)
-        value = self.joined(wide, v.load(self.kind, self.item(source, vectors.index)), v)
-        v.store(self.kind, value, self.item(target, vectors.index), min(align, lanes * self.kind.bytes), tail)
-        w.end(vectors)
-        rest = w.begin(whole, items)
-        value = self.joined(before, self.one.load(self.kind, self.item(source, rest.index)))
-        self.one.store(self.kind, value, self.item(target, rest.index))
-        w.end(rest)
+        align, tail = (min(_ALIGN, lanes * self.kind.bytes), ", !nontemporal !0") if self.code.streamed else (1, "")
+        for place in range(0, RUN, lanes):
+            value = self.joined(wide, v.load(self.kind, self.item(source, place)), v)
+            v.store(self.kind, value, self.item(target, place), align, tail)
 
-    def runs(self, source: str, stride: object, items: str, room: str | None, totals: str) -> str:
-        """Scan the runs of a block into `room`, their totals into `totals`; the number of runs."""
+    def group(self, source: str, stride: str, run: str, runs: str, room: str | None, totals: str) -> str:
+        """Scan the following runs into `room`, their totals into `totals`; how many there are.  The last is done again
+        in place of those that are not there."""
         w = self.w
-        whole = w.word("lshr", items, RUN.bit_length() - 1)
-        aside = w.word("and", whole, -_SIDES)
-        groups = w.begin(0, aside, _SIDES)
-        self.side_by_side(source, stride, groups.index, _SIDES, str(RUN), room, totals)
-        w.end(groups)
-        runs = w.word("lshr", w.word("add", items, RUN - 1), RUN.bit_length() - 1)
-        single = w.begin(aside, runs)
-        length = w.smaller(w.word("sub", items, w.word("mul", single.index, RUN)), RUN)
-        self.side_by_side(source, stride, single.index, 1, length, room, totals)
-        w.end(single)
-        return runs
+        left = w.smaller(w.word("sub", runs, run), self.sides)
+        last = w.word("sub", left, 1)
+        sources = []
+        for side in range(self.sides):
+            own = w.word("add", run, w.smaller(last, side)) if side else run
+            sources.append(self.item(source, w.word("mul", own, RUN), stride))
+        targets = [self.item(room, side * RUN) for side in range(self.sides)] if room is not None else []
+        found = self.side_by_side(sources, stride, targets, str(RUN))
+        for place, total in enumerate(found):
+            self.wide.store(self.kind, total, self.item(totals, place * self.wide.lanes))
+        return left
 
-    def side_by_side(self, source: str, stride: object, run: str, count: int, length: str, room: str | None, totals: str) -> None:
-        w, one = self.w, self.one
-        firsts = [w.word("mul", w.word("add", run, side), RUN) for side in range(count)]
-        sources = [self.item(source, first, stride) for first in firsts]
-        targets = [self.item(room, first) for first in firsts] if room else []
-        steps = w.begin(0, length, 1, [(self.type, self.nothing)] * count)
-        sums = [
-            self.joined(total, one.load(self.kind, self.item(address, steps.index, stride)))
-            for total, address in zip(steps.carried, sources, strict=True)
-        ]
-        for target, total in zip(targets, sums, strict=False):
-            one.store(self.kind, total, self.item(target, steps.index))
-        w.end(steps, sums)
-        for side, total in enumerate(steps.carried):
-            one.store(self.kind, total, self.item(totals, w.word("add", run, side)))
+    def side_by_side(
+        self, sources: list[str], stride: str, targets: list[str], length: str, befores: list[str] | None = None
+    ) -> tuple[str, ...]:
+        """Scan as many items of each source into its target, if there are any; the totals, one a lane.
+
+        `befores`: what is joined to the results."""
+        w, v, lanes = self.w, self.wide, self.wide.lanes
+        type = v.type(self.kind)
+        state = [(type, v.constant(self.kind, nothing(self.code.function, self.kind)))] * _VECTORS
+        parts = [range(lanes * vector, lanes * vector + lanes) for vector in range(_VECTORS)]
+        begun = "0"
+        if self.code.unit and lanes > 1:
+            begun = w.word("and", length, -lanes)
+            steps = w.begin(0, begun, lanes, state)
+            totals = list(steps.carried)
+            for vector, part in enumerate(parts):
+                rows = self.turned([v.load(self.kind, self.item(sources[side], steps.index)) for side in part])
+                for place, row in enumerate(rows):
+                    totals[vector] = self.joined(totals[vector], row, v)
+                    rows[place] = self.joined(befores[vector], totals[vector], v) if befores else totals[vector]
+                for side, row in zip(part, self.turned(rows) if targets else [], strict=False):
+                    v.store(self.kind, row, self.item(targets[side], steps.index))
+            w.end(steps, totals)
+            state = [(type, total) for total in steps.carried]
+        steps = w.begin(begun, length, 1, state)
+        totals, offset = [], w.word("mul", steps.index, stride)
+        for vector, part in enumerate(parts):
+            row = "poison"
+            for lane, side in enumerate(part):
+                item = self.one.load(self.kind, w.at(sources[side], offset))
+                item = w.let(f"extractelement {self.type} {item}, i64 0")
+                row = w.let(f"insertelement {type} {row}, {COMPUTED[self.kind]} {item}, i64 {lane}")
+            totals.append(self.joined(steps.carried[vector], row, v))
+            shown = self.joined(befores[vector], totals[vector], v) if befores else totals[vector]
+            for lane, side in enumerate(part if targets else ()):
+                item = w.let(f"shufflevector {type} {shown}, {type} poison, <1 x i32> <i32 {lane}>")
+                self.one.store(self.kind, item, self.item(targets[side], steps.index))
+        w.end(steps, totals)
+        return steps.carried
+
+    def turned(self, rows: list[str]) -> list[str]:
+        """As many vectors as they have lanes: lane i of vector j becomes lane j of vector i."""
+        rows, lanes, type = list(rows), self.wide.lanes, self.wide.type(self.kind)
+        step = 1
+        while step < lanes:
+            for low in (place for place in range(lanes) if not place & step):
+                pair = f"{type} {rows[low]}, {type} {rows[low + step]}"
+                for place, ahead in ((low, 0), (low + step, step)):
+                    order = [lanes + lane - step + ahead if lane & step else lane + ahead for lane in range(lanes)]
+                    picked = ", ".join(f"i32 {lane}" for lane in order)
+                    rows[place] = self.w.let(f"shufflevector {pair}, <{lanes} x i32> <{picked}>")
+            step *= 2
+        return rows
+
+    def short_lines(self) -> None:
+        """Lines of less than a block side by side; the last are taken back from the end."""
+        w, one, v = self.w, self.one, self.wide
+        count, length, source, source_line = self.word(0), self.word(1), self.word(2, "ptr"), self.word(3)
+        result, result_line = self.word(5, "ptr"), self.word(6)
+        scalar = w.let(f"extractelement {self.type} {one.load(self.kind, self.word(7, 'ptr'))}, i64 0")
+        before_all = v.splat(self.kind, scalar)
+        last = w.word("sub", count, self.sides)
+        groups = w.begin(0, count, self.sides)
+        lines = [w.word("add", w.smaller(groups.index, last), side) for side in range(self.sides)]
+        sources = [w.at(source, w.word("mul", line, source_line)) for line in lines]
+        targets = [w.at(result, w.word("mul", line, result_line)) for line in lines]
+        blank = (v.type(self.kind), v.constant(self.kind, nothing(self.code.function, self.kind)))
+        runs = w.begin(0, length, RUN, [blank] * _VECTORS)
+        befores = [self.joined(before_all, total, v) for total in runs.carried]
+        sources = [self.item(address, runs.index, self.stride) for address in sources]
+        targets = [self.item(address, runs.index) for address in targets]
+        items = w.smaller(w.word("sub", length, runs.index), RUN)
+        totals = self.side_by_side(sources, self.stride, targets, items, befores)
+        w.end(runs, [self.joined(before, total, v) for before, total in zip(runs.carried, totals, strict=True)])
+        w.end(groups)
 
     # ----------------------------------------------------------------------------------------- totals
 
     def totals(self) -> None:
-        w, one = self.w, self.one
-        length, source, step, result = self.word(1), self.word(2, "ptr"), self.word(4), self.word(5, "ptr")
-        stride = self.kind.bytes if self.code.unit else step
-        totals = self.room(BLOCK // RUN)
+        w, one, stride = self.w, self.one, self.stride
+        length, source, result = self.word(1), self.word(2, "ptr"), self.word(5, "ptr")
+        totals = self.room(self.sides)
         blocks = w.begin(0, length, BLOCK)
         items = w.smaller(w.word("sub", length, blocks.index), BLOCK)
-        runs = self.runs(self.item(source, blocks.index, stride), stride, items, None, totals)
-        each = w.begin(0, runs, 1, [(self.type, self.nothing)])
+        origin = self.item(source, blocks.index, stride)
+        whole = w.word("lshr", items, RUN.bit_length() - 1)
+        groups = w.begin(0, whole, self.sides, [(self.type, self.nothing)])
+        left = self.group(origin, stride, groups.index, whole, None, totals)
+        each = w.begin(0, left, 1, [(self.type, groups.carried[0])])
         w.end(each, [self.joined(each.carried[0], one.load(self.kind, self.item(totals, each.index)))])
+        w.end(groups, [each.carried[0]])
+        rest = w.begin(w.word("mul", whole, RUN), items, 1, [(self.type, self.nothing)])
+        w.end(rest, [self.joined(rest.carried[0], one.load(self.kind, self.item(origin, rest.index, stride)))])
         place = w.word("lshr", blocks.index, BLOCK.bit_length() - 1)
-        one.store(self.kind, each.carried[0], self.item(result, place))
+        one.store(self.kind, self.joined(groups.carried[0], rest.carried[0]), self.item(result, place))
         w.end(blocks)
-
-    # ---------------------------------------------------------------------------------------- columns
-
-    def columns(self) -> None:
-        w, lanes = self.w, self.code.lanes
-        count, length, source, source_table, step = self.word(0), self.word(1), self.word(2, "ptr"), self.word(3), self.word(4)
-        result, result_table, result_step, cells = self.word(5, "ptr"), self.word(6), self.word(7), self.word(8)
-        table = w.begin(0, count)
-        source = w.at(source, w.word("mul", table.index, source_table))
-        result = w.at(result, w.word("mul", table.index, result_table))
-        wide = w.word("udiv", cells, lanes * _VECTORS)
-        whole = w.word("mul", wide, lanes * _VECTORS)
-        strips = w.begin(0, whole, _STRIP)
-        source_strip, result_strip = self.item(source, strips.index), self.item(result, strips.index)
-        self.strip(source_strip, step, result_strip, result_step, length, w.smaller(w.word("sub", whole, strips.index), _STRIP))
-        w.end(strips)
-        last = w.word("sub", cells, lanes)
-        single = w.begin(whole, cells, lanes)
-        self.column(source, step, result, result_step, length, w.smaller(single.index, last))
-        w.end(single)
-        w.end(table)
-
-    def strip(self, source: str, step: str, result: str, result_step: str, length: str, cells: str) -> None:
-        """Lines side by side, as many as groups of vectors hold: item by item, what they have come to in memory."""
-        w, v, lanes = self.w, self.v, self.code.lanes
-        nothing = v.constant(self.kind, identity(self.code.function, self.kind))
-        sums, befores, runs_before, blocks_before = rooms = [self.room(_STRIP) for _ in range(4)]
-
-        def load(room: str, at: str) -> str:
-            return v.load(self.kind, self.item(room, at))
-
-        clear = w.begin(0, cells, lanes)
-        for room in rooms:
-            v.store(self.kind, nothing, self.item(room, clear.index))
-        w.end(clear)
-        blocks = w.begin(0, length, BLOCK)
-        end_block = w.smaller(w.word("add", blocks.index, BLOCK), length)
-        runs = w.begin(blocks.index, end_block, RUN)
-        fresh = w.begin(0, cells, lanes)
-        before = self.joined(load(blocks_before, fresh.index), load(runs_before, fresh.index), v)
-        v.store(self.kind, before, self.item(befores, fresh.index))
-        v.store(self.kind, nothing, self.item(sums, fresh.index))
-        w.end(fresh)
-        steps = w.begin(runs.index, w.smaller(w.word("add", runs.index, RUN), end_block))
-        offset, target = w.at(source, w.word("mul", steps.index, step)), w.at(result, w.word("mul", steps.index, result_step))
-        groups = w.begin(0, cells, lanes * _VECTORS)
-        for vector in range(_VECTORS):
-            at = w.word("add", groups.index, lanes * vector)
-            total = self.joined(load(sums, at), load(offset, at), v)
-            v.store(self.kind, total, self.item(sums, at))
-            v.store(self.kind, self.joined(load(befores, at), total, v), self.item(target, at))
-        w.end(groups)
-        w.end(steps)
-        self.gather_up(runs_before, sums, cells)
-        w.end(runs)
-        self.gather_up(blocks_before, runs_before, cells)
-        clear = w.begin(0, cells, lanes)
-        v.store(self.kind, nothing, self.item(runs_before, clear.index))
-        w.end(clear)
-        w.end(blocks)
-
-    def gather_up(self, totals: str, parts: str, cells: str) -> None:
-        """Each of `totals` joined with its part."""
-        w, v = self.w, self.v
-        each = w.begin(0, cells, self.code.lanes)
-        at = self.item(totals, each.index)
-        v.store(self.kind, self.joined(v.load(self.kind, at), v.load(self.kind, self.item(parts, each.index)), v), at)
-        w.end(each)
-
-    def column(self, source: str, step: str, result: str, result_step: str, length: str, first: str) -> None:
-        """One vector of lines, from the first item to the last."""
-        w, v, type = self.w, self.v, self.v.type(self.kind)
-        blank = [(type, v.constant(self.kind, identity(self.code.function, self.kind)))]
-        source, result = self.item(source, first), self.item(result, first)
-        blocks = w.begin(0, length, BLOCK, blank)
-        end_block = w.smaller(w.word("add", blocks.index, BLOCK), length)
-        runs = w.begin(blocks.index, end_block, RUN, blank)
-        before = self.joined(blocks.carried[0], runs.carried[0], v)
-        steps = w.begin(runs.index, w.smaller(w.word("add", runs.index, RUN), end_block), 1, blank)
-        total = self.joined(steps.carried[0], v.load(self.kind, w.at(source, w.word("mul", steps.index, step))), v)
-        v.store(self.kind, self.joined(before, total, v), w.at(result, w.word("mul", steps.index, result_step)))
-        w.end(steps, [total])
-        w.end(runs, [self.joined(runs.carried[0], steps.carried[0], v)])
-        w.end(blocks, [self.joined(blocks.carried[0], runs.carried[0], v)])

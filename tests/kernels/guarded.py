@@ -89,7 +89,8 @@ def reductions(kind: Kind, function: str, threads: int) -> None:
 
 
 SCANNED = (
-    ((1,), 0), ((70,), 0), ((4099,), 0), ((90_001,), 0), ((5, 130), 1), ((131, 3), 0), ((3, 67, 41), 1), ((66, 530), 0),
+    ((1,), 0), ((70,), 0), ((4099,), 0), ((20, 9), 1), ((17, 100), 1),
+    ((90_001,), 0), ((5, 130), 1), ((131, 3), 0), ((3, 67, 41), 1), ((66, 530), 0),
 )  # fmt: skip
 
 
@@ -137,9 +138,12 @@ def orders(kind: Kind, threads: int) -> None:
         items = inside(data(kind, count, 9))
         made = sorting.graded(items, kind, False, threads)
         assert np.array_equal(made, np.argsort(order_columns(items)[0], kind="stable")), (kind, count)  # type: ignore[arg-type]
-        for plain in (np.nan_to_num(items), np.sort(np.nan_to_num(items)), np.sort(np.nan_to_num(items))[::-1]):
-            found = sorting.sorted_in_parts(inside(plain), kind, threads)
-            assert found is None or np.array_equal(found, np.sort(plain)), (kind, count)
+        for one in (items, np.sort(items), np.sort(items)[::-1]):
+            found = sorting.sorted_vector(inside(one), kind, True, threads)
+            wanted = one[np.argsort(order_columns(one, descending=True)[0], kind="stable")]
+            assert found is None or same_bits(found, wanted), (kind, count)
+        rows = inside(np.resize(items, (7, count)))
+        assert np.array_equal(sorting.graded(rows, kind, False, threads), np.argsort(order_columns(rows)[0], 1, kind="stable"))  # type: ignore[arg-type]
 
 
 def searches(threads: int) -> None:
@@ -215,7 +219,8 @@ def together(count: int) -> None:
 
 def main() -> None:
     os.environ[policy.SWITCH] = "always"
-    compiled.PARALLEL = scanning.PARALLEL = selecting.PARALLEL = 0  # type: ignore[misc]
+    compiled.PARALLEL = scanning.PARALLEL = scanning.CUT = scanning.MANY = selecting.PARALLEL = 0  # type: ignore[misc]
+    scanning.BATCH = 1 << 16  # type: ignore[misc]
     sorting._PARTED = 0  # type: ignore[misc]
     compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
     for threads in (1, 2, 3):
@@ -232,6 +237,7 @@ def main() -> None:
                 short_rows(kind, threads)
                 scans(kind, "add", threads)
             scans(kind, "or" if kind is Kind.BOOL else "max", threads)
+            scans(kind, "ne" if kind is Kind.BOOL else "min", threads)
             selections(kind, threads)
             gathers(kind, threads)
             orders(kind, threads)

@@ -1,16 +1,16 @@
 """Scans through compiled kernels, in the order of scans.
 
-Many lines are shared out among the team.  Of one long line the first part is scanned while the totals of the blocks of the other
-parts are found; then these are scanned, each from what is before it.  The last part needs no totals.  So the parts do not show.
+Many lines are shared by the team.  One long line is gone along in batches that stay in the nearer caches: the first part of
+a batch is scanned while the totals of the blocks of its other parts are found; then these are scanned, each from what is before
+it.  The last part needs no totals.  So the parts do not show.
 
-Neighbours: `kernels.scanning` (the text), `run.scans` (the order), `library.sequential` (asks here first).
+Neighbours: `kernels.scanning` (the text), `sharing` (its pieces), `run.scans` (the order), `library.sequential` (asks).
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -20,76 +20,105 @@ from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.build import KINDS, REDUCTIONS
 from ...kernels.llvm_leaf import is_installed
-from ...kernels.scalar_text import identity
-from ...kernels.scanning import BLOCK, RUN, Form, Scan
+from ...kernels.scanning import BLOCK, PARITIES, RUN, Form, Scan, nothing
 from ...kernels.store import address_of
 from ..pool import ALIGNMENT, room
-from ..team import run_boxes
-from .compiled import CALL, PARALLEL, SHORT_CALL, STREAMED, vector_bytes
+from .compiled import STREAMED, vector_bytes
 from .kinds import DTYPES, NumArray
+from .launching import Block
 from .scalars import PLAIN
+from .sharing import Pieces
 from .space import common_stride
 
 LEAST: Final = RUN + 1
 """Fewer items stay on NumPy."""
-_SMALL: Final = 1 << 14
-"""Up to so many items a scan is one call, whose words are kept."""
+PARALLEL: Final = 20_000.0
+"""Nanoseconds of work from which lines are shared out."""
+CUT: Final = 60_000.0
+"""Nanoseconds of work from which one line is cut into parts: these are two launches, and what is between them."""
+BATCH: Final = 1 << 22
+"""Bytes of a line that are gone along twice at once."""
+NEAR: Final = 1 << 20
+"""Bytes of a line that stay in the caches of a core."""
+MANY: Final = 4
+"""Threads from which larger lines are cut too: reading them twice takes fewer as long as memory does."""
 _MOST_KEPT: Final = 256
 _SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
-_WORK: Final = 0.7
+_BYTE_WORK: Final = 0.05
+_ORDERED_WORK: Final = 0.2
+"""Nanoseconds a byte, and an item in the order of scans, on one thread, roughly."""
 _PIECES: Final = 4
 """Pieces a thread."""
-_TOTAL_SHARE: Final = 0.4
+_TOTAL_SHARE: Final = 0.25
 """What the total of an item takes of what its scan takes."""
+_SOURCE, _RESULT, _CARRY = range(3)
+"""The bases of all pieces."""
 
 
 def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> NumArray | None:
     """The scan of every line along `axis`; None where NumPy has to do it."""
-    key = (function, kind, arg.shape, arg.strides, axis, policy.mode())
+    ready = scan_plan(function, kind, arg, axis, threads)
+    if ready is None:
+        return None
+    result: NumArray = room(arg.shape, arg.dtype)
+    ready.run(arg, result)
+    return result
+
+
+def scan_plan(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> Whole | Cut | None:
+    """What scans arrays of this layout; kept."""
+    if arg.dtype != DTYPES[kind]:
+        return None
+    key = (function, kind, arg.shape, arg.strides, axis, threads, policy.mode())
     ready = _kept.get(key)
-    if ready is not None and arg.dtype == DTYPES[kind]:
-        return ready.run(arg)
-    if kind not in KINDS or kind is Kind.CHAR or function not in REDUCTIONS or not is_installed():
+    if ready is None:
+        ready = _made(function, kind, arg, axis, threads)
+        if ready is None:
+            return None
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = ready
+    return ready
+
+
+def _made(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> Whole | Cut | None:
+    if kind not in KINDS or kind is Kind.CHAR or not is_installed():
+        return None
+    if function not in REDUCTIONS and not (kind is Kind.BOOL and function in PARITIES):
         return None
     current = policy.mode()
     if current is policy.Mode.OFF or (arg.size < LEAST and current is not policy.Mode.ALWAYS) or not arg.size:
         return None
     axes = _merged(arg, axis)
-    if axes is None or arg.dtype != DTYPES[kind]:
+    if axes is None:
         return None
     code = _code(function, kind, arg, axis, axes)
     if not policy.is_worth(code, 5_000 + arg.size * _SAVED):
         return None
-    if arg.size <= _SMALL and code.form is Form.LINES and (address := address_of(code)) is not None:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        ready = _kept[key] = _Ready(code, address, arg, axis, axes[0])
-        return ready.run(arg)
-    team = threads if arg.size * _WORK >= PARALLEL else 1
-    return (_columns if code.form is Form.COLUMNS else _lines)(code, arg, axis, axes, team)
+    address = address_of(code)
+    if address is None:
+        return None
+    work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
+    if code.form is Form.COLUMNS:
+        blocks = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1)
+        return None if blocks is None else Whole(code, Pieces(address, blocks, 3, threads, work))
+    lines, length = prod(arg.shape[:axis]), arg.shape[axis]
+    is_cut = threads > 1 and lines < 2 * threads and work / lines >= CUT
+    if is_cut and (threads >= MANY or length * kind.bytes <= NEAR):
+        return Cut(code, address, arg, axis, axes[0], threads)
+    each = -(-lines // (_PIECES * threads)) if threads > 1 and work >= PARALLEL else lines
+    blocks = []
+    for first in range(0, lines, each):
+        words = (min(each, lines - first), length, 0, axes[0], arg.strides[axis], 0, length * kind.bytes, 0)
+        blocks.append(_block(words, first * axes[0], first * length * kind.bytes, 0))
+    return Whole(code, Pieces(address, blocks, 3, threads, work))
 
 
-class _Ready:
-    """A scan of lines that is one call."""
-
-    def __init__(self, code: Scan, address: int, arg: NumArray, axis: int, line_step: int) -> None:
-        lines, length, self.shape, self.dtype = prod(arg.shape[:axis]), arg.shape[axis], arg.shape, arg.dtype
-        self.nothing = _nothing(code)
-        carry = _address(self.nothing)
-        self.words = (lines, length, 0, line_step, arg.strides[axis], 0, length * code.kind.bytes, carry)
-        self.call, self.block = SHORT_CALL(address), ctypes.c_int64 * len(self.words)
-
-    def run(self, arg: NumArray) -> NumArray:
-        result: NumArray = room(self.shape, self.dtype)
-        block = self.block(*self.words)
-        block[2], block[5] = _address(arg), _address(result)
-        if self.call(ctypes.addressof(block)):
-            raise MemoryError
-        return result
-
-
-_kept: dict[tuple[Any, ...], _Ready] = {}
+def _block(words: Sequence[int], source: int, result: int, carry: int | None) -> Block:
+    """Words with what they are about, in bytes from the bases; no `carry`: there is no such word."""
+    places = [(2, (_SOURCE, source)), (5, (_RESULT, result))]
+    return Block(words, places if carry is None else [*places, (7, (_CARRY, carry))])
 
 
 def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
@@ -100,12 +129,17 @@ def _merged(arg: NumArray, axis: int) -> tuple[int, int] | None:
 
 
 def _code(function: str, kind: Kind, arg: NumArray, axis: int, axes: tuple[int, int]) -> Scan:
-    inner = prod(arg.shape[axis + 1 :])
+    inner, length = prod(arg.shape[axis + 1 :]), arg.shape[axis]
     lanes = min(RUN, vector_bytes() // kind.bytes)
     streamed = arg.nbytes >= STREAMED
     if inner == 1:
-        aligned = axis == 0 or arg.shape[axis] * kind.bytes % ALIGNMENT == 0
-        return Scan(function, kind, Form.LINES, lanes, arg.strides[axis] == kind.bytes, streamed and aligned)
+        aligned = axis == 0 or length * kind.bytes % ALIGNMENT == 0
+        code = Scan(function, kind, Form.LINES, lanes, arg.strides[axis] == kind.bytes, streamed and aligned)
+        if code.unit and code.is_free and kind is not Kind.BOOL:
+            while lanes > max(2, length):  # lines that fill no vector would be gone along item by item
+                lanes //= 2
+            code = Scan(function, kind, Form.LINES, lanes, True, code.streamed)
+        return code
     while lanes > inner:
         lanes //= 2
     return Scan(function, kind, Form.COLUMNS, lanes)
@@ -115,114 +149,111 @@ def _address(array: NumArray) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def _nothing(code: Scan) -> NumArray:
-    """What is before a line, and room for what is behind it."""
-    return np.full(2, identity(code.function, code.kind), DTYPES[code.kind])
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """Lines that are not cut: pieces whose bases are the source, the result, and two items, the first being what is before."""
+
+    code: Scan
+    pieces: Pieces
+
+    @property
+    def carry(self) -> NumArray:
+        """What is before every line is nothing; what is behind is nobody's."""
+        return np.full(2, nothing(self.code.function, self.code.kind), DTYPES[self.code.kind])
+
+    def run(self, arg: NumArray, result: NumArray) -> None:
+        carry = self.carry
+        self.pieces.run((_address(arg), _address(result), _address(carry)), (arg, result, carry))
 
 
-def _call(address: int, words: Sequence[int], owners: Any) -> None:
-    """`owners`: the arrays that the words are about, which live until the call is over."""
-    block = (ctypes.c_int64 * len(words))(*words)
-    if CALL(address)(ctypes.addressof(block)):
-        raise MemoryError
+_kept: dict[tuple[Any, ...], Whole | Cut] = {}
 
 
 # -------------------------------------------------------------------------------------------------- lines
 
 
-def _lines(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int) -> NumArray | None:
-    address = address_of(code)
-    if address is None:
-        return None
-    lines, length, bytes = prod(arg.shape[:axis]), arg.shape[axis], code.kind.bytes
-    step, source = arg.strides[axis], _address(arg)
-    result: NumArray = room(arg.shape, arg.dtype)
-    target, pitch = _address(result), length * bytes
-    if team > 1 and lines < 2 * team and length >= _PIECES * team * BLOCK:
-        totals = address_of(replace(code, form=Form.TOTALS, streamed=False))
-        if totals is None:
-            return None
-        for line in range(lines):
-            places = (source + line * axes[0], step, target + line * pitch)
-            _long_line(code, (address, totals), places, length, team, (arg, result))
-        return result
-    nothing = _nothing(code)
-    each = -(-lines // (_PIECES * team)) if team > 1 else lines
+class Cut:
+    """Lines that are cut into parts, batch by batch; a batch is whole blocks, but the last of a line."""
 
-    def work(first: int, owners: Any = (arg, result, nothing)) -> None:
-        count = min(each, lines - first)
-        words = (count, length, source + first * axes[0], axes[0], step, target + first * pitch, pitch, _address(nothing))
-        _call(address, words, owners)
+    def __init__(self, code: Scan, address: int, arg: NumArray, axis: int, line_step: int, threads: int) -> None:
+        self.code, self.lines, self.length = code, prod(arg.shape[:axis]), arg.shape[axis]
+        self.step, self.line_step = arg.strides[axis], line_step
+        self.batch = max(BLOCK * _PIECES * threads, BATCH // (code.kind.bytes * BLOCK) * BLOCK)
+        last = self.length % self.batch or self.batch
+        self.last = _Batch(code, address, last, self.step, threads)
+        self.whole = self.last if last == self.batch else _Batch(code, address, self.batch, self.step, threads)
 
-    run_boxes(range(0, lines, each), lambda: work, team)
-    return result
+    def run(self, arg: NumArray, result: NumArray) -> None:
+        source, target, bytes = _address(arg), _address(result), self.code.kind.bytes
+        for line in range(self.lines):
+            before = np.array(nothing(self.code.function, self.code.kind), DTYPES[self.code.kind])
+            for start in range(0, self.length, self.batch):
+                batch = self.whole if start + self.batch <= self.length else self.last
+                here = source + line * self.line_step + start * self.step
+                before = batch.run(here, target + (line * self.length + start) * bytes, before, (arg, result))
 
 
-def _long_line(
-    code: Scan, addresses: tuple[int, int], places: tuple[int, int, int], length: int, team: int, owners: tuple[Any, ...]
-) -> None:
-    """`places`: the source, its stride, the result."""
-    source, step, target = places
-    blocks = -(-length // BLOCK)
-    first = max(1, int(blocks * _TOTAL_SHARE / (team + _TOTAL_SHARE)))
-    each = -(-(blocks - first) // (_PIECES * team))
-    starts = range(first, blocks, each)
-    totals = np.empty(blocks + 1, DTYPES[code.kind])
-    carries = [_nothing(code) for _ in range(len(starts) + 1)]
+class _Batch:
+    def __init__(self, code: Scan, address: int, length: int, step: int, threads: int) -> None:
+        bytes, blocks = code.kind.bytes, -(-length // BLOCK)
+        self.code, self.dtype = code, DTYPES[code.kind]
+        self.first = first = max(1, int(blocks * _TOTAL_SHARE / (threads + _TOTAL_SHARE)))
+        each = max(1, -(-(blocks - first) // (_PIECES * threads)))
+        self.starts = starts = list(range(first, blocks, each))
+        self.totals = 2 * (len(starts) + 1)
+        """Where the totals of blocks are in the items of a run; before them what is before and behind each part."""
+        self.items = self.totals + blocks + 1
 
-    def words(start: int, stop: int, result: int, carry: int) -> tuple[int, ...]:
-        items = min(stop * BLOCK, length) - start * BLOCK
-        return (1, items, source + start * BLOCK * step, 0, step, result, 0, carry)
+        def scan(place: int, start: int, stop: int) -> Block:
+            words = (1, min(stop * BLOCK, length) - start * BLOCK, 0, 0, step, 0, 0, 0)
+            return _block(words, start * BLOCK * step, start * BLOCK * bytes, 2 * place * bytes)
 
-    def scan(place: int) -> None:
-        start, stop = (starts[place - 1], starts[place - 1] + each) if place else (0, first)
-        carry = carries[place]
-        _call(addresses[0], words(start, stop, target + start * BLOCK * code.kind.bytes, _address(carry)), (owners, carry))
+        prepared = [scan(0, 0, first)]
+        for start in starts[:-1]:
+            words = (0, each * BLOCK, 0, 0, step, 0, 0, 0)
+            places = [(2, (_SOURCE, start * BLOCK * step)), (5, (_CARRY, (self.totals + start + 1) * bytes))]
+            prepared.append(Block(words, places))
+        work = length * (bytes * _BYTE_WORK + (0 if code.is_free else _ORDERED_WORK))
+        self.prepared = Pieces(address, prepared, 3, threads, work / 2)
+        parts = [scan(place + 1, start, start + each) for place, start in enumerate(starts)]
+        self.parts = Pieces(address, parts, 3, threads, work) if parts else None
 
-    def prepare(place: int) -> None:
-        if place == 0:
-            scan(0)
-        else:
-            start = starts[place - 1]
-            result = _address(totals) + (start + 1) * code.kind.bytes
-            _call(addresses[1], words(start, start + each, result, 0), (owners, totals))
-
-    run_boxes(range(len(starts)), lambda: prepare, team)
-    totals[first] = carries[0][1]
-    known = starts[-1] + 1
-    PLAIN[code.function].accumulate(totals[first:known], 0, totals.dtype, totals[first:known])
-    for place, start in enumerate(starts):
-        carries[place + 1][0] = totals[start]
-    run_boxes(range(1, len(starts) + 1), lambda: scan, team)
+    def run(self, source: int, result: int, before: Any, owners: Any) -> Any:
+        """What is behind."""
+        room = np.empty(self.items, self.dtype)
+        room[0] = before
+        bases = (source, result, _address(room))
+        self.prepared.run(bases, (owners, room))
+        if self.parts is None:
+            return room[1]
+        totals = room[self.totals :]
+        totals[self.first] = room[1]
+        known = totals[self.first : self.starts[-1] + 1]
+        PLAIN[self.code.function].accumulate(known, 0, self.dtype, known)
+        room[2 : self.totals : 2] = totals[self.starts]
+        self.parts.run(bases, (owners, room))
+        return room[self.totals - 1]
 
 
 # ------------------------------------------------------------------------------------------------ columns
 
 
-def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int) -> NumArray | None:
+def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int) -> list[Block] | None:
     bytes, cells = code.kind.bytes, prod(arg.shape[axis + 1 :])
-    address = address_of(code) if axes[1] == bytes else None
-    if address is None:
+    if axes[1] != bytes:
         return None
     tables, length = prod(arg.shape[:axis]), arg.shape[axis]
-    result: NumArray = room(arg.shape, arg.dtype)
-    source, target, pitch = _address(arg), _address(result), cells * bytes
+    pitch = cells * bytes
     by_table = team == 1 or tables >= 2 * team
     count, least = (tables, 1) if by_table else (cells, max(code.lanes, ALIGNMENT // bytes))
     each = count if team == 1 else max(least, -(-count // (_PIECES * team * least)) * least)
-
     starts = list(range(0, count, each))
     if not by_table and len(starts) > 1 and count - starts[-1] < code.lanes:
         starts.pop()  # fewer lines than a vector go to the piece before
-    stops = [*starts[1:], count]
-
-    def work(piece: int, owners: Any = (arg, result)) -> None:
-        first, size = starts[piece], stops[piece] - starts[piece]
+    blocks = []
+    for first, stop in zip(starts, [*starts[1:], count], strict=True):
         table, cell = (first, 0) if by_table else (0, first)
-        _call(address, (
-            size if by_table else tables, length, source + table * axes[0] + cell * bytes, axes[0], arg.strides[axis],
-            target + table * length * pitch + cell * bytes, length * pitch, pitch, cells if by_table else size,
-        ), owners)  # fmt: skip
-
-    run_boxes(range(len(starts)), lambda: work, team)
-    return result
+        own = (stop - first, cells) if by_table else (tables, stop - first)
+        words = (own[0], length, 0, axes[0], arg.strides[axis], 0, length * pitch, pitch, own[1])
+        blocks.append(_block(words, table * axes[0] + cell * bytes, table * length * pitch + cell * bytes, None))
+    return blocks
