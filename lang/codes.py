@@ -96,6 +96,7 @@ _ROWS: tuple[Code, ...] = (
     Code("E707", "a file outside the permitted folders", ("E704", "E708")),
     Code("E708", "a file cannot be written", ("E704", "E707")),
     Code("E709", "the time allowed ran out", ("E702",)),
+    Code("E710", "a device failed while the program ran", ("E702",)),
     # ---- the schedule
     Code("SCH101", "directives contradict each other", ("SCH102",), _SCHEDULER),
     Code("SCH102", "a directive contradicts the flow of data", ("SCH101",), _SCHEDULER),

@@ -100,6 +100,13 @@ PAGES: dict[str, Page] = {
         "x ← 1 2 3\n+/x",
         Stage.SHOWN,
     ),
+    "E710": Page(
+        "A graphics card, its driver or one of its libraries reported a failure; the message is theirs. Nothing was printed and "
+        "no output was written. `rho info` says what was found; without `--devices` it runs on this machine's processor.",
+        "x ← 1 2 3\n+/x",
+        "x ← 1 2 3\n+/x",
+        Stage.SHOWN,
+    ),
     "W201": Page(
         "The program needs a fact that only some sizes of the inputs satisfy. It is checked when the data is loaded, before "
         "anything is computed, and refused with E701 if it is false. With `--strict` it is an error; `where` on the input "

@@ -1,7 +1,7 @@
 """A CuPy of NumPy arrays: device memory is the host's, kernels are compiled for the host (`cuda_host`).
 
-Arrays refuse what CuPy's refuse: to become NumPy arrays silently, and to be mixed with them.  What is asked of streams, events,
-pools and transfers is written to `log`.
+Arrays refuse what CuPy's refuse: to become NumPy arrays silently, and to be mixed with them; functions and methods take what
+CuPy's take (`cupy_surface`).  What is asked of streams, events, pools and transfers is written to `log`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from rho.tests.backend.cupy_surface import require, signature_of
 from rho.tests.kernels.cuda_host import host_module
 
 log: list[tuple[Any, ...]] = []
@@ -118,9 +119,11 @@ class DeviceArray:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        signature_of(f"ndarray.{name}")
         method = getattr(self.host, name)
 
         def call(*args: Any, **more: Any) -> Any:
+            require(f"ndarray.{name}", args, more)
             made = method(*map(_in, args), **{key: _in(value) for key, value in more.items()})
             shares = isinstance(made, np.ndarray) and np.may_share_memory(made, self.host)
             return _out(made, self if shares else None)
@@ -213,6 +216,14 @@ class OutOfMemoryError(MemoryError):
     pass
 
 
+class CompileException(Exception):
+    pass
+
+
+class CUDARuntimeError(RuntimeError):
+    pass
+
+
 @contextlib.contextmanager
 def _device(number: int) -> Iterator[None]:
     yield
@@ -228,7 +239,7 @@ runtime = SimpleNamespace(getDeviceCount=lambda: 1, getDeviceProperties=lambda n
 cuda = SimpleNamespace(
     alloc_pinned_memory=lambda size: _pinned(size), runtime=runtime, Device=_device, Stream=Stream, Event=Event,
     MemoryPool=MemoryPool, using_allocator=using_allocator,
-    memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
+    memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError), compiler=SimpleNamespace(CompileException=CompileException),
 )  # fmt: skip
 
 
@@ -255,16 +266,15 @@ def ndarray(shape: tuple[int, ...], dtype: Any, memptr: Pointer, strides: tuple[
     return made
 
 
-def asarray(value: Any, dtype: Any = None) -> DeviceArray:
-    if isinstance(value, DeviceArray):
-        return value if dtype is None or value.dtype == dtype else DeviceArray(value.host.astype(dtype))
-    log.append(("set", np.asarray(value).nbytes))
-    return DeviceArray(np.array(value, dtype))
+def asarray(a: Any, dtype: Any = None) -> DeviceArray:
+    if isinstance(a, DeviceArray):
+        return a if dtype is None or a.dtype == dtype else DeviceArray(a.host.astype(dtype))
+    return array(a, dtype)
 
 
-def array(value: Any, dtype: Any = None) -> DeviceArray:
-    log.append(("set", np.asarray(value).nbytes))
-    return DeviceArray(np.array(value, dtype))
+def array(obj: Any, dtype: Any = None) -> DeviceArray:
+    log.append(("set", np.asarray(obj).nbytes))
+    return DeviceArray(np.array(obj, dtype))
 
 
 def empty(shape: Any, dtype: Any) -> DeviceArray:
@@ -278,20 +288,25 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> DeviceArray:
 class _Wrapped:
     """The functions of a NumPy module on device arrays."""
 
-    def __init__(self, module: Any) -> None:
-        self._module = module
+    def __init__(self, module: Any, prefix: str) -> None:
+        self._module, self._prefix = module, prefix
 
     def __getattr__(self, name: str) -> Any:
+        full = self._prefix + name
+        signature_of(full)
         found = getattr(self._module, name)
-        if isinstance(found, type) or not callable(found):
-            return found
-        return lambda *args, **more: _out(found(*map(_in, args), **{key: _in(value) for key, value in more.items()}))
+
+        def call(*args: Any, **more: Any) -> Any:
+            require(full, args, more)
+            return _out(found(*map(_in, args), **{key: _in(value) for key, value in more.items()}))
+
+        return call
 
 
-linalg, fft = _Wrapped(np.linalg), _Wrapped(np.fft)
+linalg, fft = _Wrapped(np.linalg, "linalg."), _Wrapped(np.fft, "fft.")
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(name)
-    return getattr(_Wrapped(np), name)
+    return getattr(_Wrapped(np, ""), name)

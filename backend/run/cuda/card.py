@@ -1,13 +1,15 @@
 """One card as a back end (`device.Backend`): generated kernels for structured phases and loops, CuPy's libraries for the rest.
 
-A device has two streams: one computes, one copies.  What is large travels through pinned memory on the copying stream; an
-event makes it wait for what was computed before (whose memory the copy may take), another makes later work wait for the copy.
-Arrays come from a pool of the card's own, held to the memory that the plan of the run declares.
+A device has two streams: one computes, one copies.  What is large travels through pinned memory on the copying stream
+(`staging`).  Arrays come from a pool of the card's own, held to the memory that the plan of the run declares.
+
+What CuPy raises (a kernel that faults, a library that is missing) is E710, and a lack of memory is a MemoryError: `_here` sees
+to that, so everything that touches the card is in it.
 
 Phases without kernels (`kernels.cuda_support`) run on the host between two transfers; `hosted` counts them by name, so that
 whoever shows a run can say so.
 
-Neighbours: `launching`, `library`, `loops`, `layouts`; `cupy_leaf` (the only importer of CuPy); `executor` drives this.
+Neighbours: `launching`, `library`, `loops`, `staging`; `cupy_leaf` (the only importer of CuPy); `executor` drives this.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -28,13 +30,12 @@ from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, constants, shown, stored
 from ..cpu.loops import LoopRunner
 from ..device import Kernel, Types, one_by_one
-from .cupy_leaf import cupy
+from ..failures import CheckFailed
+from .cupy_leaf import cupy, errors
 from .launching import Modules, compile_structured
 from .library import compile_library
 from .loops import compile_loop
-
-PINNED: Final = 1 << 16
-"""Bytes from which a transfer goes through pinned memory."""
+from .staging import PINNED, Staging
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Card:
     """What runs on one card share: memory that is freed is taken again, and no kernel is loaded twice."""
 
     compute: Any
-    copies: Any
+    staging: Staging
     pool: Any
     modules: Modules
 
@@ -55,8 +56,16 @@ def _card(xp: Any, number: int) -> Card:
     if key not in _cards:
         with xp.cuda.Device(number):
             streams = [xp.cuda.Stream(non_blocking=True) for _ in range(2)]
-            _cards[key] = Card(streams[0], streams[1], xp.cuda.MemoryPool(), Modules(xp))
+            _cards[key] = Card(streams[0], Staging(xp, *streams), xp.cuda.MemoryPool(), Modules(xp))
     return _cards[key]
+
+
+def _told(error: BaseException, number: int) -> BaseException:
+    """What CuPy raised, as the executor knows failures."""
+    text = str(error).strip().splitlines() or [type(error).__name__]
+    if isinstance(error, MemoryError) or "cudaErrorMemoryAllocation" in text[0]:
+        return MemoryError(text[0])
+    return CheckFailed("E710", f"card {number}: {text[0]}")
 
 
 class CudaBackend:
@@ -68,22 +77,19 @@ class CudaBackend:
         self.xp, self.number = found, number
         self.hosted: Counter[str] = Counter()
         self._host = CpuBackend()
-        self._in_flight: list[tuple[Any, NumArray]] = []
         card = _card(found, number)
-        self._compute, self._copies, self._pool, self._modules = card.compute, card.copies, card.pool, card.modules
+        self._compute, self._staging, self._pool, self._modules = card.compute, card.staging, card.pool, card.modules
         with found.cuda.Device(number):
             self._pool.set_limit(size=limit or 0)
 
     @contextmanager
     def _here(self) -> Iterator[Any]:
         xp = self.xp
-        with xp.cuda.Device(self.number), xp.cuda.using_allocator(self._pool.malloc), self._compute:
-            yield xp
-
-    def _event(self, stream: Any) -> Any:
-        event = self.xp.cuda.Event(disable_timing=True)
-        event.record(stream)
-        return event
+        try:
+            with xp.cuda.Device(self.number), xp.cuda.using_allocator(self._pool.malloc), self._compute:
+                yield xp
+        except errors(xp) as error:
+            raise _told(error, self.number) from error
 
     # ------------------------------------------------------------------------------------------ kernels
 
@@ -161,36 +167,13 @@ class CudaBackend:
     def constant(self, phase: Constant, types: Types) -> Any:
         return self._to_device(constants(types.kind(phase.result), phase.data, types.shape(phase.result)))
 
-    def _pinned(self, shape: tuple[int, ...], dtype: Any) -> NumArray:
-        count = int(np.prod(shape))
-        memory = self.xp.cuda.alloc_pinned_memory(count * dtype.itemsize)
-        return np.frombuffer(memory, dtype, count).reshape(shape)
-
     def _to_device(self, host: NumArray) -> Any:
         with self._here() as xp:
-            if host.nbytes < PINNED:
-                return xp.array(host)
-            room = self._pinned(host.shape, host.dtype)
-            room[...] = host
-            made = xp.empty(host.shape, host.dtype)
-            self._copies.wait_event(self._event(self._compute))
-            made.set(room, stream=self._copies)
-            copied = self._event(self._copies)
-            self._compute.wait_event(copied)
-            self._in_flight = [(event, held) for event, held in self._in_flight if not event.done]
-            self._in_flight.append((copied, room))
-            return made
+            return xp.array(host) if host.nbytes < PINNED else self._staging.up(host)
 
     def _to_host(self, value: Any) -> NumArray:
-        with self._here() as xp:
-            if value.nbytes < PINNED:
-                return np.asarray(value.get())
-            whole = xp.ascontiguousarray(value)
-            room = self._pinned(whole.shape, whole.dtype)
-            self._copies.wait_event(self._event(self._compute))
-            whole.get(stream=self._copies, out=room)
-            self._copies.synchronize()
-            return room
+        with self._here():
+            return np.asarray(value.get()) if value.nbytes < PINNED else self._staging.down(value)
 
     # ------------------------------------------------------------------------------------------- arrays
 

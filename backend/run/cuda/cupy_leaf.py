@@ -5,6 +5,7 @@ Neighbours: everything in this package takes the module as `xp`; `shell` asks wh
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -38,6 +39,20 @@ def cupy() -> Any:
         return found if found.cuda.runtime.getDeviceCount() > 0 else None
     except (ImportError, OSError, RuntimeError):
         return None
+
+
+def errors(xp: Any) -> tuple[type[BaseException], ...]:
+    """What CuPy raises where a card, its driver or a library of CUDA fails."""
+    return RuntimeError, OSError, ImportError, MemoryError, xp.cuda.compiler.CompileException
+
+
+def raising(xp: Any) -> Any:
+    """A context in which linear algebra without a result raises `LinAlgError`; CuPy does not by itself."""
+    if getattr(xp, "__name__", "") != "cupy":
+        return nullcontext()
+    import cupyx
+
+    return cupyx.errstate(linalg="raise")
 
 
 def gpus() -> tuple[Gpu, ...]:

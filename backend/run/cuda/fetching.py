@@ -74,7 +74,9 @@ def reshape_cycle(call: Call, arrays: Any) -> Any:
         return xp.full(shape, FILLS[kind], DTYPES[kind])
     arg = arrays[0].reshape(-1)
     none = Placed(arg, 0, (count,), (0,))
-    return _fetched(call, cycling(kind), kind, (count,), [none, none], (arg.size, arg.strides[0])).reshape(shape)
+    made = _fetched(call, cycling(kind), kind, (count,), [none, none], (arg.size, arg.strides[0]))
+    assert made is not None, "nothing is checked"
+    return made.reshape(shape)
 
 
 def _kind(array: Any) -> Kind:

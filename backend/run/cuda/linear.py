@@ -12,6 +12,7 @@ import numpy as np
 
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
+from .cupy_leaf import raising
 
 if TYPE_CHECKING:
     from .library import Call
@@ -58,7 +59,8 @@ def _cholesky(call: Call, arrays: Any) -> Any:
     if not a.size:
         return _shaped(call, a)
     try:
-        lower = xp.linalg.cholesky(a)
+        with raising(xp):
+            lower = xp.linalg.cholesky(a)
     except np.linalg.LinAlgError:
         raise CheckFailed("E703", "the matrix is not positive definite") from None
     if not bool((xp.diagonal(lower).real > 0).all()):
