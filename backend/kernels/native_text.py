@@ -53,7 +53,8 @@ class Operation(IntEnum):
     of it.  MAKE_AT: as MAKE, the shape in bases from that one.  SHOW_AT: as SHOW, shape and strides in bases from that one; that
     value; the base of the address.  CHECK: a base; where it is below 0 the call ends as if the arguments were others.  JUMP: the
     place of an operation.  JUMP_ZERO: a base, that place.  MOVE: a value, where it is taken from.  NUMBER: a value that is an int
-    of Python's, a base.  LABEL: nothing (only in drafts)."""
+    of Python's, a base.  LABEL: nothing (only in drafts).  PLACE: a base, another, whose
+    address it is."""
 
     MAKE = 0
     ROOM = 1
@@ -77,6 +78,7 @@ class Operation(IntEnum):
     MOVE = 19
     NUMBER = 20
     LABEL = 21
+    PLACE = 22
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,14 @@ CODES: Final = """
                                   i64 17, label %jump
                                   i64 18, label %jump.zero
                                   i64 19, label %move
-                                  i64 20, label %number.of"""
+                                  i64 20, label %number.of
+                                  i64 22, label %place"""
 """Behind the codes of `call_text`."""
 NEXT: Final = """, [ %ask.next, %asked ], [ %three.next, %set ], [ %six.next, %combine ],
            [ %four.next, %product ], [ %five.next, %loaded ], [ %four.next, %measured ], [ %make.next, %made.at ],
            [ %seven.next, %shown.at ], [ %two.next, %tested ], [ %jump.target, %jump ], [ %jump.zero.next, %jump.zero ],
-           [ %three.next, %move ], [ %three.next, %numbered ]"""
+           [ %three.next, %move ], [ %three.next, %numbered ],
+           [ %three.next, %place ]"""
 """Where the next operation is, after each."""
 STEPS: Final = """
 ask:
@@ -208,5 +210,11 @@ number.of:
   br i1 %number.of.is.made, label %numbered, label %no.memory
 numbered:
   store ptr %number.of.made, ptr %which.owned
+  br label %operation
+place:
+  %place.of.at = getelementptr i64, ptr %bases, i64 %third
+  %place.of = ptrtoint ptr %place.of.at to i64
+  %place.base = getelementptr i64, ptr %bases, i64 %which
+  store i64 %place.of, ptr %place.base
   br label %operation
 """

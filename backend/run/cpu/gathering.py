@@ -49,16 +49,18 @@ class GatherRun(CompiledRun):
         return made
 
 
-def gather_run(phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int) -> GatherRun | None:
-    """Kept with the phase; `kinds` of table and indices."""
+def gather_run(
+    phase: LibraryPhase, kinds: Sequence[Kind], table: NumArray, indices: NumArray, threads: int, least: int = LEAST
+) -> GatherRun | None:
+    """Kept with the phase; `kinds` of table and indices; of fewer than `least` points there is none."""
     mode = policy.mode()
     if mode is policy.Mode.OFF or not is_installed() or not table.flags.c_contiguous:
         return None
-    key = (id(phase), table.shape, indices.shape, threads, mode)
+    key = (id(phase), table.shape, indices.shape, threads, mode, least)
     found = _kept.get(key)
     if found is not None and found[0] is phase:
         return found[1]
-    run = _made(phase, kinds, table.shape, indices.shape, threads, mode)
+    run = _made(phase, kinds, table.shape, indices.shape, threads, mode, least)
     while len(_kept) >= _MOST_KEPT:
         _kept.pop(next(iter(_kept)), None)
     _kept[key] = (phase, run)
@@ -70,8 +72,9 @@ _kept: dict[tuple[Any, ...], tuple[LibraryPhase, GatherRun | None]] = {}
 
 
 def _made(
-    phase: LibraryPhase, kinds: Sequence[Kind], table: tuple[int, ...], indices: tuple[int, ...], threads: int, mode: policy.Mode
-) -> GatherRun | None:
+    phase: LibraryPhase, kinds: Sequence[Kind], table: tuple[int, ...], indices: tuple[int, ...], threads: int,
+    mode: policy.Mode, least: int,
+) -> GatherRun | None:  # fmt: skip
     axis, attributes = phase.attributes["axis"], phase.attributes
     assert isinstance(axis, int)
     if frame_of(phase) or attributes.get("fills") or attributes.get("sorts") is not None or not set(kinds[:1]) <= _KINDS:
@@ -79,9 +82,9 @@ def _made(
     space = (*table[:axis], *indices, *table[axis + 1 :])
     inner = prod(table[axis + 1 :])
     points = prod(space)
-    if not points or not prod(table) or kinds[1] not in _INDICES or not (inner == 1 or inner >= LEAST_ROW):
+    if not points or not prod(table) or kinds[1] not in _INDICES or not (inner == 1 or inner >= LEAST_ROW or points < LEAST):
         return None
-    if points < LEAST and mode is not policy.Mode.ALWAYS:
+    if points < least and mode is not policy.Mode.ALWAYS:
         return None
     scalars = [table[axis], inner * DTYPES[kinds[0]].itemsize]
     body = _body(kinds[0], kinds[1], scalars)

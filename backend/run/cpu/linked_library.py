@@ -19,6 +19,7 @@ from .gathering import gather_run
 from .kinds import DTYPES
 from .launching import words_of
 from .linked_calls import link_call
+from .linked_lines import link_compress, link_scan, link_where
 from .products import bound_product, relocated
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def link_gather(linker: Linker, phase: LibraryPhase) -> bool:
     """Items by indices."""
     table, indices = phase.args
     kinds = [linker.types.kind(table), linker.types.kind(indices)]
-    run = gather_run(phase, kinds, linker.examples[table], linker.examples[indices], linker.threads)
+    run = gather_run(phase, kinds, linker.examples[table], linker.examples[indices], linker.threads, least=0)
     if run is None:
         return False
     arrays = [np.asarray(view(linker.examples[value])) for value, view in run.views]
@@ -73,5 +74,7 @@ def link_product(linker: Linker, phase: LibraryPhase) -> bool:
 
 
 _NOTHING = np.int64(0)
-LINKS: Final[dict[str, Callable[[Linker, LibraryPhase], bool]]] = {"gather": link_gather, "contract": link_product}
+LINKS: Final[dict[str, Callable[[Linker, LibraryPhase], bool]]] = {
+    "gather": link_gather, "contract": link_product, "scan": link_scan, "compress": link_compress, "where": link_where,
+}  # fmt: skip
 """Phases that kernels do; False where they do not."""

@@ -39,6 +39,7 @@ from ...kernels import policy
 from ...kernels.ir import Kernel
 from ...kernels.native_text import Operation
 from ...kernels.rows import RowKernel
+from ...kernels.store import Code, address_of
 from ...schedule.plan import FreeStep, LoopStep, RowsStep, RunStep, Step
 from ..pool import LEAST
 from .compiled import Bound, CompiledRun, compile_kernel, layout_of
@@ -189,6 +190,30 @@ class Linker(Draft):
         kept = self.shared.setdefault((array.dtype, array.shape, array.tobytes()), array)
         self.keep.append(kept)
         return kept
+
+    def workspace(self, name: object, array: NumArray) -> int:
+        """The address of memory that every call has; nobody reads what a call writes there."""
+        kept = self.shared.setdefault(name, array)
+        self.keep.append(kept)
+        return address_of_array(kept)
+
+    def code(self, code: Code) -> int:
+        """The address of a kernel that is no phase's; 0 if it is not there yet."""
+        if not policy.is_worth(code, self.runs * SAVED_NANOSECONDS):
+            self.is_ready = False
+            return 0
+        address = address_of(code)
+        if address is None:
+            raise Refused(Verdict.NEVER)
+        return address
+
+    def unless_none(self, count: int) -> int:
+        """Up to the label that this gives, only where a number is not 0."""
+        label = self.label()
+        if self.found:
+            at = self.new(None)
+            self.steps += [(Operation.SET, at, count), (Operation.JUMP_ZERO, at, label)]
+        return label
 
     def label(self) -> int:
         self.labels += 1
