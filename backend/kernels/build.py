@@ -16,7 +16,7 @@ from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
 from .complexes import PART, Complexes, Parts
-from .constants import FIXED_POWERS, real_constant
+from .constants import FIXED_POWERS, LOGARITHMS, real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
 from .mathematics import TRANSCENDENTAL, definition
 from .nest import Nest
@@ -37,7 +37,7 @@ _REGISTERS: Final = 10
 _MANY_REGISTERS: Final = 13
 """The same of processors whose registers are twice as many."""
 _WAITING: Final = 3
-"""Functions of binary32 by polynomials, most of whose time is waiting for one step after the other: four registers each fill it."""
+"""Functions of binary32 by polynomials, whose time is mostly waiting for one step after the other: four registers fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +128,8 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
                     made = _whole_power(phase, node, args, compute, add)
                 elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
                     made = fixed
+                elif node.function == "log" and (own := LOGARITHMS.get(real_constant(phase.body, node.args[0]))) is not None:
+                    made = add(Apply(own, args[1:], compute, node.kind), node.kind)
                 elif (function := _function(phase, node, compute)) is not None:
                     made = add(Apply(function, args, compute, node.kind, node.parameter), node.kind)
                 else:

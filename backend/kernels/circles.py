@@ -64,3 +64,14 @@ def sin(x: Any, m: Machine) -> Any:
 def cos(x: Any, m: Machine) -> Any:
     """The cosine."""
     return _circular(x, m, "cos", 1)
+
+
+def tan(x: Any, m: Machine) -> Any:
+    """The tangent."""
+    far = m.magnitude(x) > _FAR
+    y, rest, k = _quarter_turns(m.choose(far, 0.0, x), 0, m)
+    z = y * y
+    sine, cosine = _sine_part(y, rest, z, m), _cosine_part(y, rest, z, m)
+    even = (k & 1) == 0
+    value = m.choose(even, sine, -cosine) / m.choose(even, cosine, sine)
+    return m.patch("tan", far, x, m.choose(x == 0.0, x, value))

@@ -15,6 +15,9 @@ FIXED_POWERS: Final[dict[float | None, tuple[str, ...]]] = {
 }  # fmt: skip
 """A float to a constant power by faster functions, each of what the one before gave (`mul`: and of the float), within 3 units."""
 
+LOGARITHMS: Final[dict[float | None, str]] = {2.0: "log2", 10.0: "log10"}
+"""Logarithms to a constant base that are one definition: what those to any base are made of there."""
+
 
 def real_constant(nodes: Sequence[Node], place: int) -> float | None:
     """The number that a body node always is, if that is plain; for small numbers, which every kind stores exactly."""

@@ -148,6 +148,9 @@ class CudaFunction:
     def magnitude(self, x: Expression) -> Expression:
         return self.let(x.kind, f"{'fabsf' if x.kind is Kind.F32 else 'fabs'}({x.name})")
 
+    def root(self, x: Expression) -> Expression:
+        return self.let(x.kind, f"{'sqrtf' if x.kind is Kind.F32 else 'sqrt'}({x.name})")
+
     def bits(self, x: Expression) -> Expression:
         if x.kind is Kind.F32:
             return self.let(Kind.I32, f"__float_as_int({x.name})")

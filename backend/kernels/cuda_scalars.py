@@ -87,7 +87,8 @@ class Functions:
 
     def define(self, function: str, parameter: int, found: Definition, kind: Kind, arity: int) -> str:
         """The name of a function that `mathematics` defines."""
-        name = f"rho_{function}" + (f"_{parameter}" if function == "circular" else "") + ("_single" if kind is Kind.F32 else "")
+        which = f"_{parameter}".replace("-", "m") if function == "circular" else ""
+        name = f"rho_{function}{which}" + ("_single" if kind is Kind.F32 else "")
         if name not in self.texts:
             *tables, text = defined(name, found, arity)
             for table in tables:

@@ -29,6 +29,10 @@ class Machine(Protocol):
         ...
 
     def magnitude(self, x: Any) -> Any: ...
+    def root(self, x: Any) -> Any:
+        """The square root, rounded once."""
+        ...
+
     def signed(self, size: Any, x: Any) -> Any:
         """|size| with the sign of x."""
         ...
@@ -136,7 +140,7 @@ _ROOT_HALF_BITS: Final = struct.unpack("<q", struct.pack("<d", 0.707106781186547
 MANTISSA: Final = (1 << 52) - 1
 WHOLE: Final = 2.0**52
 WHOLE_BITS: Final = struct.unpack("<q", struct.pack("<d", WHOLE))[0]
-_LEAST_NORMAL: Final = 2.0**-1022
+LEAST_NORMAL: Final = 2.0**-1022
 
 
 def parts_of_normal(x: Any, less: float, m: Machine) -> tuple[Any, Any]:
@@ -146,31 +150,37 @@ def parts_of_normal(x: Any, less: float, m: Machine) -> tuple[Any, Any]:
     return k, m.float_of((above & MANTISSA) + _ROOT_HALF_BITS) - 1.0
 
 
-def log_of_normal(x: Any, less: float, m: Machine) -> Any:
-    """ln of a normal positive number, less a multiple of ln 2."""
+def log_series(f: Any, square: Any, m: Machine) -> Any:
+    """(ln(1 + f) - f + f²÷2) ÷ f³."""
+    return quarters(m, f, square, 0.3333333333333314, -0.24999999999987976, 0.20000000000066617, -0.1666666666982584,
+                    0.14285714280092862, -0.12499999691446956, 0.11111111147477944, -0.10000015206101559, 0.09090923931530051,
+                    -0.08332913543675086, 0.0769152982538771, -0.07149439486001148, 0.06684589052366535, -0.061966784765715814,
+                    0.056683779334960674, -0.05677784603507098, 0.06503491066056542, -0.059817016352003295,
+                    0.026150922143760847)  # fmt: skip
+
+
+def log_of_normal(x: Any, less: float, m: Machine, beside: Any = None) -> Any:
+    """ln of a normal positive number, less a multiple of ln 2; `beside`: something small to add before the last rounding."""
     k, f = parts_of_normal(x, less, m)
-    t = f * f
-    p = quarters(m, f, t, 0.3333333333333314, -0.24999999999987976, 0.20000000000066617, -0.1666666666982584,
-                 0.14285714280092862, -0.12499999691446956, 0.11111111147477944, -0.10000015206101559, 0.09090923931530051,
-                 -0.08332913543675086, 0.0769152982538771, -0.07149439486001148, 0.06684589052366535, -0.061966784765715814,
-                 0.056683779334960674, -0.05677784603507098, 0.06503491066056542, -0.059817016352003295,
-                 0.026150922143760847)  # fmt: skip
     high = k * LN2_HIGH
     total = high + f
     rest = m.fma(k, LN2_LOW, f - (total - high))
-    return m.fma(t, m.fma(f, p, -0.5), rest) + total
+    if beside is not None:
+        rest = rest + beside
+    square = f * f
+    return m.fma(square, m.fma(f, log_series(f, square, m), -0.5), rest) + total
 
 
 def ln(x: Any, m: Machine) -> Any:
     """Natural logarithm."""
 
     def other() -> Any:
-        value = log_of_normal(m.choose(x < _LEAST_NORMAL, x * 2.0**54, x), 54.0, m)
+        value = log_of_normal(m.choose(x < LEAST_NORMAL, x * 2.0**54, x), 54.0, m)
         value = m.choose(x == 0.0, -INFINITY, value)
         value = m.choose(x < 0.0, NAN, value)
         return m.choose(m.magnitude(x) < INFINITY, value, m.choose(x < 0.0, NAN, x))
 
-    return m.usually((x >= _LEAST_NORMAL) & (x < INFINITY), log_of_normal(x, 0.0, m), other)
+    return m.usually((x >= LEAST_NORMAL) & (x < INFINITY), log_of_normal(x, 0.0, m), other)
 
 
 def tanh(x: Any, m: Machine) -> Any:

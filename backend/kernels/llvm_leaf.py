@@ -65,7 +65,7 @@ def name_symbols(addresses: Mapping[str, int]) -> None:
         llvm.add_symbol(f"rho_{name}", address)
 
 
-C_FUNCTIONS = ("sin", "cos", "fmod")
+C_FUNCTIONS = ("sin", "cos", "tan", "fmod")
 """What kernels call of the C library, as `rho_…`; Python's `math` calls the same."""
 
 

@@ -104,6 +104,9 @@ class LlvmVectors:
     def magnitude(self, x: Value) -> Value:
         return Value(self.v, x.kind, self.v.intrinsic("fabs", x.kind, x.name))
 
+    def root(self, x: Value) -> Value:
+        return Value(self.v, x.kind, self.v.intrinsic("sqrt", x.kind, x.name))
+
     def bits(self, x: Value) -> Value:
         kind = Kind.I64 if x.kind is Kind.F64 else Kind.I32
         return Value(self.v, kind, self.v.cast("bitcast", x.kind, kind, x.name))

@@ -28,7 +28,7 @@ SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
 """Points below which a phase stays on NumPy (its calls cost no more than binding a kernel), unless it has functions that are
 many operations there."""
-HARD: Final = frozenset({"exp", "ln", "erf", "circular", "pow"})
+HARD: Final = frozenset({"exp", "ln", "erf", "circular", "pow", "expm1", "log1p", "log", "log2", "log10", "root"})
 """Those functions (`mathematics.TRANSCENDENTAL`, which is not imported for the question)."""
 COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
@@ -117,3 +117,23 @@ def work(body: Body, points: int) -> float:
 def is_worthwhile(kernel: Kernel, body: Body, points: int, runs: int = 1) -> bool:
     """Should this run of a phase, asked for once in so many, use its kernel?"""
     return is_worth(kernel, runs * saving(body, points))
+
+
+FEW_NANOSECONDS: Final = 30_000.0
+LEVELLED_NANOSECONDS: Final = 200_000.0
+"""Work from which pieces are equal: taking one is nothing beside it."""
+
+
+def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:
+    """Where the pieces of so many items begin, all multiples of `step`.
+
+    Whatever a thread takes goes from one processor to another, which costs as much as thousands of items.  So there is a large
+    piece for each thread where there is little work; between them are a few small ones for whoever is there first: the caller
+    takes pieces from the front, helpers from the back."""
+    equal = list(range(0, size, step))
+    small = threads if nanoseconds < FEW_NANOSECONDS else 2 * threads
+    if nanoseconds >= LEVELLED_NANOSECONDS or len(equal) < small + 2 * threads:
+        return equal
+    large = [(len(equal) - small) * place // threads for place in range(1, threads + 1)]
+    front = large[0]
+    return [equal[place] for place in (0, *range(front, front + small), *(small + end for end in large[:-1]))]

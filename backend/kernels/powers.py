@@ -138,3 +138,9 @@ def _beside(x: Any, y: Any, value: Any, m: Machine) -> Any:
     value = m.choose((x < 0.0) & (x > -INFINITY), m.choose(is_whole, value, NAN), value)
     value = m.choose(x == x, m.choose(y == y, value, y), x)
     return m.choose(y == 0.0, 1.0, m.choose(x == 1.0, 1.0, value))
+
+
+def root(degree: Any, x: Any, m: Machine) -> Any:
+    """x to the power 1÷degree; the square root is exact."""
+    value = power(x, 1.0 / degree, m)
+    return m.usually(m.magnitude(degree - 2.0) > 0.0, value, lambda: m.choose(degree == 2.0, m.root(x), value))

@@ -24,7 +24,7 @@ FLAGS = ("-std=c++17", "-O1", "-ffp-contract=off", "-fno-strict-aliasing", "-sha
 _SHIM = """
 extern "C" {
 double sqrt(double); float sqrtf(float); double fabs(double); float fabsf(float); double floor(double); float floorf(float);
-double ceil(double); float ceilf(float); double sin(double); double cos(double);
+double ceil(double); float ceilf(float); double sin(double); double cos(double); double tan(double);
 double fmod(double, double); float fmodf(float, float); double copysign(double, double); float copysignf(float, float);
 double fma(double, double, double); float fmaf(float, float, float);
 struct rho_dimension { unsigned x; };

@@ -1,4 +1,6 @@
-"""The definitions of `kernels.mathematics` on single numbers of binary64, in Python: what the compiled ones are compared with."""
+"""The definitions of `kernels.mathematics` on single numbers of binary64, in Python: what the compiled ones are compared with.
+
+Values are NumPy's scalars, which divide by zero."""
 
 from __future__ import annotations
 
@@ -8,6 +10,8 @@ import struct
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Final
+
+import numpy as np
 
 from rho.backend.kernels.tables import entries
 
@@ -53,25 +57,32 @@ class Items:
     """`backend.kernels.elementary.Machine` on Python's numbers."""
 
     def __init__(self, fma: Callable[[float, float, float], float]) -> None:
-        self.fma = fma
+        self._fma = fma
+
+    def fma(self, x: float, y: float, z: float) -> float:
+        return np.float64(self._fma(x, y, z))
 
     def choose(self, condition: bool, x: Any, y: Any) -> Any:
-        return x if condition else y
+        chosen = x if condition else y
+        return np.float64(chosen) if isinstance(chosen, float) else chosen
 
     def magnitude(self, x: float) -> float:
-        return abs(x)
+        return np.float64(abs(x))
+
+    def root(self, x: float) -> float:
+        return np.float64(math.sqrt(x) if x >= 0 else math.nan)
 
     def signed(self, size: float, x: float) -> float:
-        return math.copysign(size, x)
+        return np.float64(math.copysign(size, x))
 
     def bits(self, x: float) -> Word:
         return Word(struct.unpack("<Q", struct.pack("<d", x))[0])
 
     def float_of(self, bits: Word) -> float:
-        return float(struct.unpack("<d", struct.pack("<Q", bits.bits))[0])
+        return np.float64(struct.unpack("<d", struct.pack("<Q", bits.bits))[0])
 
     def number(self, word: Word) -> float:
-        return float((word.bits ^ 1 << 63) - (1 << 63))
+        return np.float64((word.bits ^ 1 << 63) - (1 << 63))
 
     def lookup(self, table: str, index: Word, start: int) -> float:
         return entries(table)[index.bits - start]

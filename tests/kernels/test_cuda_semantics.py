@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.graph.phases import Structured, ValueId
+from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured, ValueId
 from rho.backend.kernels import policy
 from rho.backend.kernels.build import build_body
 from rho.backend.run.cpu.kinds import DTYPES
@@ -77,9 +77,12 @@ def test_mathematics(kind: Kind) -> None:
     count = 2000
     some = np.random.default_rng(1).standard_normal(count // 2) * 30
     x = np.concatenate([data(kind, count // 2, 3), some]).astype(DTYPES[kind])
-    body = [read(0, kind), *(apply(f, (0,), kind) for f in ("exp", "ln", "erf")),
-            *(apply("circular", (0,), kind, k) for k in (1, 2, 7)), apply("pow", (0, 0), kind)]  # fmt: skip
-    agree(phase([count], [projection([count], [count], [0])], body, range(1, len(body))), [x])
+    body = [read(0, kind), *(apply(f, (0,), kind) for f in ("exp", "ln", "erf", "expm1", "log1p")),
+            *(apply("circular", (0,), kind, k) for k in range(-10, 13)),
+            *(apply(f, (0, 0), kind) for f in ("pow", "log", "root")), ConstantNode(kind, 10.0)]  # fmt: skip
+    body.append(apply("log", (len(body) - 1, 0), kind))
+    made = [place for place, node in enumerate(body) if isinstance(node, ApplyNode)]
+    agree(phase([count], [projection([count], [count], [0])], body, made), [x])
 
 
 def test_select_and_conversions() -> None:

@@ -19,7 +19,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
-from ...kernels.mathematics import definition
+from ...kernels.mathematics import definition, is_plain
 from .kinds import DTYPES
 
 _VECTOR_BYTES: Final = 128
@@ -31,9 +31,9 @@ _FEW: Final = 1 << 12
 
 def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*operands, out)` of a function; `otherwise` where kernels do not define it, or there are none."""
-    if definition(function, parameter, kind) is None or not llvm_leaf.is_installed():
+    if definition(function, parameter, kind) is None or is_plain(function, parameter) or not llvm_leaf.is_installed():
         return otherwise
-    arity = FUNCTIONS[function].arity
+    arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
 
     def apply(*args: Any) -> Any:
         calls = _compiled(function, kind, parameter, arity)

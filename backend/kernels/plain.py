@@ -1,0 +1,53 @@
+"""The circular functions that are roots or less, of either kind: what NumPy computes for them, step by step.
+
+Neighbours: `mathematics` (names these), `backend.run.cpu.scalars` (the same on arrays).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .elementary import NAN, Machine
+
+
+def root_less(x: Any, m: Machine) -> Any:
+    """√1-x²."""
+    return m.root(1.0 - x * x)
+
+
+def root_more(x: Any, m: Machine) -> Any:
+    """√1+x²."""
+    return m.root(x * x + 1.0)
+
+
+def root_less_one(x: Any, m: Machine) -> Any:
+    """sign(x) × √x²-1."""
+    value = m.root(x * x - 1.0)
+    return m.choose(x < 0.0, -value, value)
+
+
+def zero(x: Any, m: Machine) -> Any:
+    """0."""
+    return m.float_of(m.bits(x) & 0)
+
+
+def nothing(x: Any, m: Machine) -> Any:
+    """NaN."""
+    nought = zero(x, m)
+    return m.choose(nought == 0.0, NAN, nought)
+
+
+def itself(x: Any, m: Machine) -> Any:
+    """x."""
+    return x
+
+
+def size(x: Any, m: Machine) -> Any:
+    """|x|."""
+    return m.magnitude(x)
+
+
+def angle(x: Any, m: Machine) -> Any:
+    """0 or π; NaN of NaN."""
+    return m.choose(x < 0.0, math.pi, m.choose(x == x, zero(x, m), x))
