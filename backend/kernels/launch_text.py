@@ -135,10 +135,7 @@ failed:
   store i64 %bad.word, ptr %failure
   br label %over
 share:
-  %next = getelementptr i8, ptr %team, i64 $next$
-  %generation = getelementptr i8, ptr %team, i64 $generation$
-  %open = getelementptr i8, ptr %team, i64 $open$
-  %inside = getelementptr i8, ptr %team, i64 $inside$
+  %state = getelementptr i8, ptr %team, i64 $state$
   %sleepers.at = getelementptr i8, ptr %team, i64 $sleepers$
   %latest.at = getelementptr i8, ptr %team, i64 $latest$
   %mutex = getelementptr i8, ptr %team, i64 $mutex$
@@ -153,13 +150,12 @@ share:
   store i64 %count, ptr %team.count
   %team.codes = getelementptr i8, ptr %team, i64 $codes$
   store ptr %codes, ptr %team.codes
-  %team.allowed = getelementptr i8, ptr %team, i64 $allowed$
-  store i64 %allowed, ptr %team.allowed
-  %back = getelementptr i8, ptr %team, i64 $back$
-  store atomic i64 0, ptr %back seq_cst, align 8
-  store atomic i64 0, ptr %next seq_cst, align 8
-  store atomic i64 1, ptr %open seq_cst, align 8
-  atomicrmw add ptr %generation, i64 1 seq_cst
+  %codes.bytes = mul i64 %count, 8
+  call void @llvm.memset.p0.i64(ptr align 8 %codes, i8 0, i64 %codes.bytes, i1 false)
+  %all.left = shl i64 %count, 48
+  %all.room = shl i64 %allowed, 32
+  %all = or i64 %all.left, %all.room
+  store atomic i64 %all, ptr %state seq_cst, align 8
   %sleepers = load atomic i64, ptr %sleepers.at seq_cst, align 8
   %is.asleep = icmp ne i64 %sleepers, 0
   br i1 %is.asleep, label %judge, label %work
@@ -185,7 +181,7 @@ skip:
   br label %work
 judge.last:
   %joined.at = getelementptr i8, ptr %team, i64 $joined$
-  %joined = load atomic i64, ptr %joined.at seq_cst, align 8
+  %joined = load i64, ptr %joined.at
   %woken.at = getelementptr i8, ptr %team, i64 $woken$
   %woken = load i64, ptr %woken.at
   store i64 %joined, ptr %woken.at
@@ -202,22 +198,47 @@ judge.last:
 wake:
   call void @place(ptr %team)
   call i32 @rho_pthread_mutex_lock(ptr %mutex)
+  %wakes.at = getelementptr i8, ptr %team, i64 $wakes$
+  %wakes = load i64, ptr %wakes.at
+  %wakes.next = add i64 %wakes, 1
+  store i64 %wakes.next, ptr %wakes.at
   call i32 @rho_pthread_cond_broadcast(ptr %change)
   call i32 @rho_pthread_mutex_unlock(ptr %mutex)
   br label %work
 work:
   %began = call i64 @now()
-  call void @work(ptr %team, i1 false)
+  br label %take
+take:
+  %front = phi i64 [ 0, %work ], [ %front.next, %took ], [ %front.next, %took.failed ]
+  %taken = atomicrmw add ptr %state, i64 $from.front$ seq_cst
+  %is.piece = icmp sgt i64 %taken, $none.left$
+  br i1 %is.piece, label %piece, label %finish
+piece:
+  %piece.first = mul i64 %front, %words
+  %piece.block = getelementptr i64, ptr %blocks, i64 %piece.first
+  %piece.code = call i64 %kernel(ptr %piece.block)
+  %front.next = add i64 %front, 1
+  %is.piece.fine = icmp eq i64 %piece.code, 0
+  br i1 %is.piece.fine, label %took, label %took.failed
+took:
+  br label %take
+took.failed:
+  %piece.code.at = getelementptr i64, ptr %codes, i64 %front
+  store i64 %piece.code, ptr %piece.code.at
+  br label %take
+finish:
+  %front.end = phi i64 [ %front, %take ]
   %finished = call i64 @now()
-  store atomic i64 0, ptr %open seq_cst, align 8
   %each = udiv i64 %duration, %count
   %turns = lshr i64 %each, 4
   %patience = add i64 %turns, 2000
   br label %await
 await:
-  %waits = phi i64 [ 0, %work ], [ %waits.next, %pausing ], [ %waits.next, %yielding ]
-  %who = load atomic i64, ptr %inside seq_cst, align 8
-  %is.nobody = icmp eq i64 %who, 0
+  %waits = phi i64 [ 0, %finish ], [ %waits.next, %pausing ], [ %waits.next, %yielding ]
+  %now.state = load atomic i64, ptr %state acquire, align 8
+  %now.room = lshr i64 %now.state, 32
+  %now.free = and i64 %now.room, 65535
+  %is.nobody = icmp eq i64 %now.free, %allowed
   br i1 %is.nobody, label %together, label %waiting
 waiting:
   %waits.next = add i64 %waits, 1
@@ -231,6 +252,11 @@ yielding:
   br label %await
 together:
   %end = call i64 @now()
+  %helped.pieces = sub i64 %count, %front.end
+  %joined.count.at = getelementptr i8, ptr %team, i64 $joined$
+  %joined.count = load i64, ptr %joined.count.at
+  %joined.more = add i64 %joined.count, %helped.pieces
+  store i64 %joined.more, ptr %joined.count.at
   %waited = sub i64 %end, %finished
   %worked = sub i64 %finished, %began
   %bearable = add i64 %worked, $bearable$
@@ -248,7 +274,7 @@ together:
   store i64 %hurt.next, ptr %hurt.at
   store i64 %alone.now, ptr %alone.at
   store i64 %end, ptr %latest.at
-  store atomic i64 0, ptr %team seq_cst, align 8
+  store atomic i64 0, ptr %team release, align 8
   br label %scanning
 scanning:
   %scan = phi i64 [ 0, %together ], [ %scan.next, %scanned.fine ]
@@ -269,6 +295,7 @@ declare i64 @llvm.umin.i64(i64, i64)
 declare i64 @llvm.umax.i64(i64, i64)
 declare i64 @llvm.usub.sat.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 """.replace("$burst$", str(BURST))
     .replace("$worth$", str(WORTH_WAKING))
     .replace("$surely$", str(SURELY_WORTH_WAKING))

@@ -15,9 +15,11 @@ returned where the arguments are others; the type of arrays; the place of the fi
 (`Operation`).  A kernel that reports a failure, and memory that runs out, end the call as if the arguments were others:
 whoever called does it again with words for it.  Any other exception (an interrupt) is raised.
 
-Note [The team].  `open` says that a launch is there to be joined.  A helper counts itself in, then asks; the caller closes, then
-waits until nobody is in.  So whoever is in finds a launch that stays, and a launch ends only when nobody is in.  Pieces are taken
-by a counter; the caller takes them too, and waits for none that nobody has taken.  Helpers look for work for a while, then sleep.
+Note [The team].  One word, `state`, says what there is to be taken: pieces that are left (16 bits, signed), helpers that may
+still come in, pieces taken from the back.  A helper comes in by taking a piece and a place in one exchange of that word, so that
+whoever is in finds a launch that stays; the caller takes from the front, waits until all places are free, and waits for none that
+nobody has taken.  What a launch is lies beside the word, in one line of memory, for each line that goes from one processor to
+another costs as much as a thousand items.  Helpers look for work for a while, then sleep until `wakes` changes.
 They stay off the processor of whoever wakes them: threads that wait by turns (those of BLAS, for a tenth of a second after each
 product) make every other processor look taken, and the system would put them on that one.  Waking them costs as much as small
 work does: where nobody has come since the last time, fewer and fewer small launches wake them.  A launch that had to wait for a
@@ -101,7 +103,7 @@ class Layout:
         pause = _PAUSES.get(self.processor, "")
         names = {name: str(getattr(self, name)) for name in self.__slots__ if name not in ("processor", "places")}
         text = (PLACE if self.places else NO_PLACE) + TEAM + LAUNCH + CALL + ADDRESSES
-        for name, value in (names | _FIELDS | {"pause": pause and f"call void {pause}"}).items():
+        for name, value in (names | _FIELDS | _STATE | {"pause": pause and f"call void {pause}"}).items():
             text = text.replace(f"${name}$", value)
         return QUICK + text + (f"declare void {pause.split('(')[0]}({'i32' if 'i32' in pause else ''})\n" if pause else "")
 
@@ -119,11 +121,16 @@ FUNCTIONS: Final = ("worker", "launch", "call", "team")
 _FIELDS: Final = {
     name: str(place)
     for name, place in {
-        "busy": 0, "generation": 64, "open": 72, "next": 128, "back": 136, "inside": 192, "kernel": 256, "blocks": 264,
-        "pitch": 272, "count": 280, "codes": 288, "allowed": 296, "sleepers": 320, "looking": 328, "latest": 384, "joined": 392,
-        "woken": 400, "skipped": 408, "useless": 416, "alone": 424, "hurt": 432, "mutex": 448, "change": 640,
-        "listed": 768, "taken": 776, "helpers": 832,
+        "busy": 0, "latest": 8, "joined": 16, "woken": 24, "skipped": 32, "useless": 40, "alone": 48, "hurt": 56,
+        "state": 128, "kernel": 136, "blocks": 144, "pitch": 152, "count": 160, "codes": 168,
+        "sleepers": 256, "wakes": 264, "looking": 272, "mutex": 448, "change": 640, "listed": 768, "taken": 776, "helpers": 832,
     }.items()
 }  # fmt: skip
+_PIECE, _PLACE, _BEHIND = 1 << 48, 1 << 32, 1
+_STATE: Final = {
+    "none.left": str(_PIECE - 1), "from.front": str(-_PIECE), "from.back": str(_BEHIND - _PIECE), "place": str(_PLACE),
+    "coming.in": str(_BEHIND - _PIECE - _PLACE), "places": str(_PIECE - _PLACE),
+}  # fmt: skip
+"""One of each thing that a team's `state` counts (Note [The team])."""
 MUTEX, CHANGE, LOOKING, ALONE = (int(_FIELDS[name]) for name in ("mutex", "change", "looking", "alone"))
 """Where a team has its mutex, its condition, the nanoseconds that helpers look for work, and those of launches to come alone."""

@@ -89,7 +89,6 @@ moved:
 done:
   ret void
 }
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare i64 @llvm.vector.reduce.or.v16i64(<16 x i64>)
 """.replace("$placed$", str(PLACED))
 """Where the system says which processor a thread is on."""

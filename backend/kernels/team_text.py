@@ -28,55 +28,17 @@ define internal i64 @now() {
   ret i64 %sum
 }
 
-; Take pieces until none is left: the caller from the front, helpers from the back, so that each has what it had the last time.
-define internal void @work(ptr %team, i1 %is.helper) {
-start:
-  %next = getelementptr i8, ptr %team, i64 $next$
-  %back = getelementptr i8, ptr %team, i64 $back$
-  %kernel.at = getelementptr i8, ptr %team, i64 $kernel$
-  %kernel = load ptr, ptr %kernel.at
-  %blocks.at = getelementptr i8, ptr %team, i64 $blocks$
-  %blocks = load ptr, ptr %blocks.at
-  %pitch.at = getelementptr i8, ptr %team, i64 $pitch$
-  %pitch = load i64, ptr %pitch.at
-  %count.at = getelementptr i8, ptr %team, i64 $count$
-  %count = load i64, ptr %count.at
-  %codes.at = getelementptr i8, ptr %team, i64 $codes$
-  %codes = load ptr, ptr %codes.at
-  br label %take
-take:
-  %front = phi i64 [ 0, %start ], [ %front.next, %piece ]
-  %taken = atomicrmw add ptr %next, i64 1 seq_cst
-  %is.piece = icmp ult i64 %taken, %count
-  br i1 %is.piece, label %some, label %out
-some:
-  br i1 %is.helper, label %behind, label %piece
-behind:
-  %before = atomicrmw add ptr %back, i64 1 seq_cst
-  %after = sub i64 %count, %before
-  %behind.place = sub i64 %after, 1
-  br label %piece
-piece:
-  %place = phi i64 [ %front, %some ], [ %behind.place, %behind ]
-  %front.next = add i64 %front, 1
-  %offset = mul i64 %place, %pitch
-  %block = getelementptr i8, ptr %blocks, i64 %offset
-  %code = call i64 %kernel(ptr %block)
-  %code.at = getelementptr i64, ptr %codes, i64 %place
-  store i64 %code, ptr %code.at
-  br label %take
-out:
-  ret void
-}
-
-; A helper; it never returns.
+; A helper; it never returns.  It joins a launch with the first piece it takes, and takes pieces from the back.
 define i64 @worker(ptr %team) {
 start:
-  %generation = getelementptr i8, ptr %team, i64 $generation$
-  %open.at = getelementptr i8, ptr %team, i64 $open$
-  %inside = getelementptr i8, ptr %team, i64 $inside$
-  %allowed.at = getelementptr i8, ptr %team, i64 $allowed$
+  %state = getelementptr i8, ptr %team, i64 $state$
+  %kernel.at = getelementptr i8, ptr %team, i64 $kernel$
+  %blocks.at = getelementptr i8, ptr %team, i64 $blocks$
+  %pitch.at = getelementptr i8, ptr %team, i64 $pitch$
+  %count.at = getelementptr i8, ptr %team, i64 $count$
+  %codes.at = getelementptr i8, ptr %team, i64 $codes$
   %sleepers = getelementptr i8, ptr %team, i64 $sleepers$
+  %wakes.at = getelementptr i8, ptr %team, i64 $wakes$
   %looking.at = getelementptr i8, ptr %team, i64 $looking$
   %mutex = getelementptr i8, ptr %team, i64 $mutex$
   %change = getelementptr i8, ptr %team, i64 $change$
@@ -84,14 +46,13 @@ start:
   call void @enlist(ptr %team)
   br label %idle
 idle:
-  %seen = phi i64 [ 0, %start ], [ %current, %leave ]
   %since = call i64 @now()
   br label %look
 look:
   %turn = phi i64 [ 0, %idle ], [ %following, %rest ], [ %following, %ask ]
-  %found = load atomic i64, ptr %generation acquire, align 8
-  %is.new = icmp ne i64 %found, %seen
-  br i1 %is.new, label %enter, label %rest
+  %found = load atomic i64, ptr %state monotonic, align 8
+  %is.open = call i1 @is_open(i64 %found)
+  br i1 %is.open, label %join, label %rest
 rest:
   $pause$
   %following = add i64 %turn, 1
@@ -106,35 +67,60 @@ ask:
 sleep:
   call i32 @rho_pthread_mutex_lock(ptr %mutex)
   atomicrmw add ptr %sleepers, i64 1 seq_cst
-  br label %asleep
-asleep:
-  %still = load atomic i64, ptr %generation seq_cst, align 8
-  %is.still = icmp eq i64 %still, %seen
-  br i1 %is.still, label %wait, label %awake
+  %wakes = load i64, ptr %wakes.at
+  %last = load atomic i64, ptr %state seq_cst, align 8
+  %is.last.open = call i1 @is_open(i64 %last)
+  br i1 %is.last.open, label %awake, label %wait
 wait:
   call i32 @rho_pthread_cond_wait(ptr %change, ptr %mutex)
-  br label %asleep
+  %wakes.now = load i64, ptr %wakes.at
+  %is.still = icmp eq i64 %wakes.now, %wakes
+  br i1 %is.still, label %wait, label %awake
 awake:
   atomicrmw sub ptr %sleepers, i64 1 seq_cst
   call i32 @rho_pthread_mutex_unlock(ptr %mutex)
-  br label %enter
-enter:
-  %current = load atomic i64, ptr %generation seq_cst, align 8
-  %others = atomicrmw add ptr %inside, i64 1 seq_cst
-  %open = load atomic i64, ptr %open.at seq_cst, align 8
-  %is.open = icmp ne i64 %open, 0
-  br i1 %is.open, label %count, label %leave
-count:
-  %allowed = load i64, ptr %allowed.at
-  %is.allowed = icmp ult i64 %others, %allowed
-  br i1 %is.allowed, label %join, label %leave
-join:
-  %joined.at = getelementptr i8, ptr %team, i64 $joined$
-  atomicrmw add ptr %joined.at, i64 1 seq_cst
-  call void @work(ptr %team, i1 true)
-  br label %leave
-leave:
-  atomicrmw sub ptr %inside, i64 1 seq_cst
   br label %idle
+join:
+  %wish = add i64 %found, $coming.in$
+  %swapped = cmpxchg ptr %state, i64 %found, i64 %wish seq_cst monotonic
+  %is.in = extractvalue { i64, i1 } %swapped, 1
+  br i1 %is.in, label %in, label %idle
+in:
+  %kernel = load ptr, ptr %kernel.at
+  %blocks = load ptr, ptr %blocks.at
+  %pitch = load i64, ptr %pitch.at
+  %count = load i64, ptr %count.at
+  %codes = load ptr, ptr %codes.at
+  %final = sub i64 %count, 1
+  br label %piece
+piece:
+  %taken = phi i64 [ %found, %in ], [ %taken.next, %fine ]
+  %before = and i64 %taken, 4294967295
+  %place = sub i64 %final, %before
+  %offset = mul i64 %place, %pitch
+  %block = getelementptr i8, ptr %blocks, i64 %offset
+  %code = call i64 %kernel(ptr %block)
+  %is.fine = icmp eq i64 %code, 0
+  br i1 %is.fine, label %fine, label %failed
+failed:
+  %code.at = getelementptr i64, ptr %codes, i64 %place
+  store i64 %code, ptr %code.at
+  br label %fine
+fine:
+  %taken.next = atomicrmw add ptr %state, i64 $from.back$ seq_cst
+  %is.piece = icmp sgt i64 %taken.next, $none.left$
+  br i1 %is.piece, label %piece, label %leave
+leave:
+  atomicrmw add ptr %state, i64 $place$ seq_cst
+  br label %idle
+}
+
+; Has a launch pieces left, and room for one more helper?
+define internal i1 @is_open(i64 %state) alwaysinline {
+  %is.left = icmp sgt i64 %state, $none.left$
+  %room = and i64 %state, $places$
+  %is.room = icmp ne i64 %room, 0
+  %both = and i1 %is.left, %is.room
+  ret i1 %both
 }
 """

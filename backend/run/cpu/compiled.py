@@ -266,7 +266,7 @@ class CompiledRun:
                 continue
             runs = self.threads if inner and nest.form is not Form.MAP else wanted
             step = -(-size // (runs * grain)) * grain
-            starts = list(range(0, size, step))
+            starts = policy.starts(size, step, self.threads, work) if runs == wanted else list(range(0, size, step))
             if inner and nest.form is not Form.MAP:
                 starts = [start for start in starts if not start or size - start >= lanes]
                 if len(starts) > 1 and step < lanes:
