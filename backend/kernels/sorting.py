@@ -1,121 +1,216 @@
-"""What sorting does beside NumPy's sort of words, as LLVM text.
+"""Sorts and stable grades of vectors as LLVM text: what is done with parts (`dealing`), or with short vectors as a whole.
 
-SPAN: of the keys of items (`run.cpu.library.keys`: integers in the order of the items) the least, the greatest, and the bits in
-which any differs from the first.  WORDS: the keys from the least on, cut and moved up, each with its position below.  ALIKE: how
-many sorted words differ from the one before in the position only.  UP and DOWN merge two sorted runs of nearly one length from
-both ends, each as many as the shorter has, so that neither run ends before; UP one more where the lengths differ (by one).
-Of equal items those of the first run come first.  These runs are of words, compared as bits.  ITEMS merges two runs of items
-(neither is empty, no NaN is among them), compared as numbers, from both ends in one loop, since neither end has to wait for the
-other; what is left between, where the lengths differ, one by one.
+SPAN: from the keys of items (`run.cpu.library.keys`: integers in the order of the items) how words of key and position are made
+(Note [Words]).  SORT: the items of one part, by a sorting function (NumPy's).  ORDER: the words of one part by such a function,
+then the positions left alone; where bits of keys were lost, words that are alike but for the position are put in the order of
+their keys before.  SETTLE: what a sort leaves open: NaN last, zeros of both signs in their order, the reverse of all this.
+SORTED and GRADED: all of it, for a vector in one part.  ROWS: GRADED for each row of a matrix.
 
-Words of SPAN: items, their address, the result (three words).  Of WORDS: items, their address, the number of the first, the least
-key, bits cut, bits moved up, the result.  Of ALIKE: words, their address, bits of a position, the result.  Of the others: the
-addresses of the runs, their lengths, the result.
+Note [Arguments].  All forms, and those of `dealing`, have the same words, and take what they need: items; the address of the
+items; the number of the first of them; the sorting function; the address of the results; the number of the last result; the
+address of notes; pieces; the number of a piece or part.  So one launch after the other is bound once for vectors of one length.
+Of ROWS: items of a row, of which there are `pieces`.
 
-Neighbours: `store` (compiles it), `backend.run.cpu.sorting` (calls it).
+Note [Notes].  64-bit words that one step leaves to the next: pivots, then `Moves`, then for each piece how many of its items are
+below each pivot (in as many words as there are parts, the last for all of them), then the sample.
+
+Note [Words].  The least key is taken off, low bits that are 0 in all keys are cut, the position is put below.  Where there is no
+room for it more low bits are cut, and lost.
+
+Note [Long repairs].  ORDER moves words back one by one, and gives up (returns 1) once that has taken `PATIENCE` moves an item:
+others know what to do with long runs whose keys are alike in their high bits alone.  Positions are at most the last one whatever
+another thread does to the items meanwhile.
+
+Neighbours: `dealing`, `settling`; `store` (compiles it), `backend.run.cpu.sorting` (calls it).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import Final
+from enum import Enum, IntEnum
+from typing import Final, NamedTuple
 
 from ...typechecker.elements import Kind
 from .llvm_text import function_text
 from .scalar_text import Vectors
+from .settling import settle
 from .writer import Writer
+
+PATIENCE: Final = 8
+MOST_PARTS: Final = 8
+SORTED_KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32})
+"""Of which items are sorted by kernels."""
+
+
+class Moves(IntEnum):
+    """Where notes say how words are made."""
+
+    LEAST = MOST_PARTS
+    CUT = MOST_PARTS + 1
+    UP = MOST_PARTS + 2
+    LOST = MOST_PARTS + 3
+
+
+HEAD: Final = 16
+"""Words of notes before those of pieces."""
 
 
 class Form(Enum):
     """See the module."""
 
     SPAN = "span"
-    WORDS = "words"
-    ALIKE = "alike"
-    UP = "up"
-    DOWN = "down"
-    ITEMS = "items"
+    SORT = "sort"
+    ORDER = "order"
+    SETTLE = "settle"
+    SORTED = "sorted"
+    GRADED = "graded"
+    ROWS = "rows"
 
 
-_WORDS: Final = {Form.SPAN: "ipp", Form.WORDS: "ipiiiip", Form.ALIKE: "ipip"}
-"""Which are addresses."""
-_MERGED: Final = "ppiip"
-_TYPES: Final = {Kind.F64: "double", Kind.F32: "float", Kind.I64: "i64", Kind.I32: "i32"}
-MERGED_KINDS: Final = frozenset(_TYPES)
-"""Of which items are merged."""
+class Words(NamedTuple):
+    """Note [Arguments]."""
+
+    length: str
+    items: str
+    first: str
+    function: str
+    target: str
+    last: str
+    notes: str
+    pieces: str
+    number: str
+
+
+WORDS: Final = len(Words._fields)
+ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_PLACE = 1, 3, 4, 6
+_ADDRESSES: Final = frozenset({ITEMS_PLACE, FUNCTION_PLACE, TARGET_PLACE, NOTES_PLACE})
 
 
 @dataclass(frozen=True, slots=True)
 class Sorting:
-    """`kind`: of the items; I64 of words, which are compared as bits."""
+    """`kind`: of the items.  `parts`: of which one is sorted."""
 
     form: Form
     kind: Kind
     lanes: int = 1
     descending: bool = False
+    parts: int = 1
 
     def text(self) -> str:
-        writing = _Writing(self)
+        w = Writer()
+        w.label("start")
+        words = words_of(w)
+        writing = _Writing(self, w, words)
         match self.form:
             case Form.SPAN:
-                writing.span()
-            case Form.WORDS:
-                writing.packed()
-            case Form.ALIKE:
-                writing.alike()
-            case Form.UP:
-                writing.up()
-            case Form.DOWN:
-                writing.down()
-            case Form.ITEMS:
-                writing.items()
-        writing.w.do("ret i64 0")
-        return function_text(writing.w, ["entry:", "  br label %start", *writing.w.lines])
+                writing.span(words.length, words.items, words.notes)
+            case Form.SORT:
+                start, count = part_of(w, words, self.parts)
+                call_sort(w, words.function, w.at(words.target, w.word("mul", start, self.kind.bytes)), count)
+            case Form.ORDER:
+                start, count = part_of(w, words, self.parts)
+                writing.ordered(count, writing.at(words.target, start), words.items, words.last)
+            case Form.SETTLE:
+                settle(w, self.kind, self.descending, words.length, words.items, words.target)
+            case Form.SORTED:
+                length = w.word("mul", words.length, self.kind.bytes)
+                w.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
+                w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {words.target}, ptr {words.items}, i64 {length}, i1 false)")
+                call_sort(w, words.function, words.target, words.length)
+                settle(w, self.kind, self.descending, words.length, words.items, words.target)
+            case Form.GRADED:
+                writing.graded(words.length, words.items, words.target)
+            case Form.ROWS:
+                writing.rows()
+        w.do("ret i64 0")
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+
+def words_of(w: Writer) -> Words:
+    """The words of an argument block."""
+    words = []
+    for place in range(WORDS):
+        address = w.let(f"getelementptr i64, ptr %words, i64 {place}")
+        words.append(w.let(f"load {'ptr' if place in _ADDRESSES else 'i64'}, ptr {address}, align 8"))
+    return Words(*words)
+
+
+def note(w: Writer, notes: str, place: int) -> str:
+    return w.let(f"load i64, ptr {w.at(notes, 8 * place)}, align 8")
+
+
+def below(w: Writer, words: Words, parts: int, pieces: str, part: int | str) -> str:
+    """How many items of the first pieces are in parts before this one: none before the first."""
+    column = w.word("sub", part, 1)
+    loop = w.begin(0, pieces, 1, [("i64", "0")])
+    place = w.word("add", w.word("add", w.word("mul", loop.index, parts), column), HEAD)
+    found = w.let(f"load i64, ptr {w.at(words.notes, w.word('mul', place, 8))}, align 8")
+    w.end(loop, [w.word("add", loop.carried[0], found)])
+    return loop.carried[0]
+
+
+def part_of(w: Writer, words: Words, parts: int) -> tuple[str, str]:
+    """Where the part of this number begins, and its items."""
+    if parts == 1:
+        return "0", words.length
+    none = w.test("eq", words.number, 0)
+    start = below(w, words, parts, w.let(f"select i1 {none}, i64 0, i64 {words.pieces}"), words.number)
+    stop = below(w, words, parts, words.pieces, w.word("add", words.number, 1))
+    return start, w.word("sub", stop, start)
+
+
+def call_sort(w: Writer, function: str, address: str, count: str) -> None:
+    """NumPy's sorting functions take the address, the number of items, and an array that numbers do not need."""
+    w.do(f"call i32 {function}(ptr {address}, i64 {count}, ptr null)")
+
+
+def key_of(v: Vectors, kind: Kind, descending: bool, base: str, place: str) -> str:
+    """The keys of the items from a place on, as i64."""
+    w = v.w
+    x = w.let(f"load {v.stored(kind)}, ptr {w.at(base, w.word('mul', place, kind.bytes))}, align 1")
+    if not kind.is_float:
+        wide = x
+        if kind is not Kind.I64:
+            sign = "sext" if kind is Kind.I32 else "zext"
+            wide = w.let(f"{sign} {v.stored(kind)} {x} to {v.type(Kind.I64)}")
+        return v.binary("xor", Kind.I64, wide, v.constant(Kind.I64, -1)) if descending else wide
+    integer = Kind.I64 if kind is Kind.F64 else Kind.I32
+    top = v.constant(integer, (1 << (8 * kind.bytes - 1)) - 1)
+    bits = v.cast("bitcast", kind, integer, v.binary("fadd", kind, x, v.constant(kind, 0.0)))
+    sign = v.binary("ashr", integer, bits, v.constant(integer, 8 * kind.bytes - 1))
+    ordered = v.binary("xor", integer, bits, v.binary("and", integer, sign, top))
+    if descending:
+        ordered = v.binary("xor", integer, ordered, v.constant(integer, -1))
+    ordered = v.choose(integer, v.compare("uno", kind, x, x), top, ordered)
+    return ordered if integer is Kind.I64 else v.cast("sext", integer, Kind.I64, ordered)
+
+
+def word_of(v: Vectors, key: str, place: str, least: str, cut: str, up: str) -> str:
+    """A key as a word (Note [Words]), with the position (of the first lane) below."""
+    key = v.binary("sub", Kind.I64, key, v.splat(Kind.I64, least))
+    key = v.binary("shl", Kind.I64, v.binary("lshr", Kind.I64, key, v.splat(Kind.I64, cut)), v.splat(Kind.I64, up))
+    places = v.splat(Kind.I64, place)
+    if v.lanes > 1:
+        places = v.binary("add", Kind.I64, places, v.counting())
+    return v.binary("or", Kind.I64, key, places)
 
 
 class _Writing:
-    def __init__(self, code: Sorting) -> None:
-        self.code, self.w = code, Writer()
-        self.one, self.v = Vectors(self.w, 1), Vectors(self.w, code.lanes)
-        self.w.label("start")
-        self.words = [
-            self.word(place, "ptr" if row == "p" else "i64") for place, row in enumerate(_WORDS.get(code.form, _MERGED))
-        ]
-        self.type, self.bytes = _TYPES.get(code.kind, "i64"), code.kind.bytes
-
-    def word(self, place: int, type: str) -> str:
-        address = self.w.let(f"getelementptr i64, ptr %words, i64 {place}")
-        return self.w.let(f"load {type}, ptr {address}, align 8")
-
-    def at(self, base: str, place: str, bytes: int) -> str:
-        return self.w.at(base, self.w.word("mul", place, bytes))
-
-    # ------------------------------------------------------------------------------------------- keys
+    def __init__(self, code: Sorting, w: Writer, words: Words) -> None:
+        self.code, self.w, self.words = code, w, words
+        self.one, self.v = Vectors(w, 1), Vectors(w, code.lanes)
 
     def key(self, v: Vectors, base: str, place: str) -> str:
-        """The keys of the items from a place on, as i64."""
-        kind, w = self.code.kind, self.w
-        x = v.load(kind, self.at(base, place, kind.bytes))
-        if not kind.is_float:
-            wide = x
-            if kind is not Kind.I64:
-                sign = "sext" if kind is Kind.I32 else "zext"
-                wide = w.let(f"{sign} {v.type(kind)} {x} to {v.type(Kind.I64)}")
-            return v.binary("xor", Kind.I64, wide, v.constant(Kind.I64, -1)) if self.code.descending else wide
-        integer = Kind.I64 if kind is Kind.F64 else Kind.I32
-        top = v.constant(integer, (1 << (8 * kind.bytes - 1)) - 1)
-        bits = v.cast("bitcast", kind, integer, v.binary("fadd", kind, x, v.constant(kind, 0.0)))
-        sign = v.binary("ashr", integer, bits, v.constant(integer, 8 * kind.bytes - 1))
-        ordered = v.binary("xor", integer, bits, v.binary("and", integer, sign, top))
-        if self.code.descending:
-            ordered = v.binary("xor", integer, ordered, v.constant(integer, -1))
-        ordered = v.choose(integer, v.compare("uno", kind, x, x), top, ordered)
-        return ordered if integer is Kind.I64 else v.cast("sext", integer, Kind.I64, ordered)
+        return key_of(v, self.code.kind, self.code.descending, base, place)
 
-    def span(self) -> None:
+    def at(self, base: str, place: str) -> str:
+        return self.w.at(base, self.w.word("mul", place, 8))
+
+    # ------------------------------------------------------------------------------------------ words
+
+    def span(self, count: str, items: str, notes: str) -> None:
+        """Of `count` items; positions are below `last`."""
         w, v, one, lanes = self.w, self.v, self.one, self.code.lanes
-        count, items, result = self.words
         type, narrow = v.type(Kind.I64), one.type(Kind.I64)
         first = w.let(f"extractelement {narrow} {self.key(one, items, '0')}, i64 0")
         wide = v.splat(Kind.I64, first)
@@ -130,144 +225,130 @@ class _Writing:
         single = one.splat(Kind.I64, first)
         rest = w.begin(whole, count, 1, starts)
         w.end(rest, self._spanned(one, rest.carried, self.key(one, items, rest.index), single))
-        for place, value in enumerate(rest.carried):
-            one.store(Kind.I64, value, w.at(result, 8 * place))
+        low, high, bits = (w.let(f"extractelement {narrow} {value}, i64 0") for value in rest.carried)
+        w.declarations["declare i64 @llvm.ctlz.i64(i64, i1 immarg)"] = None
+        w.declarations["declare i64 @llvm.cttz.i64(i64, i1 immarg)"] = None
+        used = w.word("sub", 64, w.let(f"call i64 @llvm.ctlz.i64(i64 {w.word('sub', high, low)}, i1 false)"))
+        trailing = w.let(f"call i64 @llvm.cttz.i64(i64 {bits}, i1 false)")
+        idle = w.let(f"select i1 {w.test('eq', bits, 0)}, i64 0, i64 {trailing}")
+        up = w.word("sub", 64, w.let(f"call i64 @llvm.ctlz.i64(i64 {self.words.last}, i1 false)"))
+        over = w.word("sub", w.word("add", used, up), w.word("add", idle, 64))
+        lost = w.call("i64", "llvm.smax.i64", ("i64", over), ("i64", "0"))
+        cut = w.smaller(w.word("add", idle, lost), 63)
+        for place, value in ((Moves.LEAST, low), (Moves.CUT, cut), (Moves.UP, up), (Moves.LOST, lost)):
+            w.do(f"store i64 {value}, ptr {w.at(notes, 8 * place)}, align 8")
 
     def _spanned(self, v: Vectors, found: tuple[str, ...], key: str, first: str) -> list[str]:
         least, most, bits = found
         changed = v.binary("or", Kind.I64, bits, v.binary("xor", Kind.I64, key, first))
         return [v.intrinsic("smin", Kind.I64, least, key), v.intrinsic("smax", Kind.I64, most, key), changed]
 
-    def packed(self) -> None:
+    def graded(self, count: str, items: str, target: str) -> None:
+        self.span(count, items, self.words.notes)
+        self._packed(count, items, target)
+        self.ordered(count, target, items, self.words.last)
+
+    def rows(self) -> None:
+        """How words are made is found for all rows at once."""
+        w, words = self.w, self.words
+        self.span(w.word("mul", words.length, words.pieces), words.items, words.notes)
+        loop = w.begin(0, words.pieces)
+        start = w.word("mul", loop.index, words.length)
+        own, target = w.at(words.items, w.word("mul", start, self.code.kind.bytes)), self.at(words.target, start)
+        self._packed(words.length, own, target)
+        self.ordered(words.length, target, own, words.last)
+        w.end(loop)
+
+    def _packed(self, count: str, items: str, target: str) -> None:
         w, lanes = self.w, self.code.lanes
-        count, items, first, low, cut, up, result = self.words
+        moves = [note(w, self.words.notes, place) for place in (Moves.LEAST, Moves.CUT, Moves.UP)]
         whole = w.word("and", count, -lanes)
         for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, count, 1)):
-            numbers = [v.splat(Kind.I64, number) for number in (low, cut, up)]
             loop = w.begin(start, stop, step)
-            key = v.binary("sub", Kind.I64, self.key(v, items, loop.index), numbers[0])
-            key = v.binary("shl", Kind.I64, v.binary("lshr", Kind.I64, key, numbers[1]), numbers[2])
-            place = v.splat(Kind.I64, w.word("add", first, loop.index))
-            if step > 1:
-                place = v.binary("add", Kind.I64, place, v.counting())
-            v.store(Kind.I64, v.binary("or", Kind.I64, key, place), self.at(result, loop.index, 8))
+            v.store(Kind.I64, word_of(v, self.key(v, items, loop.index), loop.index, *moves), self.at(target, loop.index))
             w.end(loop)
 
-    def alike(self) -> None:
+    # ------------------------------------------------------------------------------------------ order
+
+    def ordered(self, count: str, words: str, items: str, last: str) -> None:
+        """Sorted, runs of words that are alike repaired where bits are lost, the positions left."""
         w, lanes = self.w, self.code.lanes
-        count, items, bits, result = self.words
-        pairs = w.word("sub", count, 1)
-        whole = w.word("and", pairs, -lanes)
-        total = "0"
-        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, pairs, 1)):
-            limit = v.splat(Kind.I64, w.word("shl", 1, bits))
-            loop = w.begin(start, stop, step, [("i64", total)])
-            address = self.at(items, loop.index, 8)
-            changed = v.binary("xor", Kind.I64, v.load(Kind.I64, address), v.load(Kind.I64, w.at(address, 8)))
-            same = w.let(f"zext <{step} x i1> {v.compare('ult', Kind.I64, changed, limit)} to <{step} x i64>")
-            added = w.call("i64", f"llvm.vector.reduce.add.v{step}i64", (f"<{step} x i64>", same))
-            w.end(loop, [w.word("add", loop.carried[0], added)])
-            total = loop.carried[0]
-        w.do(f"store i64 {total}, ptr {result}, align 8")
-
-    # ------------------------------------------------------------------------------------------ merge
-
-    def up(self) -> None:
-        """From the least on."""
-        w = self.w
-        first, second, first_length, second_length, result = self.words
-        shorter = w.smaller(first_length, second_length)
-        steps = w.begin(0, shorter, 1, [("i64", "0")])
-        taken = steps.carried[0]
-        other = w.word("sub", steps.index, taken)
-        x, y = self.item(first, taken), self.item(second, other)
-        later = self.less(y, x)
-        self.put(w.let(f"select i1 {later}, {self.type} {y}, {self.type} {x}"), self.at(result, steps.index, self.bytes))
-        w.end(steps, [w.word("add", taken, w.let(f"zext i1 {w.let(f'xor i1 {later}, true')} to i64"))])
-        taken = steps.carried[0]
-        other = w.word("sub", shorter, taken)
-        more, none, one, two, both, ready = (w.new_label() for _ in range(6))
-        w.branch(w.test("ne", first_length, second_length), more, none)
-        w.label(more)
-        w.branch(w.test("uge", taken, first_length), two, both)
-        w.label(both)
-        ask = w.new_label()
-        w.branch(w.test("uge", other, second_length), one, ask)
-        w.label(ask)
-        w.branch(self.less(self.item(second, other), self.item(first, taken)), two, one)
-        w.label(one)
-        self.put(self.item(first, taken), self.at(result, shorter, self.bytes))
-        w.jump(ready)
-        w.label(two)
-        self.put(self.item(second, other), self.at(result, shorter, self.bytes))
+        call_sort(w, self.words.function, words, count)
+        repair, ready = w.new_label(), w.new_label()
+        limit = w.word("shl", 1, note(w, self.words.notes, Moves.UP))
+        mask = w.word("sub", limit, 1)
+        loses = w.test("ne", note(w, self.words.notes, Moves.LOST), 0)
+        w.branch(w.let(f"and i1 {loses}, {w.test('ugt', count, 1)}"), repair, ready)
+        w.label(repair)
+        self._repaired(count, words, items, (last, limit, mask))
         w.jump(ready)
         w.label(ready)
-        w.jump(none)
-        w.label(none)
+        whole = w.word("and", count, -lanes)
+        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, count, 1)):
+            masks, most = v.splat(Kind.I64, mask), v.splat(Kind.I64, last)
+            loop = w.begin(start, stop, step)
+            address = self.at(words, loop.index)
+            place = v.binary("and", Kind.I64, v.load(Kind.I64, address), masks)
+            v.store(Kind.I64, v.intrinsic("umin", Kind.I64, place, most), address)
+            w.end(loop)
 
-    def down(self) -> None:
-        """From the greatest on."""
-        w = self.w
-        first, second, first_length, second_length, result = self.words
-        last, first_last, second_last = (
-            w.word("sub", length, 1) for length in (w.word("add", first_length, second_length), first_length, second_length)
-        )
-        steps = w.begin(0, w.smaller(first_length, second_length), 1, [("i64", "0")])
-        taken = steps.carried[0]
-        x = self.item(first, w.word("sub", first_last, taken))
-        y = self.item(second, w.word("sub", second_last, w.word("sub", steps.index, taken)))
-        later = self.less(y, x)
-        self.put(w.let(f"select i1 {later}, {self.type} {x}, {self.type} {y}"),
-                 self.at(result, w.word("sub", last, steps.index), self.bytes))  # fmt: skip
-        w.end(steps, [w.word("add", taken, w.let(f"zext i1 {later} to i64"))])
+    def _repaired(self, count: str, words: str, items: str, bounds: tuple[str, str, str]) -> None:
+        """Each word goes back over those alike with greater keys; see Note [Long repairs]."""
+        w, lanes = self.w, self.code.lanes
+        pairs = w.word("sub", count, 1)
+        whole = w.word("and", pairs, -lanes)
+        left = w.word("mul", count, PATIENCE)
+        for v, start, stop, step in ((self.v, "0", whole, lanes), (self.one, whole, pairs, 1)):
+            bound = v.splat(Kind.I64, bounds[1])
+            loop = w.begin(start, stop, step, [("i64", left)])
+            address = self.at(words, loop.index)
+            changed = v.binary("xor", Kind.I64, v.load(Kind.I64, address), v.load(Kind.I64, w.at(address, 8)))
+            alike = v.compare("ult", Kind.I64, changed, bound)
+            some = w.call("i1", f"llvm.vector.reduce.or.v{step}i1", (f"<{step} x i1>", alike))
+            settle_some, going, before = w.new_label(), w.new_label(), w.block
+            w.branch(some, settle_some, going)
+            w.label(settle_some)
+            inner = w.begin(loop.index, w.word("add", loop.index, step), 1, [("i64", loop.carried[0])])
+            after = self._moved_back(w.word("add", inner.index, 1), words, items, bounds, inner.carried[0])
+            w.end(inner, [after])
+            settled = inner.exit
+            w.jump(going)
+            w.label(going)
+            w.end(loop, [w.let(f"phi i64 [ {loop.carried[0]}, %{before} ], [ {inner.carried[0]}, %{settled} ]")])
+            left = loop.carried[0]
 
-    def items(self) -> None:
-        """From both ends at once."""
-        w = self.w
-        first, second, first_length, second_length, result = self.words
-        shorter = w.smaller(first_length, second_length)
-        total = w.word("add", first_length, second_length)
-        last, first_last, second_last = (w.word("sub", length, 1) for length in (total, first_length, second_length))
-        steps = w.begin(0, shorter, 1, [("i64", "0"), ("i64", "0")])
-        low, high = steps.carried
-        x, y = self.item(first, low), self.item(second, w.word("sub", steps.index, low))
-        above_x = self.item(first, w.word("sub", first_last, high))
-        above_y = self.item(second, w.word("sub", second_last, w.word("sub", steps.index, high)))
-        later, above = self.less(y, x), self.less(above_y, above_x)
-        self.put(w.let(f"select i1 {later}, {self.type} {y}, {self.type} {x}"), self.at(result, steps.index, self.bytes))
-        self.put(w.let(f"select i1 {above}, {self.type} {above_x}, {self.type} {above_y}"),
-                 self.at(result, w.word("sub", last, steps.index), self.bytes))  # fmt: skip
-        taken = w.let(f"zext i1 {w.let(f'xor i1 {later}, true')} to i64")
-        w.end(steps, [w.word("add", low, taken), w.word("add", high, w.let(f"zext i1 {above} to i64"))])
-        low, high = steps.carried
-        ahead = w.word("sub", shorter, low)
-        first_end = w.word("sub", first_length, high)
-        second_end = w.word("sub", second_length, w.word("sub", shorter, high))
-        first_most, second_most = (w.word("sub", end, 1) for end in (first_end, second_end))
-        left = w.word("sub", total, w.word("mul", shorter, 2))
-        rest = w.begin(0, left, 1, [("i64", low), ("i64", ahead)])
-        low, ahead = rest.carried
-        is_first, is_second = w.test("ult", low, first_end), w.test("ult", ahead, second_end)
-        x = self.item(first, self.within(low, first_most))
-        y = self.item(second, self.within(ahead, second_most))
-        wins = w.let(f"and i1 {is_second}, {self.less(y, x)}")
-        later = w.let(f"select i1 {is_first}, i1 {wins}, i1 true")
-        spot = self.at(result, w.word("add", shorter, rest.index), self.bytes)
-        self.put(w.let(f"select i1 {later}, {self.type} {y}, {self.type} {x}"), spot)
-        step = w.let(f"zext i1 {later} to i64")
-        w.end(rest, [w.word("add", low, w.word("xor", step, 1)), w.word("add", ahead, step)])
+    def _moved_back(self, place: str, words: str, items: str, bounds: tuple[str, str, str], left: str) -> str:
+        """The word at a place goes back; how many moves are left."""
+        w, limit = self.w, bounds[1]
+        own = w.let(f"load i64, ptr {self.at(words, place)}, align 8")
+        head, alike, compare, move, out, late, goes = (w.new_label() for _ in range(7))
+        key = self._one_key(items, own, bounds)
+        start = w.block
+        w.jump(head)
+        w.label(head)
+        at, at_line = w.fresh(), w.hole()
+        rest, rest_line = w.fresh(), w.hole()
+        w.branch(w.test("eq", at, 0), out, alike)
+        w.label(alike)
+        before = w.word("sub", at, 1)
+        other = w.let(f"load i64, ptr {self.at(words, before)}, align 8")
+        w.branch(w.test("ult", w.word("xor", other, own), limit), compare, out)
+        w.label(compare)
+        w.branch(w.test("sgt", self._one_key(items, other, bounds), key), move, out)
+        w.label(move)
+        w.do(f"store i64 {other}, ptr {self.at(words, at)}, align 8")
+        less = w.word("sub", rest, 1)
+        w.branch(w.test("eq", less, 0), late, goes)
+        w.label(late)
+        w.do("ret i64 1")
+        w.label(goes)
+        w.jump(head)
+        w.fill(at_line, f"{at} = phi i64 [ {place}, %{start} ], [ {before}, %{goes} ]")
+        w.fill(rest_line, f"{rest} = phi i64 [ {left}, %{start} ], [ {less}, %{goes} ]")
+        w.label(out)
+        w.do(f"store i64 {own}, ptr {self.at(words, at)}, align 8")
+        return rest
 
-    def within(self, place: str, most: str) -> str:
-        """A place of an item that there is, where `place` is at most one too far."""
-        return self.w.call("i64", "llvm.smax.i64", ("i64", self.w.smaller(place, most)), ("i64", "0"))
-
-    def item(self, base: str, place: str) -> str:
-        return self.w.let(f"load {self.type}, ptr {self.at(base, place, self.bytes)}, align 1")
-
-    def put(self, value: str, address: str) -> None:
-        self.w.do(f"store {self.type} {value}, ptr {address}, align 1")
-
-    def less(self, x: str, y: str) -> str:
-        if self.code.form in (Form.UP, Form.DOWN):
-            return self.w.test("ult", x, y)
-        return self.w.let(f"{'fcmp olt' if self.code.kind.is_float else 'icmp slt'} {self.type} {x}, {y}")
+    def _one_key(self, items: str, word: str, bounds: tuple[str, str, str]) -> str:
+        place = self.w.smaller(self.w.word("and", word, bounds[2]), bounds[0])
+        return self.w.let(f"extractelement <1 x i64> {self.key(self.one, items, place)}, i64 0")

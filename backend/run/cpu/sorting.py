@@ -1,210 +1,228 @@
-"""Stable grades and sorts of vectors through kernels, on the team.
+"""Stable grades and sorts of vectors through kernels, on the team, within the memory of their results.
 
-A grade sorts words of key and position (`library.keys`, Note [Stable order]); kernels make the words and look for ties.  Large
-vectors are sorted in parts, each by NumPy on a thread of its own, and merged two by two, from both ends at once.
+A vector is sorted in one part, or its items (of a grade: words of key and position) are dealt into as many parts as there are
+threads, and each part is sorted where it lies, by NumPy's own function for its type.  That is a fixed sequence of launches for
+vectors of one length, which native helpers do: they hold no lock and stay off the caller's processor.
 
-Neighbours: `kernels.sorting` (the text), `library.keys` (the same on NumPy), `library.compiled` (asks).
+Neighbours: `kernels.sorting` and `dealing` (the text); `library.keys` and `grading` (on NumPy); `library.compiled` (asks).
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from ....typechecker.elements import Kind
 from ...kernels import policy
+from ...kernels.dealing import Dealing, Stage
 from ...kernels.llvm_leaf import is_installed
-from ...kernels.sorting import MERGED_KINDS, Form, Sorting
-from ...kernels.store import address_of
-from ..pool import room, trim
+from ...kernels.sorting import (
+    HEAD,
+    ITEMS_PLACE,
+    MOST_PARTS,
+    NOTES_PLACE,
+    SORTED_KINDS,
+    TARGET_PLACE,
+    WORDS,
+    Form,
+    Sorting,
+)
+from ...kernels.store import Code, address_of
+from ..native import native
+from ..pool import room
 from ..team import run_boxes
-from .compiled import CALL, vector_bytes
+from .compiled import CALL, SHORT_CALL, vector_bytes
 from .kinds import DTYPES, NumArray
-from .library.keys import order_columns, repaired
+from .launching import UNLOCKED_NANOSECONDS, Block, Launch, words_of
+from .numpy_sorts import numpy_sort
 
-LEAST: Final = 1 << 13
-_PARTED: Final = 1 << 17
-"""Items from which a sort is cut in parts."""
-_MOST_PARTS: Final = 8
+_LEAST: Final = {True: 1 << 9, False: 1 << 13}
+"""Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
+_PARTED: Final = 1 << 15
+"""Items from which a vector is cut in parts."""
+_SPARE: Final = 1 << 19
+"""Items from which there are two parts a thread, so that a thread that is put aside has less to do."""
+_LONG: Final = 1 << 22
+"""Items of a thread in a launch at most, while there may be more parts: interrupts are heard between launches."""
 _MOST: Final = 1 << 31
-_SAVED: Final = 6.0
+_SAVED: Final = {True: 6.0, False: 2.0}
+"""Nanoseconds an item over NumPy, of grades and of sorts."""
+_SAVED_CALLS: Final = 10_000.0
+_PIECES: Final = 2
+"""Pieces a thread, of what is dealt."""
+_SAMPLE: Final = 256
+"""Items of a sample for each part."""
+_WORK: Final = {Stage.SAMPLE: 0.0, Stage.TALLY: 0.4, Stage.DEAL: 1.0}
+_SORTING: Final = {8: 7.0, 4: 3.5}
+"""Nanoseconds an item, roughly; of a sort by its bytes."""
+_WAKING: Final = 60_001.0
+"""Added to what comes first: helpers that are awake for it are there for the sort."""
+_PUSHED: Final = 64
+"""Bytes of the vectors whose items a processor can push together."""
 _KINDS: Final = frozenset({Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL, Kind.CHAR})
+_MOST_KEPT: Final = 64
+_BASES: Final = 3
+"""Items, results, notes."""
 
 
-def _is_asked(items: NumArray, kind: Kind) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """`keyed`: a grade.  `rows`: of a matrix, each on its own; else 0."""
+
+    kind: Kind
+    keyed: bool
+    descending: bool
+    count: int
+    threads: int
+    rows: int = 0
+
+    def parts(self) -> int:
+        """As many as threads, or more if they would be long."""
+        if self.threads < 2 or self.rows or self.count < max(_PARTED, 2):
+            return 1
+        each = max(1 if self.count < _SPARE else 2, -(-self.count // (self.threads * _LONG)))
+        return min(MOST_PARTS, self.threads * each, self.count)
+
+    def together(self, parts: int) -> int:
+        """How many of them are sorted in one launch."""
+        return parts if self.count <= self.threads * _LONG else min(parts, self.threads)
+
+    def steps(self, parts: int) -> list[Code]:
+        """What is called, one after the other."""
+        kind, down, bytes = self.kind, self.descending, 8 if self.keyed else self.kind.bytes
+        lanes = max(1, vector_bytes() // bytes)
+        if parts == 1:
+            form = Form.ROWS if self.rows else Form.GRADED if self.keyed else Form.SORTED
+            return [Sorting(form, kind, lanes if self.keyed else 1, down)]
+        down = down and self.keyed
+        dealt = [
+            Dealing(Stage.SAMPLE, kind, parts, self.keyed, 1, down), Dealing(Stage.TALLY, kind, parts, self.keyed, lanes, down),
+            Dealing(Stage.DEAL, kind, parts, self.keyed, lanes if vector_bytes() == _PUSHED else 1, down),
+        ]  # fmt: skip
+        if self.keyed:
+            return [Sorting(Form.SPAN, kind, lanes, down), *dealt, Sorting(Form.ORDER, kind, lanes, down, parts)]
+        return [*dealt, Sorting(Form.SORT, kind, parts=parts), Sorting(Form.SETTLE, kind, descending=self.descending)]
+
+
+class _Sort:
+    """A task bound: what is called with which words, but for the addresses of the items, the results and the notes."""
+
+    def __init__(self, task: _Task, calls: Sequence[int], function: int) -> None:
+        parts, count = task.parts(), task.count
+        each = -(-count // (_PIECES * task.threads)) if parts > 1 else count
+        starts = range(0, count, each)
+        pieces = task.rows or len(starts)
+        sample = min(count, _SAMPLE * parts) if parts > 1 else 0
+        self.shape = (task.rows, count) if task.rows else (count,)
+        self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
+        self.notes = HEAD + pieces * parts + sample if parts > 1 else HEAD
+
+        def block(start: int, length: int, number: int) -> Block:
+            words = [length, 0, start, function, 0, count - 1, 0, pieces, number]
+            items = (ITEMS_PLACE, (0, start * task.kind.bytes))
+            return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
+
+        whole, ordered = [block(0, count, sample)], [block(0, count, part) for part in range(parts)]
+        cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
+        self.launches: list[_Launch] = []
+        for code, call in zip(task.steps(parts), calls, strict=True):
+            if isinstance(code, Dealing) and code.stage is not Stage.SAMPLE:
+                self.launches.append(_Launch(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
+            elif isinstance(code, Sorting) and code.form in (Form.SORT, Form.ORDER):
+                work = count * _SORTING[self.dtype.itemsize] / parts
+                for first in range(0, parts, task.together(parts)):
+                    turn = ordered[first : first + task.together(parts)]
+                    self.launches.append(_Launch(call, turn, task.threads, work * len(turn)))
+            else:
+                self.launches.append(_Launch(call, whole, 1, count * max(1, task.rows) * 1.0))
+
+    def run(self, items: NumArray) -> NumArray | None:
+        """The result; None where a kernel gives up."""
+        made: NumArray = room(self.shape, self.dtype)
+        notes = np.empty(self.notes, np.int64)
+        arrays = (items, made, notes)
+        addresses = [int(array.__array_interface__["data"][0]) for array in arrays]
+        return made if all(not launch.run(addresses, arrays) for launch in self.launches) else None
+
+
+class _Launch:
+    """Calls of one kernel; native where there are several at once, and the process has native code."""
+
+    def __init__(self, address: int, blocks: Sequence[Block], threads: int, nanoseconds: float) -> None:
+        self.blocks, self.threads, self.native = blocks, min(threads, len(blocks)), None
+        self.call = (CALL if nanoseconds >= UNLOCKED_NANOSECONDS else SHORT_CALL)(address)
+        team = native() if self.threads > 1 else None
+        words = None if team is None else words_of(address, blocks, threads - 1, nanoseconds)
+        if team is not None and words is not None:
+            team.ask_for_helpers(threads - 1)
+            self.native = Launch(team.launch, words, _BASES)
+
+    def run(self, addresses: Sequence[int], owners: Any) -> int:
+        """What the first that fails returns, or 0; `owners`: the arrays at these addresses, which live until all is done."""
+        if self.native is not None:
+            return self.native.run(addresses)[0]
+        if len(self.blocks) == 1:
+            return self.work(self.blocks[0], addresses)
+        codes: list[int] = []
+
+        def work(block: Block, owners: Any = owners) -> None:
+            codes.append(self.work(block, addresses))
+
+        run_boxes(self.blocks, lambda: work, self.threads)
+        return max(codes)
+
+    def work(self, block: Block, addresses: Sequence[int]) -> int:
+        words = (ctypes.c_int64 * WORDS)(*block.words)
+        for place, (base, ahead) in block.addresses:
+            words[place] = addresses[base or 0] + ahead
+        return int(self.call(ctypes.addressof(words)))
+
+
+_bound: dict[_Task, _Sort] = {}
+
+
+def _sort_of(task: _Task) -> _Sort | None:
+    """The task bound, once that is worth the time and if it can be."""
+    found = _bound.get(task)
+    if found is not None:
+        return found
+    dtype = np.dtype(np.uint64) if task.keyed else DTYPES[task.kind]
+    codes, function = task.steps(task.parts()), numpy_sort(dtype)
+    saved = _SAVED_CALLS * task.keyed + task.count * max(1, task.rows) * _SAVED[task.keyed]
+    ready = [policy.is_worth(code, saved) for code in codes]  # each is asked: together they are made ready
+    if function is None or not all(ready):
+        return None
+    calls = [address for address in map(address_of, codes) if address is not None]
+    if len(calls) < len(codes):
+        return None
+    while len(_bound) >= _MOST_KEPT:
+        _bound.pop(next(iter(_bound)), None)
+    return _bound.setdefault(task, _Sort(task, calls, function))
+
+
+def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
     current = policy.mode()
-    if current is policy.Mode.OFF or (len(items) < LEAST and current is not policy.Mode.ALWAYS) or len(items) < 2:
+    if current is policy.Mode.OFF or (items.size < _LEAST[keyed] and current is not policy.Mode.ALWAYS) or items.size < 2:
         return False
-    return is_installed() and items.dtype == DTYPES[kind] and len(items) < _MOST
+    return is_installed() and items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
 
 
 def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
-    """The stable order of a vector; None where NumPy has to find it."""
-    if kind not in _KINDS or items.ndim != 1 or not items.flags.c_contiguous or not _is_asked(items, kind):
+    """The stable order of a vector, or of each row of a matrix; None where NumPy has to find it."""
+    if kind not in _KINDS or items.ndim not in (1, 2) or items.shape[-1] < 2 or not _is_asked(items, kind, True):
         return None
-    count, lanes = len(items), vector_bytes() // 8
-    codes = [Sorting(form, kind, lanes, descending) for form in (Form.SPAN, Form.WORDS)]
-    if not all(policy.is_worth(code, count * _SAVED) for code in codes):
+    rows = len(items) if items.ndim == 2 else 0
+    found = _sort_of(_Task(kind, True, descending, items.shape[-1], threads, rows))
+    return None if found is None else found.run(items)
+
+
+def sorted_vector(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumArray | None:
+    """The items of a vector in the order of their stable grade; None where NumPy has to sort them."""
+    if kind not in SORTED_KINDS or items.ndim != 1 or not _is_asked(items, kind, False):
         return None
-    span, words_of, alike = (address_of(code) for code in (*codes, Sorting(Form.ALIKE, Kind.I64, lanes)))
-    if span is None or words_of is None or alike is None:
-        return None
-    found = np.empty(3, np.int64)
-    _call(span, (count, _address(items), _address(found)), (items, found))
-    low, high, bits = found.tolist()
-    places = (count - 1).bit_length()
-    idle = ((bits & -bits).bit_length() - 1) if bits else 0
-    cut = max(0, (high - low).bit_length() - idle + places - 64)
-    words: NumArray = room((count,), np.dtype(np.int64))
-    each = -(-count // threads)
-
-    def make(start: int, owners: Any = (items, words)) -> None:
-        size, sources, targets = min(each, count - start), _address(items) + start * items.itemsize, _address(words) + start * 8
-        _call(words_of, (size, sources, start, low, min(63, idle + cut), places, targets), owners)
-
-    run_boxes(range(0, count, each), lambda: make, threads)
-    ordered = sort_words(words, threads)
-    number = np.zeros(1, np.int64)
-    if cut:
-        _call(alike, (count, _address(ordered), places, _address(number)), (ordered, number))
-    if number[0]:
-        del words
-        trim()
-        return repaired(order_columns(items, descending=descending)[0], ordered.view(np.uint64), low, idle, cut, places)
-    ordered &= (1 << places) - 1
-    return ordered
-
-
-def sort_words(words: NumArray, threads: int) -> NumArray:
-    """In the order of their bits, perhaps in another array; `words` is overwritten."""
-    bounds = _parts(len(words), threads)
-    calls = _merges(len(words)) if len(bounds) > 2 else None
-    view = words.view(np.uint64)
-    if calls is None:
-        view.sort()
-        return words
-    run_boxes(range(len(bounds) - 1), lambda: lambda part: view[bounds[part] : bounds[part + 1]].sort(), threads)
-    return _merged(calls, words, bounds, threads)
-
-
-def sorted_in_parts(items: NumArray, kind: Kind, threads: int) -> NumArray | None:
-    """The items in order, zeros in any; None where NumPy has to sort them: few, on one thread, or with NaN among them."""
-    if kind not in MERGED_KINDS or items.ndim != 1 or not _is_asked(items, kind):
-        return None
-    bounds = _parts(len(items), threads)
-    code = Sorting(Form.ITEMS, kind)
-    call = address_of(code) if len(bounds) > 2 and policy.is_worth(code, len(items) * 1.0) else None
-    if call is None:
-        return None
-    made: NumArray = room(items.shape, items.dtype)
-
-    def order(part: int) -> None:
-        own = made[bounds[part] : bounds[part + 1]]
-        own[...] = items[bounds[part] : bounds[part + 1]]
-        own.sort()
-
-    run_boxes(range(len(bounds) - 1), lambda: order, threads)
-    if kind.is_float and any(np.isnan(made[stop - 1]) for stop in bounds[1:]):
-        return None
-    other: NumArray = room(made.shape, made.dtype)
-    while len(bounds) > 2:
-        tasks = _tasks(made, bounds, max(2, threads // (len(bounds) // 2)))
-        _merge_items(call, made, other, tasks, threads)
-        made, other, bounds = other, made, bounds[::2]
-    return made
-
-
-def _tasks(runs: NumArray, bounds: Sequence[int], each: int) -> list[tuple[int, int, int, int, int]]:
-    """Neighbours to be merged, in `each` pieces a pair: where the part of each run begins and ends, and where the result is."""
-    tasks = []
-    for start, middle, stop in zip(bounds[:-2:2], bounds[1::2], bounds[2::2], strict=True):
-        first, second = runs[start:middle], runs[middle:stop]
-        cuts = [_shared(first, second, piece * (stop - start) // each) for piece in range(each)] + [middle - start]
-        places = [piece * (stop - start) // each for piece in range(each + 1)]
-        for (low, high), (place, end) in zip(pairwise(cuts), pairwise(places), strict=True):
-            tasks.append((start + low, start + high, middle + place - low, middle + end - high, start + place))
-    return tasks
-
-
-def _shared(first: NumArray, second: NumArray, count: int) -> int:
-    """How many of the least `count` items of two sorted runs are of the first."""
-    low, high = max(0, count - len(second)), min(count, len(first))
-    while low < high:
-        middle = (low + high) // 2
-        if first[middle] < second[count - middle - 1]:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def _merge_items(
-    address: int, source: NumArray, target: NumArray, tasks: Sequence[tuple[int, int, int, int, int]], threads: int
-) -> None:
-    base, result, bytes = _address(source), _address(target), source.itemsize
-
-    def work(task: tuple[int, int, int, int, int], owners: Any = (source, target)) -> None:
-        first, first_end, second, second_end, place = task
-        if first == first_end or second == second_end:
-            target[place : place + first_end - first + second_end - second] = (
-                source[second:second_end] if first == first_end else source[first:first_end]
-            )
-            return
-        words = (base + first * bytes, base + second * bytes, first_end - first, second_end - second, result + place * bytes)
-        _call(address, words, owners)
-
-    run_boxes(tasks, lambda: work, threads)
-
-
-def _parts(count: int, threads: int) -> list[int]:
-    """Where parts to be sorted begin, and the end; as many as a power of two."""
-    parts = 1
-    while count >= _PARTED and 2 * parts <= min(threads, _MOST_PARTS, count):
-        parts *= 2
-    return [part * count // parts for part in range(parts + 1)]
-
-
-def _merges(count: int) -> tuple[int, int] | None:
-    codes = Sorting(Form.UP, Kind.I64), Sorting(Form.DOWN, Kind.I64)
-    if not policy.is_worth(codes[0], count * 1.0):
-        return None
-    first, second = (address_of(code) for code in codes)
-    return None if first is None or second is None else (first, second)
-
-
-def _merged(calls: tuple[int, int], runs: NumArray, bounds: list[int], threads: int) -> NumArray:
-    """Sorted runs as one, perhaps in another array; `runs` is overwritten."""
-    other: NumArray = room(runs.shape, runs.dtype)
-    while len(bounds) > 2:
-        joints = bounds[::2]
-        _merge(calls, runs, other, joints, bounds[1::2], threads)
-        runs, other, bounds = other, runs, joints
-    return runs
-
-
-def _merge(
-    calls: tuple[int, int], source: NumArray, target: NumArray, joints: Sequence[int], middles: Sequence[int], threads: int
-) -> None:
-    base, result, bytes = _address(source), _address(target), source.itemsize
-
-    def work(task: int, owners: Any = (source, target)) -> None:
-        pair, address = task // 2, calls[task % 2]
-        start, middle, stop = joints[pair], middles[pair], joints[pair + 1]
-        words = (base + start * bytes, base + middle * bytes, middle - start, stop - middle, result + start * bytes)
-        _call(address, words, owners)
-
-    run_boxes(range(2 * len(middles)), lambda: work, threads)
-
-
-def _address(array: NumArray) -> int:
-    return int(array.__array_interface__["data"][0])
-
-
-def _call(address: int, words: Sequence[int], owners: Any) -> None:
-    """`owners`: the arrays that the words are about, which live until the call is over."""
-    block = (ctypes.c_int64 * len(words))(*words)
-    CALL(address)(ctypes.addressof(block))
+    found = _sort_of(_Task(kind, False, descending, len(items), threads))
+    return None if found is None else found.run(items)

@@ -59,18 +59,18 @@ def _grade(call: Call, arrays: Arrays) -> NumArray | None:
 
 
 def _gather(call: Call, arrays: Arrays) -> NumArray | None:
-    """By a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts."""
+    """By a kernel; `x[⍋x]` by NumPy's sort, in memory of the pool, large vectors in parts on the team."""
     order = call.phase.attributes.get("sorts")
     if order is None:
         from ..gathering import gather_run
 
         run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
         return None if run is None else run.gathered(arrays[0], arrays[1])
-    from ..sorting import sorted_in_parts
+    from ..sorting import sorted_vector
     from .grading import sorted_items
 
-    parts = sorted_in_parts(arrays[0], call.operand_kind(0), call.threads)
-    return sorted_items(arrays[0], descending=order == "down", parts=parts)
+    made = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
+    return sorted_items(arrays[0], descending=order == "down") if made is None else made
 
 
 def _join(call: Call, arrays: Arrays) -> NumArray | None:

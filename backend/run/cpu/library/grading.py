@@ -36,7 +36,8 @@ def grade(call: Call, arrays: Arrays) -> Arrays:
     """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
     descending = call.flag("descending")
     if call.flag("unread"):
-        return (np.broadcast_to(np.int64(0), call.shape()),)
+        shape = call.shape()
+        return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)
     if call.flag("first") and arrays[0].dtype.kind != "c":
         rows = call.batched(arrays)[0]
         if rows.ndim == 2 and rows.shape[1]:
@@ -93,30 +94,51 @@ def _least_places(keys: NumArray) -> NumArray:
     return places
 
 
-def sorted_items(value: NumArray, *, descending: bool, parts: NumArray | None = None) -> NumArray:
-    """The items of a vector in the order of its stable grade; `parts`: in order but for zeros, if somebody has them so."""
+def sorted_items(value: NumArray, *, descending: bool) -> NumArray:
+    """The items of a vector in the order of its stable grade, within the memory of the result (but for complex numbers)."""
     if value.dtype.kind == "c":
         trim()
         return np.asarray(value[_graded(value, descending=descending)])
-    made = _copied(value) if parts is None else parts
-    if parts is None:
-        made.sort()
-    if value.dtype.kind == "f" and len(made) and made[-1] != made[-1]:  # NaN: the grade knows its place
-        trim()
-        return np.asarray(value[_graded(value, descending=descending)])
-    if descending:
-        made = _copied(made[::-1])
-    if value.dtype.kind == "f" and len(made):
-        zeros = made == 0 if made[0] == 0 or made[-1] == 0 or (made[0] < 0) != (made[-1] < 0) else None
-        if zeros is not None and zeros.any():
-            made[zeros] = value[value == 0]  # 0.0 and -0.0 are equal, and stay in their order
-    return made
-
-
-def _copied(value: NumArray) -> NumArray:
     made: NumArray = room(value.shape, value.dtype)
     made[...] = value
+    made.sort()
+    numbers, zeros = len(made), slice(0, 0)
+    if value.dtype.kind == "f" and numbers:
+        if made[-1] != made[-1]:
+            numbers = int(np.searchsorted(made, np.nan))
+            _put_back(value, np.isnan, made[numbers:])
+        if numbers and made[0] <= 0 <= made[numbers - 1]:  # 0.0 and -0.0 are equal, and stay in their order
+            zeros = slice(*(int(np.searchsorted(made[:numbers], 0, side)) for side in ("left", "right")))
+    if descending:
+        _reverse(made[:numbers])
+        zeros = slice(numbers - zeros.stop, numbers - zeros.start)
+    if zeros.start != zeros.stop:
+        _put_back(value, np.logical_not, made[zeros])
     return made
+
+
+def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
+    """The items that pass a test, in their order."""
+    at = 0
+    for start in range(0, len(value), _CHUNK):
+        part = value[start : start + _CHUNK]
+        found = part[test(part)]
+        places[at : at + len(found)] = found
+        at += len(found)
+
+
+def _reverse(items: NumArray) -> None:
+    """In place."""
+    half = len(items) // 2
+    for start in range(0, half, _CHUNK):
+        stop = min(start + _CHUNK, half)
+        low, high = items[start:stop], items[len(items) - stop : len(items) - start]
+        kept = low.copy()
+        low[...] = high[::-1]
+        high[...] = kept[::-1]
+
+
+_CHUNK: Final = 1 << 14
 
 
 GRADING: Final[dict[str, Implementation]] = {"grade": whole(grade), "grade_by": cell_by_cell(grade_by)}
