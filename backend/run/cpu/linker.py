@@ -16,6 +16,7 @@ import numpy as np
 
 from ....lang.source import Span
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import FUNCTIONS
 from ....typechecker.sizes import SizeVariable, number
 from ...graph.phases import (
     Axis,
@@ -180,6 +181,11 @@ class Linker(Draft):
         made = [result.value for result in phase.results]
         reduced = phase.axes[-1] if phase.axes and phase.axes[-1].kind is AxisKind.REDUCE else None
         if reduced is None or not reduced.size.variables() & set(self.found):
+            self.run(run, arrays, operands, made, overwrite=overwrite)
+            return
+        if any(FUNCTIONS[result.reduction or ""].identity is None for result in phase.results):  # the plan says what is wrong
+            length = self.new(None)
+            self.steps += [(Operation.SET, length, self.types.number(reduced.size) - 1), (Operation.CHECK, length)]
             self.run(run, arrays, operands, made, overwrite=overwrite)
             return
         items = [identity_array(result.reduction, self.types.kind(result.value), ()) for result in phase.results]
