@@ -50,12 +50,12 @@ Offsets: TypeAlias = tuple[tuple[int, ...], ...]
 def cuda_text(kernel: Kernel, offsets: Offsets = ()) -> CudaText:
     """The module of a kernel and what its function takes.  With `offsets` (of a MAP) each operand is read so many items further
     on each axis, around its end; none is longer than the axis."""
-    made = parameters(kernel)
-    return CudaText(_Text(kernel, made, outputs(kernel), offsets).source(), made)
+    text = Text.of(kernel, offsets)
+    return CudaText(text.source(), text.parameters)
 
 
 @dataclass(slots=True)
-class _Text:
+class Text:
     """One kernel being written."""
 
     kernel: Kernel
@@ -63,16 +63,24 @@ class _Text:
     outputs: tuple[Output, ...]
     offsets: Offsets = ()
     functions: Functions = field(default_factory=Functions)
+    needed: frozenset[int] = frozenset()
+
+    @classmethod
+    def of(cls, kernel: Kernel, offsets: Offsets = ()) -> Text:
+        return cls(kernel, parameters(kernel), outputs(kernel), offsets, needed=needed_nodes(kernel))
 
     def source(self) -> str:
-        head = [self._parameter(p) for p in self.parameters]
         if self.kernel.form is Form.MAP:
-            texts = [self._function(NAME, head, self._map())]
-        else:
-            reductions = Reductions(self.kernel, self.functions, states(self.kernel), self.outputs, self._used())
-            write = reductions.along if self.kernel.form is Form.ALONG else reductions.across
-            texts = [self._function(NAME, head, write(self._body())), self._function(FINISH, *reductions.finish())]
-        return PRELUDE + "\n".join((*self.functions.texts.values(), *texts)) + "\n"
+            return self.whole(NAME, self._map())
+        reductions = Reductions(self.kernel, self.functions, states(self.kernel), self.outputs, self.used())
+        write = reductions.along if self.kernel.form is Form.ALONG else reductions.across
+        body = write(self._body())
+        return self.whole(NAME, body, self._function(FINISH, *reductions.finish()))
+
+    def whole(self, name: str, body: list[str], *others: str) -> str:
+        """The module whose function takes the kernel's parameters."""
+        own = self._function(name, [self._parameter(p) for p in self.parameters], body)
+        return PRELUDE + "\n".join((*self.functions.texts.values(), own, *others)) + "\n"
 
     def _function(self, name: str, parameters: list[str], body: list[str]) -> str:
         head = f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}({", ".join(parameters)}) {{'
@@ -101,36 +109,36 @@ class _Text:
                 stores.append(f"r{i}[i] = v{result.node};")
             else:
                 stores += [f"r{i}[2 * i] = v{result.node};", f"r{i}[2 * i + 1] = v{result.imaginary};"]
-        body = [*coordinates(kernel.axes, "i", self._used()), *self._neighbours(), *self._body(), *stores]
+        body = [*coordinates(kernel.axes, "i", self.used()), *self._neighbours(), *self._body(), *stores]
         return [grid_stride("i", product(range(kernel.axes))), *indented(body), "}"]
 
     # -------------------------------------------------------------------------------------------- body
 
     def _body(self) -> list[str]:
         """The nodes that results need; those of a repeated body in a loop, the state in variables."""
-        kernel, needed = self.kernel, needed_nodes(self.kernel)
+        kernel, needed = self.kernel, self.needed
         changing = self._changing()
         states = {state for state, _ in kernel.steps}
         lines = [
             line for place in sorted(needed)
             if place not in changing or isinstance(kernel.body[place], Load)
-            for line in self._node(place, "" if place in states else "const ")
+            for line in self.node(place, "" if place in states else "const ")
         ]  # fmt: skip
         if not kernel.steps:
             return lines
         turn = [
             line for place in sorted(needed)
             if place in changing and not isinstance(kernel.body[place], Load)
-            for line in self._node(place, "const ")
+            for line in self.node(place, "const ")
         ]  # fmt: skip
         turn += [f"const {TYPES[kind_of(kernel, after)]} w{state} = v{after};" for state, after in kernel.steps]
         turn += [f"v{state} = w{state};" for state, _ in kernel.steps]
         return [*lines, f"for (i64 turn = 0; turn < s{kernel.trip}; turn++) {{", *indented(turn), "}"]
 
-    def _used(self) -> frozenset[int]:
+    def used(self) -> frozenset[int]:
         """The axes whose coordinate the body mentions."""
         kernel, found = self.kernel, set[int]()
-        for place in needed_nodes(kernel):
+        for place in self.needed:
             node = kernel.body[place]
             if isinstance(node, Coordinate):
                 found.add(node.axis)
@@ -145,7 +153,7 @@ class _Text:
                 found.add(place)
         return frozenset(found)
 
-    def _node(self, place: int, qualifier: str) -> list[str]:
+    def node(self, place: int, qualifier: str) -> list[str]:
         node, name = self.kernel.body[place], f"v{place}"
         match node:
             case Load(operand, part):

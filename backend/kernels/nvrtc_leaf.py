@@ -1,6 +1,7 @@
 """The only module that knows NVRTC: CUDA C++ to PTX, with or without a GPU.
 
-The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) and is called through ctypes.  Programs run through
+The library comes with the package `nvidia-cuda-nvrtc-cu12` (extra `cuda`) or, of CUDA 13, `nvidia-cuda-nvrtc`, and is called
+through ctypes.  Programs run through
 CuPy, which has its own way to NVRTC; this one says on any machine whether a kernel compiles.
 
 Neighbours: `cuda_text` (what is compiled).
@@ -17,6 +18,8 @@ from typing import Any, Final
 
 OPTIONS: Final = ("--std=c++17", "--fmad=false")
 """Of every compilation: no multiplication is contracted with an addition."""
+ADDED: Final = ("--device-as-default-execution-space",)
+"""What CuPy adds of itself, beside the architecture of the card."""
 ARCHITECTURE: Final = "compute_90"
 
 
@@ -35,13 +38,7 @@ class Compiled:
 @cache
 def library() -> Any:
     """NVRTC, None where it is missing."""
-    try:
-        spec = find_spec("nvidia.cuda_nvrtc")
-    except ModuleNotFoundError:
-        return None
-    if spec is None:
-        return None
-    for place in spec.submodule_search_locations or ():
+    for place in _folders():
         for pattern in ("lib/libnvrtc.so*", "bin/nvrtc64*.dll"):
             for file in sorted(Path(place).glob(pattern)):
                 if "builtins" in file.name or "alt" in file.name:
@@ -53,6 +50,18 @@ def library() -> Any:
     return None
 
 
+def _folders() -> list[str]:
+    """Where the packages of CUDA 12 and of CUDA 13 put it."""
+    found: list[str] = []
+    for package in ("nvidia.cuda_nvrtc", "nvidia.cu13"):
+        try:
+            spec = find_spec(package)
+        except ModuleNotFoundError:
+            continue
+        found += () if spec is None else spec.submodule_search_locations or ()
+    return found
+
+
 def compile_text(text: str, architecture: str = ARCHITECTURE) -> Compiled:
     """Unsupported: the text is no good.  AssertionError: there is no NVRTC."""
     nvrtc = library()
@@ -60,7 +69,7 @@ def compile_text(text: str, architecture: str = ARCHITECTURE) -> Compiled:
     program = ctypes.c_void_p()
     _call(nvrtc.nvrtcCreateProgram, ctypes.byref(program), text.encode(), b"kernel.cu", 0, None, None)
     try:
-        options = [option.encode() for option in (*OPTIONS, f"--gpu-architecture={architecture}")]
+        options = [option.encode() for option in (*OPTIONS, *ADDED, f"--gpu-architecture={architecture}")]
         code = nvrtc.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         log = _text(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program)
         if code:

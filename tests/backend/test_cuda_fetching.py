@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.kernels import nvrtc_leaf
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend import cuda_stub
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_cuda_backend import disagreements, run_on_card
 from rho.tests.kernels import cuda_host
+from rho.tests.kernels.test_cuda_text import recorded, together
 
 pytestmark = pytest.mark.skipif(cuda_host.COMPILER is None, reason="no C++ compiler")
 
@@ -114,3 +116,14 @@ def test_only_indices_that_may_be_outside_are_waited_for(text: str, waits: int) 
     cuda_stub.log.clear()
     run_on_card(core, data())
     assert sum(entry[0] == "item" for entry in cuda_stub.log) == waits
+
+
+@pytest.mark.skipif(nvrtc_leaf.library() is None, reason="nvidia-cuda-nvrtc-cu12 is not installed")
+def test_nvrtc_accepts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = recorded(monkeypatch)
+    for text in ("x[i]", "w[J]", "M[;i]", "e⌽M", "d⌽z", "25⍴t"):
+        core = checked(DECLARED + f"output r ← {text}\n")
+        assert core is not None
+        run_on_card(core, data())
+    assert sum("o ? 0LL" in code for code in seen) >= 6
+    assert not nvrtc_leaf.compile_text(together(list(seen))).log

@@ -200,6 +200,20 @@ def test_nvrtc_accepts_every_function() -> None:
     assert not made_all.log
 
 
+def recorded(monkeypatch: pytest.MonkeyPatch) -> dict[str, None]:
+    """The texts that are loaded from now on."""
+    seen: dict[str, None] = {}
+
+    class Recorded(cuda_stub.RawModule):
+        def __init__(self, code: str, options: tuple[str, ...]) -> None:
+            seen[code] = None
+            super().__init__(code, options)
+
+    monkeypatch.setattr(cuda_stub, "RawModule", Recorded)
+    monkeypatch.setattr("rho.backend.run.cuda.card._cards", {})
+    return seen
+
+
 REST = """output o ← +\\f
 output o ← ⌈⍀A
 output o ← {+/⍵}⌸f
@@ -213,15 +227,7 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
     """Loops, turns that read neighbours, scans and keyed reductions, as the back end asks for them."""
     from rho.tests.backend.test_cuda_backend import run_on_card
 
-    seen: dict[str, None] = {}
-
-    class Recorded(cuda_stub.RawModule):
-        def __init__(self, code: str, options: tuple[str, ...]) -> None:
-            seen[code] = None
-            super().__init__(code, options)
-
-    monkeypatch.setattr(cuda_stub, "RawModule", Recorded)
-    monkeypatch.setattr("rho.backend.run.cuda.card._cards", {})
+    seen = recorded(monkeypatch)
     for text in [*REST, *(f"output {line}" for line in (*LOOPS[1::6], *STENCILS[:7:3]))]:
         core = checked(DECLARED + text)
         if core is not None:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ...graph.chains import joined
 from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
 from ...kernels.cuda_support import missing
 from ...schedule.plan import Box
@@ -35,6 +36,7 @@ from .cupy_leaf import cupy, errors
 from .launching import Modules, compile_structured
 from .library import compile_library
 from .loops import compile_loop
+from .rows import compile_rows
 from .staging import PINNED, Staging
 
 
@@ -103,6 +105,10 @@ class CudaBackend:
         return self._placed(kernel)
 
     def rows(self, members: Sequence[Structured], wanted: Sequence[ValueId], types: Types) -> Kernel:
+        with self._here() as xp:
+            kernel = compile_rows(xp, self._modules, joined(members, wanted), types.kind, types.number)
+        if kernel is not None:
+            return self._placed(kernel)
         return one_by_one([(member, self.structured(member, types)) for member in members], wanted)
 
     def library(self, phase: LibraryPhase, types: Types) -> Kernel:
