@@ -33,7 +33,7 @@ from .space import common_stride
 if TYPE_CHECKING:
     from .linker import Linker
 
-MOST: Final = 1 << 14
+MOST: Final = 1 << 18
 """Items up to which one piece on one thread is as good as any."""
 _NANOSECONDS: Final = 0.7
 """An item."""

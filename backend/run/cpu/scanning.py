@@ -38,10 +38,8 @@ CUT: Final = 60_000.0
 """Nanoseconds of work from which one line is cut into parts: these are two launches, and what is between them."""
 BATCH: Final = 1 << 22
 """Bytes of a line that are gone along twice at once."""
-NEAR: Final = 1 << 20
-"""Bytes of a line that stay in the caches of a core."""
 MANY: Final = 4
-"""Threads from which larger lines are cut too: reading them twice takes fewer as long as memory does."""
+"""Threads from which lines are cut: reading lines twice takes fewer threads as long as one takes."""
 _MOST_KEPT: Final = 256
 _SAVED: Final = 2.0
 """Nanoseconds an item over NumPy."""
@@ -66,14 +64,17 @@ def scan_lines(function: str, kind: Kind, arg: NumArray, axis: int, threads: int
     return result
 
 
-def scan_plan(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> Whole | Cut | None:
-    """What scans arrays of this layout; kept."""
+def scan_plan(function: str, kind: Kind, arg: NumArray, axis: int, threads: int, least: int = LEAST) -> Whole | Cut | None:
+    """What scans arrays of this layout; kept.  `least`: fewer items stay on NumPy."""
     if arg.dtype != DTYPES[kind]:
         return None
     key = (function, kind, arg.shape, arg.strides, axis, threads, policy.mode())
     ready = _kept.get(key)
     if ready is None:
-        ready = _made(function, kind, arg, axis, threads)
+        code = scan_code(function, kind, arg, axis, least)
+        if code is None or not policy.is_worth(code, 5_000 + arg.size * _SAVED):
+            return None
+        ready = _made(code, arg, axis, threads)
         if ready is None:
             return None
         if len(_kept) >= _MOST_KEPT:
@@ -82,36 +83,36 @@ def scan_plan(function: str, kind: Kind, arg: NumArray, axis: int, threads: int)
     return ready
 
 
-def _made(function: str, kind: Kind, arg: NumArray, axis: int, threads: int) -> Whole | Cut | None:
-    if kind not in KINDS or kind is Kind.CHAR or not is_installed():
+def scan_code(function: str, kind: Kind, arg: NumArray, axis: int, least: int = LEAST) -> Scan | None:
+    """The kernel for arrays of this layout."""
+    if kind not in KINDS or kind is Kind.CHAR or not is_installed() or arg.dtype != DTYPES[kind]:
         return None
     if function not in REDUCTIONS and not (kind is Kind.BOOL and function in PARITIES):
         return None
     current = policy.mode()
-    if current is policy.Mode.OFF or (arg.size < LEAST and current is not policy.Mode.ALWAYS) or not arg.size:
+    if current is policy.Mode.OFF or (arg.size < least and current is not policy.Mode.ALWAYS) or not arg.size:
         return None
     axes = _merged(arg, axis)
-    if axes is None:
+    return None if axes is None else _code(function, kind, arg, axis, axes)
+
+
+def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Cut | None:
+    axes, address = _merged(arg, axis), address_of(code)
+    if address is None or axes is None:
         return None
-    code = _code(function, kind, arg, axis, axes)
-    if not policy.is_worth(code, 5_000 + arg.size * _SAVED):
-        return None
-    address = address_of(code)
-    if address is None:
-        return None
+    bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
     if code.form is Form.COLUMNS:
         blocks = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1)
         return None if blocks is None else Whole(code, Pieces(address, blocks, 3, threads, work))
     lines, length = prod(arg.shape[:axis]), arg.shape[axis]
-    is_cut = threads > 1 and lines < 2 * threads and work / lines >= CUT
-    if is_cut and (threads >= MANY or length * kind.bytes <= NEAR):
+    if threads >= MANY and threads > 1 and lines < 2 * threads and work / lines >= CUT:
         return Cut(code, address, arg, axis, axes[0], threads)
     each = -(-lines // (_PIECES * threads)) if threads > 1 and work >= PARALLEL else lines
     blocks = []
     for first in range(0, lines, each):
-        words = (min(each, lines - first), length, 0, axes[0], arg.strides[axis], 0, length * kind.bytes, 0)
-        blocks.append(_block(words, first * axes[0], first * length * kind.bytes, 0))
+        words = (min(each, lines - first), length, 0, axes[0], arg.strides[axis], 0, length * bytes, 0)
+        blocks.append(_block(words, first * axes[0], first * length * bytes, 0))
     return Whole(code, Pieces(address, blocks, 3, threads, work))
 
 
