@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import rho
 from rho import backend
 from rho.backend.graph.passes.products import _best
 from rho.backend.graph.phases import LibraryPhase
@@ -72,3 +73,28 @@ def test_a_product_that_is_shown_stays() -> None:
 def test_the_best_order_of_a_textbook() -> None:
     tree, least = _best((30, 35, 15, 5, 10, 20, 25))
     assert (tree, least) == (((0, (1, 2)), ((3, 4), 5)), 15125)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 500])
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.complex128])
+@pytest.mark.parametrize(
+    ("text", "left", "right", "expected"),
+    [
+        ("{⍺ (+.×⍤2) ⍵}", (-1, 3, 4), (4, 5), "nij,jk->nik"),
+        ("{⍺ (+.×⍤2) ⍵}", (3, 4), (-1, 4, 5), "ij,njk->nik"),
+        ("{⍺ (+.×⍤2) ⍵}", (-1, 3, 4), (-1, 4, 5), "nij,njk->nik"),
+        ("{⍺ (+.×⍤2 1) ⍵}", (3, 4), (-1, 4), "ij,nj->ni"),
+        ("{⍺ (+.×⍤2 1) ⍵}", (-1, 3, 4), (4,), "nij,j->ni"),
+        ("{⍺ (+.×⍤1 2) ⍵}", (-1, 4), (4, 5), "nj,jk->nk"),
+        ("{⍺ (+.×⍤2 1) ⍵}", (3, 0), (-1, 0), "ij,nj->ni"),
+    ],
+)
+def test_frames_of_products(
+    text: str, left: tuple[int, ...], right: tuple[int, ...], expected: str, kind: Any, count: int
+) -> None:
+    """A matrix by many vectors, and many matrices by one, are one product."""
+    chance = np.random.default_rng(5)
+    shapes = [tuple(count if size < 0 else size for size in shape) for shape in (left, right)]
+    given = [chance.integers(-9, 10, shape).astype(kind) for shape in shapes]
+    made = rho.compile(text)(*given)
+    assert np.array_equal(made, np.einsum(expected, *given))

@@ -33,22 +33,31 @@ def contract(call: Call, arrays: Arrays) -> Arrays:
     a = left.reshape(len(left), math.prod(rows), shared)
     b = right.reshape(len(right), shared, math.prod(columns))
     kind = call.kind()
-    if len(a) == len(b) == 1:
-        made = product_of(kind, a[0], b[0], call.threads) if kind in _CUT else product(kind, a[0], b[0])
-        result = made[np.newaxis]
+    if len(b) == 1:  # the rows of all left cells are those of one matrix
+        result = product(kind, a.reshape(len(a) * a.shape[1], shared), b[0], call.threads)
+        result = result.reshape(len(a), a.shape[1], b.shape[2])
+    elif len(a) == b.shape[-1] == 1:  # a matrix by many vectors: they are the rows of one that its transpose follows
+        result = product(kind, b[:, :, 0], a[0].T, call.threads)[..., np.newaxis]
     else:
-        result = product(kind, a, b)
+        result = products(kind, a, b)
     if len(result) != count:
         result = np.broadcast_to(result, (count, *result.shape[1:])).copy()
     return call.unbatched(result.reshape(count, *rows, *columns))
 
 
-def product(kind: Kind, a: NumArray, b: NumArray) -> NumArray:
-    """Matrix product over any batch axes, in `kind`; floats in memory of the pool."""
+def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
+    """The product of two matrices."""
+    if kind in _CUT:
+        return product_of(kind, a, b, threads)
+    return products(kind, a[np.newaxis], b[np.newaxis])[0]
+
+
+def products(kind: Kind, a: NumArray, b: NumArray) -> NumArray:
+    """Matrix products over one batch axis, in `kind`; floats in memory of the pool."""
     if kind.is_integer:
         return _exact_product(a, b)
-    shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), a.shape[-2], b.shape[-1])
-    made: NumArray = np.matmul(a, b, out=room(shape, DTYPES[kind]))
+    count = len(b) if len(a) == 1 else len(a)
+    made: NumArray = np.matmul(a, b, out=room((count, a.shape[1], b.shape[2]), DTYPES[kind]))
     return made
 
 

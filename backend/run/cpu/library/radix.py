@@ -16,7 +16,7 @@ import numpy as np
 from .....typechecker.elements import Kind
 from ..kinds import NumArray
 from ..scalars import implementation
-from .contracting import product
+from .contracting import products
 from .frames import Arrays, Call, Implementation, whole
 from .sequential import CHUNK
 
@@ -53,7 +53,7 @@ def _decoded(kind: Kind, radices: NumArray, digits: NumArray) -> NumArray:
     if kind.is_integer and length:
         weights = np.ones(radices.shape, radices.dtype)
         weights[..., :-1] = np.multiply.accumulate(radices[..., :0:-1], axis=-1, dtype=radices.dtype)[..., ::-1]
-        return product(kind, weights, digits)
+        return products(kind, weights, digits)
     if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _FEW < length:
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
