@@ -5,6 +5,7 @@ Neighbours: `store` (caches what this makes).
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Mapping
 from functools import cache
@@ -23,6 +24,11 @@ class Unsupported(Exception):
 def is_installed() -> bool:
     """Is llvmlite there to be imported?  (Importing it takes long; this does not.)"""
     return find_spec("llvmlite") is not None
+
+
+def is_loaded() -> bool:
+    """Has it been imported, by whomever?"""
+    return "llvmlite.binding" in sys.modules
 
 
 _setting_up = threading.Lock()

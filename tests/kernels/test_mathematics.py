@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import math
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +17,8 @@ from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
 from rho.backend.kernels import llvm_leaf, math_text, mathematics, policy, tables
 from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from rho.backend.kernels.llvm_text import llvm_text
+from rho.backend.run.cpu.items import itemwise
 from rho.backend.run.cpu.mathematics import own_function as through
-from rho.tests.kernels.items import items
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -89,19 +91,41 @@ def test_tiers_agree(name: str, kind: Kind) -> None:
             assert same_bits(got, want)
 
 
-@pytest.mark.parametrize("name", [*sorted(FUNCTIONS), "pow"])
-def test_compiled_as_defined(name: str) -> None:
-    """The bits of the definition, run step by step."""
-    function, parameter = FUNCTIONS[name][:2] if name != "pow" else ("pow", 0)
-    found = mathematics.definition(function, parameter, Kind.F64)
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+@pytest.mark.parametrize("name", [*sorted(FUNCTIONS), "pow", "log", "root"])
+def test_compiled_as_defined(name: str, kind: Kind) -> None:
+    """The bits of the definition, run step by step: what the first items of a process are computed by."""
+    function, parameter = FUNCTIONS[name][:2] if name in FUNCTIONS else (name, 0)
+    found = mathematics.definition(function, parameter, kind)
     assert found is not None
+    dtype = np.float64 if kind is Kind.F64 else np.float32
     with np.errstate(all="ignore"):
-        columns = [np.concatenate((np.array(SPECIAL), samples("exp", 200), samples("ln", 200)))]
-        columns += [np.random.default_rng(1).permutation(columns[0])] if name == "pow" else []
-        got = own_function(function, Kind.F64, parameter)(*columns)
-    with np.errstate(all="ignore"):
-        want = [found.compute(*row, items()) for row in zip(*columns, strict=True)]
-    assert same_bits(got, np.array(want))
+        columns = [np.concatenate((np.array(SPECIAL), samples("exp", 200), samples("ln", 200))).astype(dtype)]
+        columns += [np.random.default_rng(1).permutation(columns[0])] if name not in FUNCTIONS else []
+        if name in ("log", "root"):
+            columns[0][::3] = 2.0
+        got = own_function(function, kind, parameter)(*columns)
+    assert same_bits(got, itemwise(found, kind, columns))
+
+
+def test_first_items_need_no_compiler() -> None:
+    """A few items in a fresh process, and with them the bits of all later ones."""
+    text = """
+import sys
+import numpy as np
+from rho.backend.run.cpu.mathematics import own_function
+from rho.typechecker.elements import Kind
+for kind, dtype in ((Kind.F64, np.float64), (Kind.F32, np.float32)):
+    few, many = np.linspace(-2, 2, 20).astype(dtype), np.linspace(-2, 2, 20).repeat(1000).astype(dtype)
+    functions = [own_function("exp", kind, 0, None), own_function("circular", kind, 3, None)]
+    first = [f(few) for f in functions]
+    placed = functions[0](few, np.empty(20, dtype))
+    assert ("llvmlite" in sys.modules) == (kind is Kind.F32)
+    later = [f(many)[::1000] for f in functions]
+    assert "llvmlite" in sys.modules
+    assert all((a == b).all() for a, b in zip(first, later)) and (placed == first[0]).all()
+"""
+    subprocess.run([sys.executable, "-c", text], check=True)
 
 
 @pytest.mark.parametrize("features", [("avx512f", "avx2"), ("avx2",), ()])

@@ -1,9 +1,10 @@
 """The functions that kernels define, on NumPy arrays: by the compiled definition itself, so that every tier has the same bits.
 
 Where llvmlite is not installed, or does not work, there is no other tier to agree with, and NumPy's own functions are used.  A
-kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel).
+kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel),
+but the first few items of a process are computed one by one.
 
-Neighbours: `scalars` (asks here first), `kernels.mathematics`.
+Neighbours: `scalars` (asks here first), `kernels.mathematics`, `items`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
-from ...kernels.mathematics import definition, is_plain
+from ...kernels.mathematics import Definition, definition, is_plain
+from .items import itemwise
 from .kinds import DTYPES
 
 _VECTOR_BYTES: Final = 128
@@ -27,19 +29,42 @@ _CALL: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 _SHORT_CALL: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """The same without giving up the interpreter lock, for a few items."""
 _FEW: Final = 1 << 12
+_FIRST, _PATIENCE = 64, 1024
+"""Items of a call, and of all calls, that are computed one by one before llvmlite is imported: less than that takes."""
 
 
 def own_function(function: str, kind: Kind, parameter: int, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """`f(*operands, out)` of a function; `otherwise` where kernels do not define it, or there are none."""
-    if definition(function, parameter, kind) is None or is_plain(function, parameter) or not llvm_leaf.is_installed():
+    found = definition(function, parameter, kind)
+    if found is None or is_plain(function, parameter) or not llvm_leaf.is_installed():
         return otherwise
     arity = FUNCTIONS[function].arity if function in FUNCTIONS else 1
 
     def apply(*args: Any) -> Any:
+        if not llvm_leaf.is_loaded() and (made := _first(found, kind, args[:arity])) is not None:
+            return made if not args[arity:] or args[arity] is None else _copied(made, args[arity])
         calls = _compiled(function, kind, parameter, arity)
         return otherwise(*args) if calls is None else _applied(calls, kind, args[:arity], args[arity] if args[arity:] else None)
 
     return apply
+
+
+_left = [_PATIENCE]
+
+
+def _first(found: Definition, kind: Kind, args: tuple[Any, ...]) -> Any:
+    """The values of a few items while nothing is compiled; None: too many by now."""
+    operands = np.broadcast_arrays(*(np.asarray(arg, DTYPES[kind]) for arg in args))
+    size = operands[0].size
+    if size > _FIRST or size > _left[0]:
+        return None
+    _left[0] -= size
+    return itemwise(found, kind, operands)
+
+
+def _copied(made: Any, out: Any) -> Any:
+    np.copyto(out, made, casting="unsafe")
+    return out
 
 
 @cache
@@ -68,5 +93,4 @@ def _applied(calls: tuple[Callable[[int], int], Callable[[int], int]], kind: Kin
     calls[made.size <= _FEW](ctypes.addressof(block))
     if out is None or direct:
         return made
-    np.copyto(out, made, casting="unsafe")
-    return out
+    return _copied(made, out)
