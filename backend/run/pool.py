@@ -1,7 +1,11 @@
 """Large buffers, aligned and used again: fresh memory costs more to touch than most phases cost to compute.
 
-`room` gives an array whose memory returns to the pool when the last array that shows it is gone (`Lease` is at the end of their
-chain of bases).  Only arrays of at least `LEAST` bytes come from here.
+`room` gives an array whose memory returns to the pool when the last array that shows it is gone.  Such an array shows a `Lease`,
+and whatever shows the array holds it.  Only arrays of at least `LEAST` bytes come from here.
+
+Note [At hand].  The pool holds the last few leases of each shape itself; one that nobody else refers to is shown again, which
+takes a third of a microsecond.  Other leases give their memory back at their end.  A lease is taken from its row while it is
+looked at, so that two threads never find the same one.
 
 Note [The bound holds].  What the pool keeps must not add to a run's peak.  A buffer is kept only from values that were alive
 together, a request that no kept buffer meets first gives back as many kept bytes as it asks for, and `trim` gives back all
@@ -13,69 +17,133 @@ Neighbours: `memory.sole_owner` (a leased array may be overwritten), `cpu.compil
 
 from __future__ import annotations
 
+from sys import getrefcount
 from typing import Any, Final
 
 import numpy as np
+from numpy import ndarray
 
 LEAST: Final = 1 << 17
 MOST_KEPT: Final = 1 << 30
 """Bytes kept at most."""
 ALIGNMENT: Final = 64
 _PAGE: Final = 512
+_UNSEEN: Final = 2
+"""References to a lease that nobody but the pool knows: a variable's, and the argument of `getrefcount`."""
+_MOST_ALIKE: Final = 4
+_MOST_SHOWN: Final = 1 << 23
+_MOST_AT_HAND: Final = 1 << 26
+"""Leases of one shape that the pool holds, bytes of one of them, and of all together."""
+
+
+class _Memory(np.ndarray[Any, Any]):
+    """Bytes; of a type of its own, since NumPy would name arrays of its own type as the base of what shows a lease."""
 
 
 class _Buffer:
-    """Memory, and how it was last shown."""
+    """Memory, and where in it arrays begin."""
 
-    __slots__ = ("address", "memory", "shown", "size")
+    __slots__ = ("memory", "offset", "size")
 
     def __init__(self, size: int) -> None:
-        self.size, self.memory = size, np.empty(size + ALIGNMENT, np.uint8)
-        self.address = -(-self.memory.__array_interface__["data"][0] // ALIGNMENT) * ALIGNMENT
-        self.shown: tuple[tuple[int, ...], np.dtype[Any], dict[str, Any]] | None = None
-
-    def interface(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> dict[str, Any]:
-        shown = self.shown
-        if shown is None or shown[1] is not dtype or shown[0] != shape:
-            made = {"shape": shape, "typestr": dtype.str, "data": (self.address, False), "version": 3}
-            self.shown = shown = shape, dtype, made
-        return shown[2]
+        self.size, self.memory = size, np.ndarray.__new__(_Memory, (size + ALIGNMENT,), np.dtype(np.uint8))
+        self.offset = -self.memory.__array_interface__["data"][0] % ALIGNMENT
 
 
-_free: dict[int, list[_Buffer]] = {}
+class Lease(np.ndarray[Any, Any]):
+    """The right to a buffer, which it gives back at its end (unless that has been taken from it), as an array."""
 
-
-class Lease:
-    """The right to a buffer; gives it back at its end."""
-
-    __slots__ = ("__array_interface__", "buffer")
-
-    def __init__(self, buffer: _Buffer, interface: dict[str, Any]) -> None:
-        self.buffer, self.__array_interface__ = buffer, interface
+    __slots__ = ("buffer",)
+    buffer: _Buffer | None
 
     def __del__(self) -> None:
         kept, buffer = _free, self.buffer
-        if kept is not None and buffer.size + sum([size * len(row) for size, row in list(kept.items())]) <= MOST_KEPT:
+        if kept is not None and buffer is not None and buffer.size + kept_bytes() <= MOST_KEPT:
             row = kept.get(buffer.size)
             if row is None:
                 row = kept.setdefault(buffer.size, [])
             row.append(buffer)
 
 
+_free: dict[int, list[_Buffer]] = {}
+_at_hand: dict[tuple[tuple[int, ...], np.dtype[Any]], list[Lease]] = {}
+
+
 def room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """An array of undefined contents, contiguous, on an address that is a multiple of `ALIGNMENT` if it is large."""
+    row = _at_hand.get((shape, dtype))
+    if row is not None:
+        used: list[Lease] = []
+        while row:
+            try:
+                lease = row.pop()
+            except IndexError:  # another thread took the last one
+                break
+            if getrefcount(lease) == _UNSEEN:
+                made = lease.view(ndarray)
+                row += used[::-1]
+                row.append(lease)
+                return made
+            used.append(lease)
+        row += used[::-1]
+    return _new_room(shape, dtype)
+
+
+def _new_room(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     size = dtype.itemsize
     for length in shape:
         size *= length
     if size < LEAST:
         return np.empty(shape, dtype)
     size = -(-size // _PAGE) * _PAGE
-    try:
-        buffer = _free[size].pop()
-    except (KeyError, IndexError):
+    buffer = _kept(size) or _ended(size)
+    if buffer is None:
         trim(size)
         buffer = _Buffer(size)
-    return np.asarray(Lease(buffer, buffer.interface(shape, dtype)))
+    lease: Lease = ndarray.__new__(Lease, shape, dtype, buffer.memory, buffer.offset)
+    lease.buffer = buffer
+    made = lease.view(ndarray)
+    if size <= _MOST_SHOWN:
+        _put_at_hand(shape, dtype, lease)
+    return made
+
+
+def _kept(size: int) -> _Buffer | None:
+    try:
+        return _free[size].pop()
+    except (KeyError, IndexError):
+        return None
+
+
+def _put_at_hand(shape: tuple[int, ...], dtype: np.dtype[Any], lease: Lease) -> None:
+    """Hold a lease, and as many others less; what is let go gives its memory back at its end."""
+    row = _at_hand.setdefault((shape, dtype), [])
+    row.append(lease)
+    del row[:-_MOST_ALIKE]
+    while sum([lease.nbytes for row in list(_at_hand.values()) for lease in row]) > _MOST_AT_HAND:
+        _at_hand.pop(next(iter(_at_hand)), None)
+
+
+def _ended(size: int | None = None) -> _Buffer | None:
+    """The memory of a lease at hand (one of so many bytes) that nobody sees, and that is no more."""
+    for key, row in list(_at_hand.items()):
+        others: list[Lease] = []
+        found: _Buffer | None = None
+        while row and found is None:
+            try:
+                lease = row.pop()
+            except IndexError:
+                break
+            if getrefcount(lease) == _UNSEEN and lease.buffer is not None and size in (None, lease.buffer.size):
+                found, lease.buffer = lease.buffer, None
+            else:
+                others.append(lease)
+        row += others[::-1]
+        if not row:
+            _at_hand.pop(key, None)
+        if found is not None:
+            return found
+    return None
 
 
 def trim(wanted: int | None = None) -> None:
@@ -91,8 +159,11 @@ def trim(wanted: int | None = None) -> None:
                 wanted -= size
         if not row:
             _free.pop(size, None)
+    while (wanted is None or wanted > 0) and (buffer := _ended()) is not None:
+        wanted = None if wanted is None else wanted - buffer.size
 
 
 def kept_bytes() -> int:
     """Bytes that the pool keeps."""
-    return sum(size * len(row) for size, row in list(_free.items()))
+    unseen = [lease.buffer for row in list(_at_hand.values()) for lease in row if getrefcount(lease) == _UNSEEN + 1]
+    return sum(size * len(row) for size, row in list(_free.items())) + sum(buffer.size for buffer in unseen if buffer is not None)
