@@ -1,0 +1,41 @@
+"""Whole plans that run again: through a native call, on any threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.kernels import policy
+from rho.backend.run import executor, native, prepared
+from rho.lang.source import Source
+from rho.typechecker.check import check
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")
+
+
+def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one thread prepares, or runs it step by step, others need not wait or begin anew."""
+    monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
+    checked = check(Source("<test>", "input x : f64[n]\noutput r ← 1+x×x\n")).core
+    assert checked is not None
+    given = {"x": np.arange(100_000.0)}
+    bound = backend.load(checked, given)
+    plan = backend.plan(bound)
+    for _ in range(12):
+        backend.execute(plan, bound, given)
+    found = prepared._again[id(plan)]
+    assert found.prepared is not None and found.prepared.links.linked
+
+    def never(*arguments: object, **named: object) -> object:
+        raise AssertionError("step by step")
+
+    monkeypatch.setattr(executor, "execute_plan", never)
+    with found.lock:
+        results = backend.execute(plan, bound, given)
+    shown = results.outputs["r"]
+    assert shown.kind is Kind.F64 and np.array_equal(shown.value, 1 + given["x"] ** 2)
+    assert results == executor.Results((), {"r": shown}) and type(results) is executor.Results
+    assert type(shown) is executor.Shown and repr(results) == repr(executor.Results((), {"r": shown}))
