@@ -10,6 +10,7 @@ Neighbours: `linked_library` (asks), `library` (implementations), `linking`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -22,6 +23,7 @@ from ...graph.registry import frame_of
 from ...kernels.native_text import Operation
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
+from .sorting import LEAST
 
 if TYPE_CHECKING:
     from .linked_sizes import ExampleTypes
@@ -135,8 +137,10 @@ def _function(
 
 
 def _is_plain(phase: LibraryPhase, types: ExampleTypes, rank: int) -> bool:
-    """Vectors of plain numbers, without a frame?"""
+    """Vectors of plain numbers, without a frame, too short for kernels?"""
     first = types.types[phase.args[0]]
+    if prod(types.shape(phase.args[0])) >= LEAST[phase.op == "grade"]:
+        return False
     return not frame_of(phase) and len(first.shape) == rank and not first.element.kind.is_complex
 
 

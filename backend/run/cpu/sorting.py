@@ -40,7 +40,7 @@ from .kinds import DTYPES, NumArray
 from .launching import UNLOCKED_NANOSECONDS, Block, Launch, words_of
 from .numpy_sorts import numpy_sort
 
-_LEAST: Final = {True: 1 << 9, False: 1 << 13}
+LEAST: Final = {True: 1 << 9, False: 1 << 13}
 """Items from which kernels are asked for grades and for sorts: before, NumPy's calls take less."""
 _PARTED: Final = 1 << 15
 """Items from which a vector is cut in parts."""
@@ -206,7 +206,7 @@ def _sort_of(task: _Task) -> _Sort | None:
 
 def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
     current = policy.mode()
-    if current is policy.Mode.OFF or (items.size < _LEAST[keyed] and current is not policy.Mode.ALWAYS) or items.size < 2:
+    if current is policy.Mode.OFF or (items.size < LEAST[keyed] and current is not policy.Mode.ALWAYS) or items.size < 2:
         return False
     return is_installed() and items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
 
