@@ -28,6 +28,7 @@ from ...kernels.row_plan import MOST_SIDE
 from ...kernels.rows import RowKernel, scratch_pitch, scratch_rows
 from ...kernels.side_rows import SideKernel
 from ...kernels.store import address_of
+from ..native import native
 from ..pool import ALIGNMENT
 from ..team import run_boxes
 from .compiled import ASKED, CALL, PARALLEL, SHORT_CALL, STREAMED, strides_over, vector_bytes
@@ -36,10 +37,12 @@ from .kinds import DTYPES, NumArray
 
 @dataclass(frozen=True, slots=True)
 class BoundRows:
-    """A row kernel for operands of one layout.  `pieces`: (words, offset into each operand, offset into each result)."""
+    """A row kernel for operands of one layout.  `pieces`: (words, offset into each operand, offset into each result); `whole`:
+    all in one, for runs that Python would have to hand out and that are not worth it."""
 
     call: Callable[[int], int]
     pieces: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
+    whole: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
     operand_places: tuple[int, ...]
     result_places: tuple[int, ...]
     scratch: int
@@ -53,6 +56,7 @@ class RowBinding:
         self.chain, self.body, self.space, self.operands, self.mode = chain, body, space, operands, mode
         self.scalars = [number(size) for size in body.sizes]
         self.points = prod(space)
+        self.work = policy.work(body, self.points)
         self.threads = threads
         self.small = self.points < policy.SMALL
         self.runs = 0
@@ -136,11 +140,13 @@ class RowBinding:
         pieces = tuple(self.piece(kernel, nest, start, stop, loop) for loop, start, stop in self.cuts(nest, described.lanes))
         call = SHORT_CALL(address) if self.small else CALL(address)
         scratch = scratch_rows(kernel) * scratch_pitch(self.space[-1]) if isinstance(kernel, RowKernel) else 0
-        return BoundRows(call, pieces, operand_places, result_places, scratch)
+        whole = pieces[0] if len(pieces) == 1 else self.piece(kernel, nest, 0, nest.sizes[0], 0)
+        return BoundRows(call, pieces, whole, operand_places, result_places, scratch)
 
     def cuts(self, nest: Nest, lanes: int) -> list[tuple[int, int, int]]:
         """(loop, start, stop) of each piece: the first loop that is long enough is cut, into pieces of whole vectors of rows."""
-        if self.threads > 1 and policy.work(self.body, self.points) >= PARALLEL:
+        least = PARALLEL if native() is None else min(PARALLEL, policy.SHARED_NANOSECONDS)
+        if self.threads > 1 and self.work >= least:
             for loop, size in enumerate(nest.sizes[:-1]):
                 grain = lanes if self.is_side and loop == len(nest.sizes) - 2 else 1
                 if size >= 2 * self.threads * grain:
@@ -174,7 +180,7 @@ class RowBinding:
     def call(self, bound: BoundRows, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> tuple[Any, ...]:
         sources = [array.__array_interface__["data"][0] for array in arrays]
         targets = [array.__array_interface__["data"][0] for array in results]
-        pieces, call = bound.pieces, bound.call
+        pieces, call = bound.pieces if self.work >= PARALLEL else (bound.whole,), bound.call
         block_type = ctypes.c_int64 * len(pieces[0][0])
 
         def work(place: int, owners: tuple[Sequence[NumArray], ...] = (arrays, results)) -> None:
