@@ -1,8 +1,11 @@
-"""Keyed reduction as CUDA C++: items joined into the bin that their key names.
+"""Keyed reduction as CUDA C++: cells joined, item by item, into the bin that their key names.
 
 `scatter` joins items as they come, with atomic operations, for functions of whole numbers and truth values that are exact in any
-order.  `grouped` has one thread a bin run through its items in their order (a stable sort of the keys says where they are), which
-gives floats the bits of every other tier.
+order; `shared` does so in the shared memory of each block of threads first, where few bins would make all threads meet at the
+same places.  `grouped` has one thread an item of a bin run through its items in their order (a stable sort of the keys says where
+they are), which gives floats the bits of every other tier.
+
+A key that names no bin writes nowhere, and is noted in `failed` unless that is null.
 
 Neighbours: `scattering` (the same on the CPU), `backend.run.cuda.keyed` (launches these).
 """
@@ -13,18 +16,21 @@ from functools import cache
 from typing import Final
 
 from ...typechecker.elements import Kind
-from .cuda_reductions import THREADS
+from .cuda_math import number
+from .cuda_reductions import SHARED, THREADS
 from .cuda_scalars import STORED, Functions, combine
 from .cuda_words import PRELUDE
+from .scalar_text import identity
 
 SCATTER: Final = "scatter"
+PRIVATE: Final = "shared"
 GROUPED: Final = "grouped"
 
 _ATOMIC: Final = {
-    ("add", Kind.I32): "atomicAdd((u32 *)&bins[key], (u32)item);", ("add", Kind.I64): "atomicAdd((u64 *)&bins[key], (u64)item);",
-    ("min", Kind.I32): "atomicMin(&bins[key], item);", ("min", Kind.I64): "atomicMin(&bins[key], item);",
-    ("max", Kind.I32): "atomicMax(&bins[key], item);", ("max", Kind.I64): "atomicMax(&bins[key], item);",
-    ("or", Kind.BOOL): "if (item) bins[key] = 1;", ("and", Kind.BOOL): "if (!item) bins[key] = 0;",
+    ("add", Kind.I32): "atomicAdd((u32 *)&{to}, (u32){item});", ("add", Kind.I64): "atomicAdd((u64 *)&{to}, (u64){item});",
+    ("min", Kind.I32): "atomicMin(&{to}, {item});", ("min", Kind.I64): "atomicMin(&{to}, {item});",
+    ("max", Kind.I32): "atomicMax(&{to}, {item});", ("max", Kind.I64): "atomicMax(&{to}, {item});",
+    ("or", Kind.BOOL): "if ({item}) {to} = 1;", ("and", Kind.BOOL): "if (!{item}) {to} = 0;",
 }  # fmt: skip
 
 
@@ -33,16 +39,50 @@ def is_scattered(function: str, kind: Kind) -> bool:
     return (function, kind) in _ATOMIC
 
 
+def fits_shared(bins: int, kind: Kind) -> bool:
+    """Has shared memory room for every bin?"""
+    return kind.is_integer and bins * kind.bytes <= SHARED
+
+
 @cache
 def scatter_text(function: str, kind: Kind) -> str:
-    """`scatter(count, keys, items, bins)`: keys are in range, bins hold what changes nothing."""
-    stored = STORED[kind]
-    return f"""{PRELUDE}extern "C" __global__ void __launch_bounds__({THREADS}) {SCATTER}(const i64 count, const i64 *keys, \
-const {stored} *items, {stored} *bins) {{
+    """`scatter` and `shared`, of `(count, width, bins_count, keys, items, bins, failed)`: cells of `width` items (1 in `shared`);
+    bins hold what changes nothing."""
+    stored, nothing = STORED[kind], number(kind, identity(function, kind))
+    heads = {
+        name: f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}(const i64 count, const i64 width, '
+        f"const i64 bins_count, const i64 *keys, const {stored} *items, {stored} *bins, int *failed) {{"
+        for name in (SCATTER, PRIVATE)
+    }
+    taken = f"""    if ((u64)key >= (u64)bins_count) {{
+      if (failed) *failed = 1;
+      continue;
+    }}
+    const {stored} item = items[i];"""
+    atomic = _ATOMIC[function, kind]
+    scattered = f"""{PRELUDE}{heads[SCATTER]}
+  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count * width; i += (i64)gridDim.x * blockDim.x) {{
+    const i64 key = keys[i / width];
+{taken}
+    {atomic.format(to="bins[key * width + i % width]", item="item")}
+  }}
+}}
+"""
+    if not kind.is_integer:
+        return scattered
+    return f"""{scattered}{heads[PRIVATE]}
+  __shared__ double room[{SHARED // 8}];
+  {stored} *const own = ({stored} *)room;
+  for (int bin = threadIdx.x; bin < bins_count; bin += {THREADS}) own[bin] = {nothing};
+  __syncthreads();
   for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (i64)gridDim.x * blockDim.x) {{
     const i64 key = keys[i];
-    const {stored} item = items[i];
-    {_ATOMIC[function, kind]}
+{taken}
+    {atomic.format(to="own[key]", item="item")}
+  }}
+  __syncthreads();
+  for (int bin = threadIdx.x; bin < bins_count; bin += {THREADS}) {{
+    if (own[bin] != {nothing}) {{ {atomic.format(to="bins[bin]", item="own[bin]")} }}
   }}
 }}
 """
@@ -50,22 +90,23 @@ const {stored} *items, {stored} *bins) {{
 
 @cache
 def grouped_text(function: str, kind: Kind) -> str:
-    """`grouped(bins, starts, order, items, result)`: the items of bin b are `order[starts[b]]` … `order[starts[b+1]-1]`."""
+    """`grouped(bins, width, starts, order, items, result)`: the cells of bin b are `order[starts[b]]` … `order[starts[b+1] - 1]`,
+    each of `width` items."""
     functions, stored = Functions(), STORED[kind]
     joined = combine(functions, function, kind, "total", "item")
     helpers = "".join(f"{text}\n" for text in functions.texts.values())
     return f"""{PRELUDE}{helpers}extern "C" __global__ void __launch_bounds__({THREADS}) {GROUPED}(const i64 bins, \
-const i64 *starts, const i64 *order, const {stored} *items, {stored} *result) {{
-  for (i64 bin = (i64)blockIdx.x * blockDim.x + threadIdx.x; bin < bins; bin += (i64)gridDim.x * blockDim.x) {{
-    i64 at = starts[bin];
-    const i64 stop = starts[bin + 1];
+const i64 width, const i64 *starts, const i64 *order, const {stored} *items, {stored} *result) {{
+  for (i64 i = (i64)blockIdx.x * blockDim.x + threadIdx.x; i < bins * width; i += (i64)gridDim.x * blockDim.x) {{
+    i64 at = starts[i / width];
+    const i64 stop = starts[i / width + 1], column = i % width;
     if (at == stop) continue;
-    {stored} total = items[order[at]];
+    {stored} total = items[order[at] * width + column];
     for (at++; at < stop; at++) {{
-      const {stored} item = items[order[at]];
+      const {stored} item = items[order[at] * width + column];
       total = {joined};
     }}
-    result[bin] = total;
+    result[i] = total;
   }}
 }}
 """

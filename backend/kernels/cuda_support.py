@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from enum import Enum
 from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
@@ -16,6 +17,7 @@ from ...typechecker.types import ArrayType
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
+from ..graph.registry import LIBRARY as OPS
 from ..graph.registry import frame_of
 from .build import KINDS, REDUCTIONS, build_body
 
@@ -123,11 +125,13 @@ def _grade(phase: LibraryPhase, types: Types) -> bool:
 
 
 def _key_reduce(phase: LibraryPhase, types: Types) -> bool:
-    """One number a key."""
-    kind = _kind(phase, types, 1)
-    if frame_of(phase) or kind not in KINDS or kind is Kind.CHAR or phase.attributes.get("function") not in REDUCTIONS:
+    """Without a frame; the sums of complex numbers are two."""
+    kind, function = _kind(phase, types, 1), phase.attributes.get("function")
+    if len(types[phase.args[1]].shape) < len(types[phase.args[0]].shape):
         return False
-    return len(types[phase.args[0]].shape) == len(types[phase.args[1]].shape)
+    if kind.is_complex:
+        return not frame_of(phase) and function == "add"
+    return not frame_of(phase) and kind in KINDS and kind is not Kind.CHAR and function in REDUCTIONS
 
 
 def _items(phase: LibraryPhase, types: Types, table: int) -> bool:
@@ -159,3 +163,37 @@ LIBRARY: Final[dict[str, Condition]] = {
     "cholesky": _equations, "det": _equations,
 }  # fmt: skip
 """The library ops on cards, and when."""
+
+
+class Place(Enum):
+    """What does the work of a library op on a card."""
+
+    KERNEL = "generated kernels"
+    CUPY = "CuPy"
+
+
+KERNELS: Final = frozenset({"gather", "rotate", "reshape_cycle", "scan", "key_reduce"})
+"""The ops that generated kernels do, where they do not come down to a sort of CuPy's or to its sums of whole numbers."""
+
+OTHERWISE: Final[dict[str, str]] = {
+    "gather": "sorts of complex numbers", "scan": "complex numbers, functions that are not associative",
+    "contract": "frames, truth values", "grade": "complex numbers, matrices in a frame", "match": "operands of two kinds",
+    "key_reduce": "frames, functions that are not `+ × ⌊ ⌈ ∧ ∨`, complex but for `+`", "inverse": "matrices that are not square",
+    "solve": "matrices that are not square", "cholesky": "frames", "det": "frames", "index_of": "cells, two kinds, complex",
+    "member_of": "two kinds, complex", "first_occurrence": "cells, complex", "interval_index": "cells, two kinds, complex",
+}  # fmt: skip
+"""What of an op runs on the host all the same; no op but `gather`, `scan`, `grade` and transforms has a frame there."""
+
+
+def place_of(op: str) -> Place | None:
+    """None: always the host."""
+    return None if op not in LIBRARY else Place.KERNEL if op in KERNELS else Place.CUPY
+
+
+def table() -> list[str]:
+    """Where each library op runs, for docs/cards.md."""
+    lines = ["| library phase | on a card | on the host |", "|---|---|---|"]
+    for op in sorted(OPS):
+        place = place_of(op)
+        lines.append(f"| `{op}` | {place.value if place else ''} | {OTHERWISE.get(op, '') if place else 'always'} |")
+    return lines

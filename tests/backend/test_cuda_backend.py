@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.graph import traverse
-from rho.backend.graph.phases import LibraryPhase, Structured
+from rho.backend.graph.phases import Structured
 from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.kernels import cuda_support
 from rho.backend.run.cpu import CpuBackend
@@ -176,9 +175,22 @@ def test_the_table_is_the_implementations() -> None:
     assert set(cuda_support.LIBRARY) == set(IMPLEMENTATIONS) <= set(OPS)
 
 
-def test_support_and_back_end_agree() -> None:
+def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the table says about each library phase of the test programs is what happens."""
-    seen = set()
+    launched: dict[str, set[bool]] = {}
+
+    def noting(op: str, implementation: Any) -> Any:
+        def run(call: Any, arrays: Any) -> Any:
+            before = sum(entry[0] == "launch" for entry in cuda_stub.log)
+            made = implementation(call, arrays)
+            after = sum(entry[0] == "launch" for entry in cuda_stub.log)
+            launched.setdefault(op, set()).add(after > before)
+            return made
+
+        return run
+
+    for op, implementation in IMPLEMENTATIONS.items():
+        monkeypatch.setitem(IMPLEMENTATIONS, op, noting(op, implementation))
     for text in PROGRAMS[::3]:
         core = checked(DECLARED + text)
         if core is None:
@@ -187,7 +199,6 @@ def test_support_and_back_end_agree() -> None:
             bound = backend.load(core, data(7, 2, 5), {})
         except RhoError:
             continue
-        seen |= {p.op for p in traverse.all_phases(bound.graph) if isinstance(p, LibraryPhase)}
         absent = set(cuda_support.missing_kernels(bound))
         hosted: Counter[str] = Counter()
         try:
@@ -195,7 +206,16 @@ def test_support_and_back_end_agree() -> None:
         except RhoError:
             continue
         assert set(hosted) <= absent, text
-    assert len(seen) > 10
+    assert len(launched) > 10
+    for op, seen in launched.items():
+        assert (True in seen) <= (cuda_support.place_of(op) is cuda_support.Place.KERNEL), op
+    assert {op for op in cuda_support.KERNELS if launched.get(op) == {False}} == set()
+
+
+def test_the_page_has_the_table() -> None:
+    page = Path(cuda_support.__file__).parents[2] / "docs" / "cards.md"
+    assert "\n".join(cuda_support.table()) in page.read_text(encoding="utf-8")
+    assert cuda_support.KERNELS | set(cuda_support.OTHERWISE) <= set(cuda_support.LIBRARY)
 
 
 def test_large_values_travel_through_pinned_memory_beside_the_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -241,7 +241,8 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
 @needs_nvrtc
 @pytest.mark.parametrize(("function", "kind"), [("add", Kind.I32), ("min", Kind.I64), ("or", Kind.BOOL), ("max", Kind.I32)])
 def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
-    assert not nvrtc_leaf.compile_text(together([scatter_text(function, kind), grouped_text(function, kind)])).log
+    text = together([scatter_text(function, kind), grouped_text(function, kind)])
+    assert not nvrtc_leaf.compile_text(text).log
 
 
 @needs_nvrtc
