@@ -28,6 +28,13 @@ VECTORS = [
     "{⍸1,(1↓⍵)≠¯1↓⍵}", "{⍵∊1 2}", "{1 2⍳⍵}", "{-/⍵}", "{3 4⍴⍵}", "{0@(⍸⍵>1)⊢⍵}", "{⍵[⍸⍵>1]}", "{x←(⍵>1)/⍵ ⋄ x,x}", "{⌽+\\⌽⍵}",
     "{⌈/0,(⍵>1)/⍵}", "{(⌊/(⍵>1)/⍵),⌊/9,(⍵>2)/⍵}",
 ]  # fmt: skip
+CONTROL = [
+    "{0<+/⍵: ⍵×2 ⋄ ⍵-1}", "{0<+/⍵: (⍵>1)/⍵ ⋄ ⍵}", "{t←(0<+/⍵)¿(⌽⍵ ⋄ ⍵) ⋄ t+⍵}", "{0<+/⍵: ⍵ ⋄ ⌽⍵}",
+    "{{+\\⍵}⍣5⊢⍵}", "{{(1⌽⍵)+⍵}⍣3⊢⍵}", "{{⌽⍵}⍣3⊢⍵}", "{{⍵[⍋⍵]}⍣2⊢⍵}",
+    "{{+\\⍵}⍣(9 ⋄ {20<+/⍺})⊢⍵}", "{{⍺+2×⍵}/⍵}", "{{⍺-⍵}\\⍵}", "{{⌈/⍺,⍵}/⍵}",
+    "{{+\\⍵}⍣\\3⊢⍵}",
+    "{{+/⍵[⍋⍵]}⍤1⊢⍵∘.+⍳3}", "{{+\\⍵}⍣0⊢⍵}", "{{(0<+/⍵)¿(⍵-1 ⋄ ⍵+1)}⍣6⊢⍵}", "{{⍺⌈+/(⍵>1)/⍵}/⍵}", "{{(⌽⍵)∘.×1}⍤1⊢⍵∘.+⍳3}",
+]  # fmt: skip
 KINDS = [np.float64, np.float32, np.int64, np.int32, np.bool_]
 
 
@@ -58,7 +65,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
 
 
-@pytest.mark.parametrize("text", VECTORS)
+@pytest.mark.parametrize("text", [*VECTORS, *CONTROL])
 def test_of_a_vector(text: str) -> None:
     for dtype in KINDS:
         for size in (0, 1, 2, 10, 100, 1000):
@@ -79,8 +86,29 @@ def test_of_a_vector(text: str) -> None:
                     assert not np.may_share_memory(part, x)
 
 
-@pytest.mark.parametrize("text", ["{⍵[⍋⍵]}", "{⍋⍵}", "{+/(⍵>1)/⍵}", "{+\\⍵}", "{∪⍵}", "{⍵,0}"])
+@pytest.mark.parametrize("text", ["{⍵[⍋⍵]}", "{⍋⍵}", "{+/(⍵>1)/⍵}", "{+\\⍵}", "{∪⍵}", "{⍵,0}", *CONTROL[:8], "{{⍺+2×⍵}/⍵}"])
 def test_it_is_linked(text: str) -> None:
     x = np.arange(10.0)
     function = linked(text, x)
     assert function._latest(x) is not OTHER
+
+
+@pytest.mark.parametrize(
+    ("text", "good", "bad"),
+    [
+        ("{⍵[i64 ⍵]}", [0.0, 1.0], [0.0, 5.0]), ("{0<+/⍵: ⌊⍵ ⋄ ⍵[i64 ⍵]}", [0.0, 1.0], [0.0, np.nan]),
+        ("{{⌊⍵×2}⍣3⊢⍵}", [1.0, 2.0], [4e18, 1.0]), ("{+/⌊(⍵>1)/⍵}", [1.0, 2.0], [1.0, 1e300]),
+        ("{{⍺+⌊⍵}/⍵}", [1.0, 2.0, 3.0], [1.0, 2.0, np.nan]), ("{(⍵⍳2)⌷⍵}", [2.0, 1.0], [1.0, 1.0]),
+    ],
+)  # fmt: skip
+def test_failures_say_what_the_plan_says(text: str, good: list[float], bad: list[float]) -> None:
+    right, wrong = np.array(good), np.array(bad)
+    function = rho.compile(text)
+    expected = often(function, right)
+    with pytest.raises(rho.RhoError) as plain:
+        plainly(text, wrong)
+    for _ in range(3):
+        with pytest.raises(rho.RhoError) as found:
+            function(wrong)
+        assert str(found.value) == str(plain.value)
+        assert same(function(right), expected)

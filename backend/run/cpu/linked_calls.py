@@ -18,9 +18,11 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ...graph import traverse
-from ...graph.phases import LibraryPhase, ValueId
+from ...graph.phases import LibraryPhase, Structured, ValueId
 from ...graph.registry import frame_of
 from ...kernels.native_text import Operation
+from ..failures import CheckFailed
+from ..pool import Lease
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
 from .sorting import LEAST
@@ -34,48 +36,81 @@ MOST_BYTES: Final = 1 << 21
 """Phases of larger operands take so long that a call is nothing."""
 WORK: Final = 2_000.0
 """Nanoseconds."""
-_AXES: Final = {"compress": "axis", "where": 0, "first_occurrence": 0, "format": -1}
-"""Which axis of the result has the size that a phase finds."""
 
 
 def link_call(linker: Linker, phase: LibraryPhase) -> None:
     """A phase by a call of Python's."""
-    types = linker.types
-    if len(phase.results) != 1 or any(types.kind(value) is Kind.CHAR for value in (*phase.args, *phase.results)):
+    if len(phase.results) != 1:
         raise Refused(Verdict.NEVER)
-    if sum(linker.examples[value].nbytes for value in phase.args) > MOST_BYTES:
+    asked, (value,) = _asked_sizes(linker, phase), phase.results
+    operands = [linker.examples[one] if linker.roots[one] is None else None for one in phase.args]
+    number = _call(linker, phase.args, asked, value, _function(phase, linker.types, operands, asked, linker.threads))
+    if phase.defines:
+        axis = (
+            phase.attributes["axis"] if phase.op == "compress" else linker.examples[value].ndim - 1 if phase.op == "format" else 0
+        )
+        base = linker.new(None)
+        linker.steps.append((Operation.LENGTH, base, number, axis))
+        linker.define(phase.defines[0], base)
+
+
+def call_structured(linker: Linker, phase: Structured, run: Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]) -> None:
+    """A structured phase without a kernel, on NumPy."""
+    sources = list(dict.fromkeys(read.value for read in phase.reads))
+    if len(phase.results) != 1 or any(size.variables() & set(linker.found) for size in traverse.sizes(phase)):
+        raise Refused(Verdict.NEVER)
+    (result,) = phase.results
+    types, ready = linker.types, {value: linker.examples[value] for value in sources if linker.roots[value] is None}
+    given = [value for value in sources if value not in ready]
+    dtypes = [DTYPES[types.kind(value)] for value in given]
+
+    def function(*arrays: Any) -> NumArray:
+        values = dict(ready)
+        for value, array, dtype in zip(given, arrays, dtypes, strict=True):
+            values[value] = array if type(array) is np.ndarray else np.asarray(array, dtype)
+        try:
+            with np.errstate(all="ignore"):
+                made = np.asarray(run(values, None)[0])
+        except CheckFailed:  # the plan says where
+            raise MemoryError from None
+        base: Any = made.base
+        fresh = made.flags.c_contiguous and made.flags.writeable and (base is None or type(base) is Lease)
+        return made if fresh and not any(made is value for value in values.values()) else made.copy(order="C")
+
+    _call(linker, sources, [], result.value, function)
+
+
+def _call(linker: Linker, operands: Sequence[ValueId], asked: Sequence[SizeVariable], value: ValueId, function: Function) -> int:
+    """The number of what a function gives, called with these values but for those that never change, and with these sizes."""
+    types = linker.types
+    if any(types.kind(one) is Kind.CHAR for one in (*operands, value)):
+        raise Refused(Verdict.NEVER)
+    if sum(linker.examples[one].nbytes for one in operands) > MOST_BYTES:
         raise Refused(Verdict.NEVER)
     linker.work(WORK)
-    operands: list[NumArray | None] = []
     given: list[int] = []
     passing: list[int] = []
-    for value in phase.args:
-        example, root = linker.examples[value], linker.roots[value]
-        operands.append(example if root is None else None)
+    for operand in operands:
+        root = linker.roots[operand]
         if root is None:
             continue
-        if example is not linker.bases[root]:
-            root = linker.show(example, root)
+        if root in linker.lent:
+            raise Refused(Verdict.NEVER)
+        if linker.examples[operand] is not linker.bases[root]:
+            root = linker.show(linker.examples[operand], root)
             passing.append(root)
         given.append(root)
-    asked = _asked_sizes(linker, phase)
     for variable in asked:
         number = linker.new(None)
         linker.steps.append((Operation.NUMBER, number, linker.found[variable]))
         given.append(number)
         passing.append(number)
-    (value,) = phase.results
-    example = np.empty(types.shape(value), DTYPES[types.kind(value)])
-    number = linker.new(example)
-    linker.steps.append((Operation.CALL, number, _function(phase, types, operands, asked, linker.threads), tuple(given)))
+    number = linker.new(np.empty(types.shape(value), DTYPES[types.kind(value)]))
+    linker.steps.append((Operation.CALL, number, function, tuple(given)))
     for passed in passing:
         linker.drop(passed)
     linker.settle(value, number)
-    if phase.defines:
-        axis = phase.attributes["axis"] if phase.op == "compress" else example.ndim - 1 if phase.op == "format" else 0
-        base = linker.new(None)
-        linker.steps.append((Operation.LENGTH, base, number, axis))
-        linker.define(phase.defines[0], base)
+    return number
 
 
 def _asked_sizes(linker: Linker, phase: LibraryPhase) -> list[SizeVariable]:

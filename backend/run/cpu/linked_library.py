@@ -56,6 +56,8 @@ def link_product(linker: Linker, phase: LibraryPhase) -> bool:
     first, second = linker.examples[left], linker.examples[right]
     if frame_of(phase) or kind not in LETTERS or not {first.ndim, second.ndim} <= {1, 2} or first.ndim + second.ndim < 3:
         return False
+    if not first.size or not second.size:
+        return False
     matrices = first.reshape(-1, first.shape[-1]), second.reshape(len(second), -1)
     if not all(np.may_share_memory(whole, one) for whole, one in zip(matrices, (first, second), strict=True)):
         raise Refused(Verdict.LAYOUT)

@@ -1,6 +1,6 @@
 """Complex sums in linked calls: their two parts are results of one kernel, and another puts them together.
 
-Neighbours: `linker` (asks), `kernels.complexes`.
+Neighbours: `linked_values` (asks), `kernels.complexes`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .launching import Base
 from .views import View
 
 if TYPE_CHECKING:
-    from .linker import Linker
+    from .linked_values import Values
 
 
 def run_in_parts(
-    linker: Linker, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[tuple[ValueId, Kind]]
+    linker: Values, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[tuple[ValueId, Kind]]
 ) -> None:
     """Launch a kernel some of whose results are two parts; each value has its kind."""
     parts: list[ValueId] = []

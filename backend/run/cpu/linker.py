@@ -10,55 +10,44 @@ launches), `drafting`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
-from ....typechecker.sizes import SizeVariable, number
 from ...graph.phases import (
-    Axis,
     AxisKind,
+    Branch,
     Constant,
+    Fold,
     Input,
     LibraryPhase,
     Loop,
+    Map,
     Output,
     Phase,
-    PhaseId,
     Print,
-    Read,
     ReadNode,
-    Result,
     Structured,
     ValueId,
 )
-from ...graph.projections import IDENTITY
 from ...kernels import policy
-from ...kernels.ir import Kernel
 from ...kernels.native_text import Operation
-from ...kernels.rows import RowKernel
-from ...kernels.store import Code, address_of
-from ...schedule.plan import FreeStep, LoopStep, RowsStep, RunStep, Step
-from ..pool import LEAST
-from .compiled import Bound, CompiledRun, compile_kernel, layout_of
-from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
-from .kinds import DTYPES, NumArray, constants
-from .launching import Base, combining_words, launch_words
+from ...schedule.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step
+from .compiled import CompiledRun
+from .drafting import Refused, Verdict, distances
+from .kinds import DTYPES, constants
+from .linked_calls import call_structured
+from .linked_control import link_branch, link_cells, link_loop
 from .linked_library import link_library
-from .linked_parts import run_in_parts
 from .linked_rows import link_rows
-from .linked_sizes import ExampleTypes, conditions
+from .linked_values import Values
 from .loops import LoopRun, compile_loop_kernel
 from .reduce import identity_array
 from .structured import compile_structured, compiled_of
 from .views import View
 
-SAVED_NANOSECONDS: Final = 8_000
-"""What a linked call saves over a run of the plan."""
-Ready = TypeVar("Ready")
 Show: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
 
@@ -67,29 +56,8 @@ def printed_name(place: int) -> str:
     return f"print {place}"
 
 
-class Linker(Draft):
-    """`examples`: arrays as the values will be, whose contents nobody looks at; `roots`: which base a value lies in; `found`:
-    the bases of sizes that the run finds, each of at least `least`."""
-
-    def __init__(
-        self, types: ExampleTypes, phases: Mapping[PhaseId, Phase], threads: int, arguments: Sequence[tuple[str, NumArray, Take]],
-        runs: int, least: int, shared: dict[Any, NumArray],
-    ) -> None:  # fmt: skip
-        super().__init__(arguments)
-        self.types, self.phases, self.threads, self.runs, self.least, self.shared = types, phases, threads, runs, least, shared
-        self.examples: dict[ValueId, NumArray] = {}
-        self.roots: dict[ValueId, int | None] = {}
-        self.outputs: dict[str, int] = {}
-        self.origins: list[int] = []
-        self.found: dict[SizeVariable, int] = {}
-        self.prints, self.labels, self.is_ready = 0, 0, True
-
-    def define(self, variable: SizeVariable, base: int) -> None:
-        """A size is the number that a base holds."""
-        self.found[variable] = base
-        self.steps += [(Operation.CHECK, value) for value in conditions(self.types, variable, self.least)]
-
-    # ------------------------------------------------------------------------------------------- steps
+class Linker(Values):
+    """The steps of a plan."""
 
     def step(self, step: Step) -> None:
         phases = self.phases
@@ -102,7 +70,16 @@ class Linker(Draft):
             case LoopStep():
                 loop = phases[step.phase]
                 assert isinstance(loop, Loop)
-                self.loop(loop)
+                if not self.loop(loop):
+                    link_loop(self, loop, step)
+            case BranchStep():
+                branch = phases[step.phase]
+                assert isinstance(branch, Branch)
+                link_branch(self, branch, step)
+            case CellsStep():
+                cells = phases[step.phase]
+                assert isinstance(cells, Map | Fold)
+                link_cells(self, cells, step)
             case FreeStep():
                 for value in step.values:
                     self.forget(value)
@@ -142,38 +119,43 @@ class Linker(Draft):
             for place, result in enumerate(phase.results):
                 node = phase.body[result.node]
                 assert isinstance(node, ReadNode)
-                self.view(phase, run, place, phase.reads[node.index].value)
+                if not self.view(phase, run, place, phase.reads[node.index].value):
+                    call_structured(self, phase, run)
         else:
-            raise Refused(Verdict.NEVER)
+            call_structured(self, phase, run)
 
-    def view(self, phase: Structured, run: Show, place: int, source: ValueId) -> None:
-        """A result that shows part of a value.  Refused: it is a copy."""
+    def view(self, phase: Structured, run: Show, place: int, source: ValueId) -> bool:
+        """A result that shows part of a value; False: it is a copy."""
         example, value = self.examples[source], phase.results[place].value
         array = np.asarray(run(self.examples, None)[place])
         if array.size == 1 and not np.may_share_memory(array, example):  # NumPy copies an item that is taken out
             far = distances(example)
             places = np.argwhere(far == np.asarray(run({**self.examples, source: far}, None)[place]).reshape(()))
             if len(places) != 1:
-                raise Refused(Verdict.LAYOUT)
+                return False
             array = example[tuple([slice(place, place + 1) for place in places[0].tolist()])].reshape(array.shape)
         if array.size == 0 or not np.may_share_memory(array, example):
-            raise Refused(Verdict.LAYOUT)
+            return False
         self.examples[value], self.roots[value] = array, self.roots[source]
+        return True
 
-    def loop(self, phase: Loop) -> None:
-        """A loop that is one kernel, in one stretch of turns."""
+    def loop(self, phase: Loop) -> bool:
+        """A loop that is one kernel, in one stretch of turns; False: it is of another sort."""
         types = self.types.types
         shapes = lambda value: types[value].shape  # noqa: E731
         runner = compile_loop_kernel(phase, self.types.kind, shapes, self.types.number, self.threads)
         run, turns = getattr(runner, "__self__", None), self.types.number(phase.trip)
-        if type(run) is not LoopRun or turns < 1 or phase.keep or phase.until is not None:
-            raise Refused(Verdict.NEVER)
+        if type(run) is not LoopRun or turns < 1 or phase.keep or phase.until is not None or self.found:
+            if run is not None and max(self.examples[value].size for value in phase.initial) >= policy.SMALL:
+                raise Refused(Verdict.NEVER)
+            return False
         outside = run.views[len(phase.initial) :]
         arrays = [self.examples[value] for value in phase.initial]
         arrays += [np.asarray(view(self.examples[value])) for value, view in outside]
         sources: list[tuple[ValueId, View | None]] = [*((value, None) for value in phase.initial), *outside]
         operands = [self.base(array, value, view) for array, (value, view) in zip(arrays, sources, strict=True)]
         self.run(run, arrays, operands, phase.results, turns)
+        return True
 
     def kernel(self, phase: Structured, run: CompiledRun, overwrite: ValueId | None = None) -> None:
         arrays = [np.asarray(view(self.examples[value])) for value, view in run.views]
@@ -184,156 +166,11 @@ class Linker(Draft):
             self.run(run, arrays, operands, made, overwrite=overwrite)
             return
         if any(FUNCTIONS[result.reduction or ""].identity is None for result in phase.results):  # the plan says what is wrong
-            length = self.new(None)
-            self.steps += [(Operation.SET, length, self.types.number(reduced.size) - 1), (Operation.CHECK, length)]
+            self.steps.append((Operation.CHECK, self.types.number(reduced.size) - 1))
             self.run(run, arrays, operands, made, overwrite=overwrite)
             return
         items = [identity_array(result.reduction, self.types.kind(result.value), ()) for result in phase.results]
         self.run(run, arrays, operands, made, empty=(self.types.number(reduced.size), items))
-
-    def constant(self, array: NumArray) -> NumArray:
-        """The one array with these contents for all drafts of a call."""
-        kept = self.shared.setdefault((array.dtype, array.shape, array.tobytes()), array)
-        self.keep.append(kept)
-        return kept
-
-    def workspace(self, name: object, array: NumArray) -> int:
-        """The address of memory that every call has; nobody reads what a call writes there."""
-        kept = self.shared.setdefault(name, array)
-        self.keep.append(kept)
-        return address_of_array(kept)
-
-    def code(self, code: Code) -> int:
-        """The address of a kernel that is no phase's; 0 if it is not there yet."""
-        if not policy.is_worth(code, self.runs * SAVED_NANOSECONDS):
-            self.is_ready = False
-            return 0
-        address = address_of(code)
-        if address is None:
-            raise Refused(Verdict.NEVER)
-        return address
-
-    def unless_none(self, count: int) -> int:
-        """Up to the label that this gives, only where a number is not 0."""
-        label = self.label()
-        if self.found:
-            at = self.new(None)
-            self.steps += [(Operation.SET, at, count), (Operation.JUMP_ZERO, at, label)]
-        return label
-
-    def label(self) -> int:
-        self.labels += 1
-        return self.labels
-
-    def fill(self, number: int, item: NumArray, kind: Kind) -> None:
-        """A value that is made has this item everywhere."""
-        example = self.bases[number]
-        assert example is not None
-        self.copy(np.broadcast_to(item, example.shape), (None, address_of_array(item)), kind, number)
-
-    def run(
-        self, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[ValueId], turns: int = 0,
-        overwrite: ValueId | None = None, empty: tuple[int, Sequence[NumArray]] | None = None,
-    ) -> None:  # fmt: skip
-        """Launch the kernel for these operands, which makes those values.
-
-        `empty`: a number that the run finds; where it is 0 the values have these items everywhere."""
-        if run.body.split:
-            run_in_parts(self, run, arrays, operands, [(value, self.types.kind(value)) for value in made])
-            return
-        bound = self.bound(run, arrays, overwrite)
-        if bound is None:
-            for value, kind in zip(made, [result.kind for result in run.body.results], strict=True):
-                self.settle(value, self.make(run.result_shape(), DTYPES[kind]))
-            return
-        self.work(bound.duration * max(1, turns))
-        if bound.packs or (bound.partials > 1 and not bound.combine):
-            raise Refused(Verdict.LAYOUT)
-        target = None if overwrite is None else self.target(overwrite, bound)
-        results = [self.make(bound.shape, dtype) for dtype in (bound.dtypes if target is None else bound.dtypes[1:])]
-        if target is not None:
-            results.insert(0, target)
-        rows = results if bound.partials == 1 else [self.make((bound.partials, *bound.shape), dtype) for dtype in bound.dtypes]
-        if empty is not None:
-            if rows is not results or target is not None:
-                raise Refused(Verdict.NEVER)
-            length, nothing, end = self.new(None), self.label(), self.label()
-            self.steps += [(Operation.SET, length, empty[0]), (Operation.JUMP_ZERO, length, nothing)]
-        self.launch(launch_words(bound, operands, [(row, 0) for row in rows], turns))
-        if empty is not None:
-            self.steps += [(Operation.JUMP, end), (Operation.LABEL, nothing)]
-            for item, result, kept in zip(empty[1], results, run.body.results, strict=True):
-                self.fill(result, self.constant(item), kept.kind)
-            self.steps.append((Operation.LABEL, end))
-        for place, (row, result) in enumerate(zip(rows, results, strict=True)):
-            if row != result:
-                self.launch(combining_words(bound, place, (row, 0), (result, 0)))
-                self.drop(row)
-        for value, result in zip(made, results, strict=True):
-            self.settle(value, result)
-            if list(bound.order) != sorted(bound.order):
-                order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
-                self.examples[value] = self.examples[value].transpose(order)
-
-    def target(self, overwrite: ValueId, bound: Bound) -> int | None:
-        """What the first result is written over.  Refused: a large value is beside it instead."""
-        root, example = self.roots[overwrite], self.examples[overwrite]
-        alone = [*self.roots.values()].count(root) == 1 and root not in self.origins and example is self.bases[root or 0]
-        fits = bound.partials == 1 and bound.shape == example.shape and bound.dtypes[0] == example.dtype
-        if root is not None and root >= len(self.arguments) and alone and fits:
-            return root
-        if example.nbytes >= LEAST:
-            raise Refused(Verdict.NEVER)
-        return None
-
-    def bound(self, run: CompiledRun, arrays: Sequence[NumArray], overwrite: ValueId | None) -> Bound | None:
-        """The kernel for these operands; None if it is not there yet.  Refused: there never is one."""
-        stores = run.stores(overwrite is not None)
-        key = (stores, layout_of(arrays))
-        found = run.kept[key] if key in run.kept else run.kernel_for(arrays, stores)
-        if isinstance(found, Kernel) and self.wants(found):
-            found = run.bind(found, arrays)
-        run.kept[key] = found
-        return self.checked(found, Bound)
-
-    def checked(self, found: object, type: type[Ready]) -> Ready | None:
-        if found is None:
-            raise Refused(Verdict.NEVER)
-        if isinstance(found, type):
-            return found
-        self.is_ready = False
-        return None
-
-    def wants(self, kernel: Kernel | RowKernel) -> bool:
-        """Is a kernel there, or is it time to make it?"""
-        return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
-
-    # ------------------------------------------------------------------------------------------ pieces
-
-    def base(self, array: NumArray, source: ValueId, view: View | None) -> Base:
-        """Where a view of a value begins.  Refused: it is a copy."""
-        example, root = self.examples[source], self.roots[source]
-        start = address_of_array(example)
-        if array.size and np.may_share_memory(array, example):
-            start = address_of_array(array)
-        elif array.size == 1 and view is not None:  # NumPy copies an item that is taken out
-            ahead = int(np.asarray(view(distances(example))).reshape(())) - 1
-            if ahead % example.itemsize or (ahead < 0 and example.itemsize == 1):
-                raise Refused(Verdict.LAYOUT)
-            start += ahead
-        else:
-            raise Refused(Verdict.LAYOUT)
-        if root is None:
-            return None, start
-        whole = self.bases[root]
-        assert whole is not None
-        return root, start - address_of_array(whole)
-
-    def settle(self, value: ValueId, number: int) -> None:
-        """A value of the plan is that new value."""
-        example = self.bases[number]
-        assert example is not None
-        self.examples[value], self.roots[value] = example, number
 
     def given(self, value: ValueId) -> int:
         """Which value an output is: what was made for it, or a copy where others have it too."""
@@ -348,51 +185,8 @@ class Linker(Draft):
         example = self.examples[value]
         return root if example is self.bases[root] else self.show(example, root)
 
-    def copied(self, value: ValueId, kind: Kind) -> ValueId:
-        """A copy, in the order of its memory."""
-        example, copy = self.examples[value], ValueId(-1 - len(self.bases))
-        run = self.copying([(value, np.asarray)], example.shape, kind)
-        if not example.size:
-            raise Refused(Verdict.NEVER)
-        self.run(run, [example], [self.base(example, value, None)], [copy])
-        return copy
-
-    def copying(self, views: list[tuple[ValueId, View]], shape: tuple[int, ...], kind: Kind) -> CompiledRun:
-        """What copies."""
-        axes = tuple(Axis(number(length), AxisKind.PARALLEL) for length in shape)
-        reads, results = (Read(views[0][0], IDENTITY),), (Result(ValueId(-1), 0, None),)
-        phase = Structured(PhaseId(-1), Span("", 0, 0), axes, reads, (ReadNode(0, kind),), results)
-        run = compiled_of(compile_kernel(phase, views, shape, lambda _: kind, self.types.number, self.threads, _nothing))
-        if not isinstance(run, CompiledRun):
-            raise Refused(Verdict.NEVER)
-        return run
-
-    def copy(self, array: NumArray, source: Base, kind: Kind, target: int, ahead: int = 0) -> None:
-        """Items like those of this array, from a base on, into a value from some byte on."""
-        run = self.copying([(ValueId(-1), np.asarray)], array.shape, kind)
-        bound = self.bound(run, [array], None)
-        if bound is None:
-            return
-        self.work(bound.duration)
-        if bound.packs or bound.partials > 1 or list(bound.order) != sorted(bound.order):
-            raise Refused(Verdict.LAYOUT)
-        self.launch(launch_words(bound, [source], [(target, ahead)]))
-
     def values(self, names: Sequence[str]) -> list[int]:
         """Which values the outputs are."""
         if set(names) != set(self.outputs):
             raise Refused(Verdict.NEVER)
         return [self.outputs[name] for name in names]
-
-    def forget(self, value: ValueId) -> None:
-        """A value is not needed again; what it lies in goes with the last of its values."""
-        root = self.roots.pop(value, None)
-        self.examples.pop(value, None)
-        if root is None or root < len(self.arguments):
-            return
-        if root not in self.roots.values() and root not in self.origins:
-            self.drop(root)
-
-
-def _nothing(values: Mapping[ValueId, Any], overwrite: NumArray | None) -> tuple[Any, ...]:
-    return ()
