@@ -54,6 +54,7 @@ _SAVED: Final = {True: 6.0, False: 2.0}
 _SAVED_CALLS: Final = 10_000.0
 _PIECES: Final = 2
 """Pieces a thread, of what is dealt."""
+_PIECES_OF_ROWS: Final = 8
 _SAMPLE: Final = 256
 """Items of a sample for each part."""
 _WORK: Final = {Stage.SAMPLE: 0.0, Stage.TALLY: 0.4, Stage.DEAL: 1.0}
@@ -115,7 +116,7 @@ class _Sort:
         parts, count = task.parts(), task.count
         each = -(-count // (_PIECES * task.threads)) if parts > 1 else count
         starts = range(0, count, each)
-        pieces = task.rows or len(starts)
+        pieces = len(starts)
         sample = min(count, _SAMPLE * parts) if parts > 1 else 0
         self.shape = (task.rows, count) if task.rows else (count,)
         self.dtype = np.dtype(np.int64) if task.keyed else DTYPES[task.kind]
@@ -126,9 +127,12 @@ class _Sort:
             items = (ITEMS_PLACE, (0, start * task.kind.bytes))
             return Block(words, [items, (TARGET_PLACE, (1, 0)), (NOTES_PLACE, (2, 0))])
 
+        self.launches: list[_Launch] = []
+        if task.rows:
+            self.launches.append(self.by_rows(task, calls[0], function))
+            return
         whole, ordered = [block(0, count, sample)], [block(0, count, part) for part in range(parts)]
         cut = [block(start, min(each, count - start), piece) for piece, start in enumerate(starts)]
-        self.launches: list[_Launch] = []
         for code, call in zip(task.steps(parts), calls, strict=True):
             if isinstance(code, Dealing) and code.stage is not Stage.SAMPLE:
                 self.launches.append(_Launch(call, cut, task.threads, _WAKING + count * _WORK[code.stage]))
@@ -138,7 +142,20 @@ class _Sort:
                     turn = ordered[first : first + task.together(parts)]
                     self.launches.append(_Launch(call, turn, task.threads, work * len(turn)))
             else:
-                self.launches.append(_Launch(call, whole, 1, count * max(1, task.rows) * 1.0))
+                self.launches.append(_Launch(call, whole, 1, count * 1.0))
+
+    def by_rows(self, task: _Task, call: int, function: int) -> _Launch:
+        """Pieces of whole rows, each with notes of its own."""
+        items = task.rows * task.count
+        each = -(-task.rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else task.rows
+        blocks = []
+        for start in range(0, task.rows, each):
+            ahead = start * task.count
+            words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, task.rows - start), 0]
+            places = (ITEMS_PLACE, ahead * task.kind.bytes), (TARGET_PLACE, 8 * ahead), (NOTES_PLACE, 8 * HEAD * len(blocks))
+            blocks.append(Block(words, [(place, (base, by)) for base, (place, by) in enumerate(places)]))
+        self.notes = HEAD * len(blocks)
+        return _Launch(call, blocks, task.threads, items * _SORTING[8])
 
     def run(self, items: NumArray) -> NumArray | None:
         """The result; None where a kernel gives up."""

@@ -51,11 +51,15 @@ def _where(call: Call, arrays: Arrays) -> NumArray | None:
 
 
 def _grade(call: Call, arrays: Arrays) -> NumArray | None:
-    if call.rank or arrays[0].ndim != 1 or call.flag("first") or call.flag("unread"):
+    """Of a vector, or of each row."""
+    items = arrays[0]
+    if items.ndim != call.rank + 1 or call.flag("first") or call.flag("unread"):
         return None
     from ..sorting import graded
 
-    return graded(arrays[0], call.operand_kind(0), call.flag("descending"), call.threads)
+    rows = items if items.ndim <= 2 else items.reshape(-1, items.shape[-1])
+    made = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
+    return made if made is None or items.ndim <= 2 else made.reshape(items.shape)
 
 
 def _gather(call: Call, arrays: Arrays) -> NumArray | None:
