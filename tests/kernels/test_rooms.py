@@ -52,7 +52,7 @@ from rho.backend.kernels import llvm_leaf
 never = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)(lambda bytes: None)
 llvm_leaf.binding().add_symbol("rho_malloc", ctypes.cast(never, ctypes.c_void_p).value)
 A = np.arange(600000.0).reshape(2000, 300) % 17
-for text in ("{+⌿⍵}", "{+\\\\⍵}", "{+⍀⍵}"):
+for text in ("{+⌿⍵}",):
     function = rho.compile(text)
     for _ in range(3):
         try:
