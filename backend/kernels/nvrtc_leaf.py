@@ -16,8 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
-OPTIONS: Final = ("--std=c++17", "--fmad=false")
-"""Of every compilation: no multiplication is contracted with an addition."""
+OPTIONS: Final = ("--std=c++17", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true")
+"""Of every compilation: no multiplication is contracted with an addition, denormals are kept, quotients and roots are rounded."""
 ADDED: Final = ("--device-as-default-execution-space",)
 """What CuPy adds of itself, beside the architecture of the card."""
 ARCHITECTURE: Final = "compute_90"

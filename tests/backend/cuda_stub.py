@@ -200,8 +200,10 @@ class Stream:
 
 
 class MemoryPool:
+    """As in CuPy's, what is kept counts towards the limit and is not let go when that is reached.  Arrays do not come from it."""
+
     def __init__(self) -> None:
-        self.limit = 0
+        self.limit = self.kept = 0
 
     def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
         assert size is not None
@@ -209,7 +211,12 @@ class MemoryPool:
         log.append(("limit", size))
 
     def malloc(self, size: int) -> Any:
+        if self.limit and self.kept + size > self.limit:
+            raise OutOfMemoryError(size, self.kept, self.limit)
         return size
+
+    def free_all_blocks(self, stream: Any = None) -> None:
+        self.kept = 0
 
 
 class OutOfMemoryError(MemoryError):
@@ -229,9 +236,16 @@ def _device(number: int) -> Iterator[None]:
     yield
 
 
+allocators: list[Any] = []
+
+
 @contextlib.contextmanager
 def using_allocator(allocator: Any = None) -> Iterator[None]:
-    yield
+    allocators.append(allocator)
+    try:
+        yield
+    finally:
+        allocators.pop()
 
 
 _PROPERTIES = {"name": b"Stub", "totalGlobalMem": 1 << 33, "major": 9, "minor": 0}

@@ -28,6 +28,7 @@ SURFACE: dict[str, str] = {
     "cuda.Event.record": "stream=0",
     "cuda.Event.synchronize": "",
     "cuda.MemoryPool": "allocator=0",
+    "cuda.MemoryPool.free_all_blocks": "stream=0",
     "cuda.MemoryPool.malloc": "size",
     "cuda.MemoryPool.set_limit": "size=0, fraction=0",
     "cuda.Stream": "null=0, non_blocking=0, ptds=0",

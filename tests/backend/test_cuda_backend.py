@@ -290,12 +290,23 @@ def test_memory_that_runs_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     assert core is not None
 
     def refuse(*args: Any) -> None:
-        raise cuda_stub.OutOfMemoryError
+        raise cuda_stub.OutOfMemoryError(8, 0)
 
     monkeypatch.setattr(cuda_stub, "empty", refuse)
     with pytest.raises(RhoError) as told:
         run_on_card(core, {"x": np.zeros(20)})
     assert told.value.diagnostics[0].code == "E702"
+
+
+def test_what_the_pool_keeps_for_later_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    """CuPy's pool counts it towards its limit; only what is needed at once may be more than there is."""
+    monkeypatch.setattr("rho.backend.run.cuda.card._cards", {})
+    card = CudaBackend(limit=1000, xp=cuda_stub)
+    with card._here():
+        card._pool.kept = 900
+        assert cuda_stub.allocators[-1](600) == 600
+    with pytest.raises(MemoryError), card._here():
+        cuda_stub.allocators[-1](1001)
 
 
 def test_a_kernel_is_compiled_once() -> None:

@@ -20,6 +20,7 @@ OWN: dict[str, Any] = {
     "cuda.Event": cuda_stub.Event, "cuda.Event.record": cuda_stub.Event.record,
     "cuda.Event.synchronize": cuda_stub.Event.synchronize,
     "cuda.MemoryPool": cuda_stub.MemoryPool, "cuda.MemoryPool.malloc": cuda_stub.MemoryPool.malloc,
+    "cuda.MemoryPool.free_all_blocks": cuda_stub.MemoryPool.free_all_blocks,
     "cuda.MemoryPool.set_limit": cuda_stub.MemoryPool.set_limit, "cuda.Stream": cuda_stub.Stream,
     "cuda.Stream.synchronize": cuda_stub.Stream.synchronize, "cuda.Stream.wait_event": cuda_stub.Stream.wait_event,
     "cuda.alloc_pinned_memory": cuda_stub.cuda.alloc_pinned_memory, "cuda.using_allocator": cuda_stub.using_allocator,

@@ -88,6 +88,10 @@ def test_parameters_say_what_is_used() -> None:
                      (Role.RESULT, 0, 0), (Role.FAILED, 0, 0)]  # fmt: skip
 
 
+def test_nothing_is_rounded_otherwise_than_the_processor_does() -> None:
+    assert {"--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true"} <= set(nvrtc_leaf.OPTIONS)
+
+
 def test_constants_keep_their_bits() -> None:
     from rho.backend.kernels.cuda_math import number
 
@@ -243,6 +247,18 @@ def test_nvrtc_accepts_what_runs_launch(monkeypatch: pytest.MonkeyPatch) -> None
 def test_nvrtc_accepts_keyed_reductions(function: str, kind: Kind) -> None:
     text = together([scatter_text(function, kind), grouped_text(function, kind)])
     assert not nvrtc_leaf.compile_text(text).log
+
+
+@needs_nvrtc
+@pytest.mark.parametrize("architecture", ["compute_75", "sm_80", "sm_90", "compute_90"])
+def test_nvrtc_compiles_for_other_cards(architecture: str) -> None:
+    """Turing, Ampere and Hopper; CuPy asks for machine code of the card's own."""
+    texts = [
+        scatter_text("add", Kind.I64),
+        grouped_text("add", Kind.F64),
+        *(t.source for t in texts_of("output r ← +/A", 3, 3, 40)),
+    ]
+    assert not nvrtc_leaf.compile_text(together(texts), architecture).log
 
 
 @needs_nvrtc

@@ -88,10 +88,18 @@ class CudaBackend:
     def _here(self) -> Iterator[Any]:
         xp = self.xp
         try:
-            with xp.cuda.Device(self.number), xp.cuda.using_allocator(self._pool.malloc), self._compute:
+            with xp.cuda.Device(self.number), xp.cuda.using_allocator(self._room), self._compute:
                 yield xp
         except errors(xp) as error:
             raise _told(error, self.number) from error
+
+    def _room(self, size: int) -> Any:
+        """Memory of the pool.  Its limit counts what it keeps for later too, and it does not let go of that by itself."""
+        try:
+            return self._pool.malloc(size)
+        except self.xp.cuda.memory.OutOfMemoryError:
+            self._pool.free_all_blocks()
+            return self._pool.malloc(size)
 
     # ------------------------------------------------------------------------------------------ kernels
 
