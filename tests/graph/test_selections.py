@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,6 @@ r ← {⍵[⍸⍵>0]}x+y
 r ← x[⍸(⍳≢x)≥5]""".splitlines()
 KEPT = """i ← ⍸x>0 ⋄ r ← i,⍴x[i]
 r ← x[⌽⍸x>0]
-r ← ≢x[⍸x>0]
 r ← x[⍸(3↑x)>0]
 i ← ⍸x>0 ⋄ z ← x×2 ⋄ r ← z[i]+i""".splitlines()
 
@@ -53,3 +54,45 @@ def test_places_that_are_wanted_stay(text: str) -> None:
 def test_both_ways_are_one() -> None:
     """`x[⍸m]` and `m⌿x` of one mask are computed once."""
     assert ops("r ← x[⍸y>0]+(y>0)⌿x").count("compress") <= 2
+
+
+EXACT = """r ← +/(x>0)/⌊y×10
+r ← ≢(x>0)/y
+r ← ≢⍸x>0
+r ← ≢x[⍸x>0]
+r ← +/j[⍸x>0]
+r ← ×/(x>0)/j
+r ← ∧/(x>0)/y>0
+r ← ∨/y[⍸x>0]>0
+r ← (+/(x>0)/j)+≢(x>0)/j
+t ← (x>0)/j ⋄ r ← +/t×t+1
+r ← +/(x>0)/J
+r ← +⌿(x>0)⌿⍉J
+r ← (≢(x>0)/y)⍴7
+r ← ⌈/(u=⌈/u)/u×u""".splitlines()
+ORDERED = """r ← +/(x>0)/y
+t ← (x>0)/j ⋄ r ← t,+/t
+r ← +/(x>0)/j÷2
+r ← +/⍳≢(x>0)/j
+t ← (x>0)/j ⋄ r ← +/t×⌽t""".splitlines()
+NUMBERS = "input j : i64[n]\ninput J : i64[3 n]\ninput u : i64[4]\n"
+
+
+def selecting(text: str) -> tuple[list[str], Any]:
+    core = checked(DECLARED + NUMBERS + text.replace(" ⋄ ", "\n") + "\noutput r\n")
+    assert core is not None, text
+    return [p.op for p in optimise(lower(core), verify_each=True).phases if isinstance(p, LibraryPhase)], core
+
+
+@pytest.mark.parametrize("text", EXACT + ORDERED)
+def test_what_is_reduced_by_masks(text: str) -> None:
+    found, core = selecting(text)
+    if text in EXACT:
+        assert not {"compress", "where"} & set(found)
+    for n in (9, 5, 1):
+        rng = np.random.default_rng(n)
+        data = {name: rng.standard_normal(shape) for name, shape in
+                (("x", n), ("y", n), ("A", (n, 3)), ("B", (3, n)), ("w", 4))}  # fmt: skip
+        data |= {"j": rng.integers(-9, 9, n), "J": rng.integers(-9, 9, (3, n)), "u": rng.integers(-9, 9, 4)}
+        for sign in (data["x"], np.abs(data["x"]), -np.abs(data["x"])):
+            assert not run_both(core, data | {"x": sign}), text

@@ -20,6 +20,7 @@ from .dead import drop_dead
 from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
+from .masked import reduce_by_masks
 from .orders import spare_orders
 from .places import reduce_to_places
 from .products import order_products
@@ -51,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("selections", "items at the places of a mask are compressed", select_by_masks),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
+    Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
     Pass("orders", "grades of which only a sort or the first place is wanted are marked", spare_orders),

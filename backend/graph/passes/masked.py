@@ -1,0 +1,235 @@
+"""Reductions of what a mask selects, without selecting it: `+/m/x` of integers is `+/` of what is `x` where the mask holds and 0
+elsewhere, and `≢m/x` counts the mask.
+
+Only what is exact in any order, as sums of floats are cut into blocks where the items are that are selected.  The selected items
+are then no array: every reader must be such a reduction, of little arithmetic, along the axis that is selected from.  Where
+something else wants to know how many there are, the mask is counted.
+
+Neighbours: `selections` (makes places of masks into selected items), `fusion` (brings in what makes the mask and the items).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from ....typechecker.core import Payload
+from ....typechecker.elements import Element, Kind
+from ....typechecker.sizes import Size, SizeVariable
+from ....typechecker.types import ArrayType
+from ..phases import (
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    AxisNode,
+    ConstantNode,
+    Graph,
+    LibraryPhase,
+    Node,
+    Phase,
+    PhaseId,
+    Projection,
+    Read,
+    ReadNode,
+    Result,
+    Structured,
+    SubGraph,
+    ValueId,
+)
+from ..projections import affine, axis_index
+from ..registry import frame_of
+from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses
+from .fusion import fuse
+from .rewriting import body_may_fail
+from .siblings import join_siblings
+
+_MOST_NODES: Final = 12
+"""Bodies of more would rather be computed for what is selected alone."""
+_LIGHT: Final = frozenset({
+    "add", "sub", "mul", "min", "max", "lt", "le", "eq", "ge", "gt", "ne", "and", "or", "not", "neg", "abs", "convert", "select",
+    "square", "sign",
+})  # fmt: skip
+_NOTHING: Final[dict[str, int]] = {"add": 0, "mul": 1, "and": 1, "or": 0}
+_BITS: Final = {Kind.I64: 63, Kind.I32: 31}
+_COUNTED: Final = frozenset({"compress", "where"})
+
+
+def reduce_by_masks(graph: Graph) -> Graph:
+    """See the module."""
+    found = _Masked(graph)
+    phases = found.phases()
+    if phases is None:
+        return graph
+    names = {value: name for value, name in graph.names.items() if value in found.types}
+    return join_siblings(fuse(replace(graph, phases=phases, types=found.types, names=names)))
+
+
+class _Masked:
+    def __init__(self, graph: Graph) -> None:
+        self.graph, self.types = graph, dict(graph.types)
+        self.next_value = max(self.types, default=0) + 1
+        self.next_phase = max((phase.id for phase in all_phases(graph)), default=0) + 1
+
+    def phases(self) -> tuple[Phase, ...] | None:
+        """The phases with what was found; None if nothing was."""
+        phases = self.graph.phases
+        changed = False
+        for phase in self.graph.phases:
+            if isinstance(phase, LibraryPhase) and phase.op in _COUNTED and not frame_of(phase) and len(phase.defines) == 1:
+                made = self.without(phases, phase)
+                if made is not None:
+                    phases, changed = made, True
+        return phases if changed else None
+
+    def without(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
+        """The phases without a selection, if each of its readers can do without."""
+        (value,), mask, (variable,) = selection.results, selection.args[0], selection.defines
+        mask_shape = self.types[mask].shape
+        if value in self.graph.roots or len(mask_shape) != 1:
+            return None
+        made: list[Phase] = []
+        for phase in phases:
+            if phase is selection or value not in uses(phase):
+                made.append(phase)
+            elif isinstance(phase, Structured) and (reader := self.reader(phase, selection, mask_shape[0])) is not None:
+                made.append(reader)
+            else:
+                return None
+        others = [inner for phase in made if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
+        alive = {other for phase in others for other in (*results(phase), *(p for sub in subgraphs(phase) for p in sub.params))}
+        wanted = [size for phase in others for size in sizes(phase)]
+        wanted += [size for other in alive for size in self.types[other].shape]
+        place = made.index(selection)
+        if any(variable in size.variables() for size in wanted):
+            made[place : place + 1] = self.count(selection, mask, mask_shape[0])
+        else:
+            del made[place]
+        for other, type in list(self.types.items()):  # and those of values that are part of their readers by now
+            if other not in alive and any(variable in size.variables() for size in type.shape):
+                del self.types[other]
+        return tuple(made)
+
+    def count(self, selection: LibraryPhase, mask: ValueId, length: Size) -> list[Phase]:
+        """How many the mask holds, as the size that the selection defined."""
+        value = ValueId(self.next_value)
+        self.next_value += 1
+        self.types[value] = ArrayType(Element(Kind.I64), ())
+        axes, reads = (Axis(length, AxisKind.REDUCE),), (Read(mask, Projection(())),)
+        body = (ReadNode(0, Kind.BOOL), ApplyNode("convert", (0,), Kind.I64))
+        counting = Structured(self.phase_id(), selection.span, axes, reads, body, (Result(value, 1, "add"),))
+        size = LibraryPhase(self.phase_id(), selection.span, "runtime_size", (value,), (), {}, selection.defines, ())
+        return [counting, size]
+
+    def phase_id(self) -> PhaseId:
+        self.next_phase += 1
+        return PhaseId(self.next_phase - 1)
+
+    # ------------------------------------------------------------------------------------------ readers
+
+    def reader(self, phase: Structured, selection: LibraryPhase, length: Size) -> Structured | None:
+        """A reduction of what is selected as one of everything, if it is exact and light; None if not."""
+        if (
+            selection.op != "compress"
+            or not phase.axes
+            or phase.axes[-1].kind is not AxisKind.REDUCE
+            or not _is_light(phase.body)
+        ):
+            return None
+        (variable,), last = selection.defines, len(phase.axes) - 1
+        if phase.axes[last].size != self.types[selection.results[0]].shape[_axis(selection)] or any(
+            isinstance(n, AxisNode) and n.axis == last for n in phase.body
+        ):
+            return None
+        blanks = [_nothing(result, _kind(phase.body[result.node]), variable) for result in phase.results]
+        if None in blanks:
+            return None
+        axes = (*phase.axes[:last], replace(phase.axes[last], size=length))
+        old, new = axis_sizes(phase.axes), axis_sizes(axes)
+        mask, source = selection.args
+        axis = _axis(selection)
+        reads: list[Read] = []
+        for read in phase.reads:
+            if read.value != selection.results[0]:
+                if _moves(read.projection, last):
+                    return None
+                reads.append(read)
+                continue
+            if not read.projection.stages:
+                if axis != last or self.types[read.value].shape != old or self.types[source].shape != new:
+                    return None
+                reads.append(Read(source, read.projection))
+                continue
+            moved = _widened(read.projection, axis, last, length)
+            if moved is None:
+                return None
+            reads.append(Read(source, moved))
+        body: list[Node] = list(phase.body)
+        body.append(ReadNode(len(reads), Kind.BOOL))
+        reads.append(Read(mask, affine(new, [axis_index(last)], (length,))))
+        held = len(body) - 1
+        found: list[Result] = []
+        for result, blank in zip(phase.results, blanks, strict=True):
+            kind = _kind(phase.body[result.node])
+            assert blank is not None
+            body.append(ConstantNode(kind, blank))
+            body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
+            found.append(replace(result, node=len(body) - 1))
+        return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(found))
+
+
+def _axis(selection: LibraryPhase) -> int:
+    axis = selection.attributes.get("axis", 0)
+    assert isinstance(axis, int)
+    return axis
+
+
+def _is_light(body: Sequence[Node]) -> bool:
+    if len(body) > _MOST_NODES or body_may_fail(body):
+        return False
+    return all(n.function in _LIGHT for n in body if isinstance(n, ApplyNode))
+
+
+def _kind(node: Node) -> Kind:
+    return getattr(node, "kind", Kind.I64)
+
+
+def _nothing(result: Result, kind: Kind, variable: SizeVariable) -> Payload | None:
+    """What changes nothing; None where the order shows, or where nothing may be selected and there is no such value."""
+    function = result.reduction or ""
+    if kind.is_complex or kind is Kind.CHAR:
+        return None
+    if function in ("min", "max") and variable.minimum >= 1:
+        if kind.is_float:
+            return math.inf if function == "min" else -math.inf
+        if kind in _BITS:
+            return (1 << _BITS[kind]) - 1 if function == "min" else -(1 << _BITS[kind])
+        return None
+    if function not in _NOTHING or kind.is_float:
+        return None
+    return bool(_NOTHING[function]) if kind is Kind.BOOL else _NOTHING[function]
+
+
+def _moves(projection: Projection, axis: int) -> bool:
+    """May it depend on an axis?"""
+    first = projection.stages[0] if projection.stages else None
+    return not isinstance(first, Affine) or any(term.axis == axis for index in first.indices for term in index.terms)
+
+
+def _widened(projection: Projection, axis: int, last: int, length: Size) -> Projection | None:
+    """The same of the whole operand, whose `axis` follows the reduce axis alone."""
+    if len(projection.stages) != 1:
+        return None
+    (stage,) = projection.stages
+    if not isinstance(stage, Affine) or stage.fills:
+        return None
+    for place, index in enumerate(stage.indices):
+        terms = [(term.axis, term.coefficient) for term in index.terms]
+        if (place == axis) != any(own == last for own, _ in terms):
+            return None
+        if place == axis and (terms != [(last, 1)] or index.constant.constant != 0):
+            return None
+    shape = (*stage.shape[:axis], length, *stage.shape[axis + 1 :])
+    return Projection((replace(stage, shape=shape),))
