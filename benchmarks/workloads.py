@@ -37,7 +37,7 @@ from rho.lang.source import Source
 from rho.typechecker.check import check
 
 Arrays = dict[str, Any]
-SETTLE = 0.002  # seconds: threads of the side before, which spin for a while, go to sleep
+SETTLE = 0.008  # seconds: threads of the side before go to sleep (those of GNU OpenMP spin for some 4 ms)
 SETTLE_BLAS = 0.15  # the same where a side uses OpenBLAS, whose threads look for work for a tenth of a second
 
 
