@@ -1,23 +1,28 @@
 """Estimate beside actual of every phase, over the examples and programs of all classes of operations.
 
-    python benchmarks/estimates.py [--set tuned|other|third] [--profile FILE] [--runs 20] [--kernels off|warm] [--sizes …] [--all]
+    python benchmarks/estimates.py [--set tuned|other|third|fourth|fifth] [--runs 20] [--again 2] [--all] [--profile FILE] …
 
-`--set other` and `--set third` have programs and sizes that the model was not tuned on (`estimates_other`).
+The other sets have programs and sizes that the model was not tuned on (`estimates_other`, `estimates_varied`).
 
 The profile is this machine's (calibrate first: `rho devices --calibrate`).  A phase's actual time is the median over the
-runs of what the executor's observer reports, its estimate `step_ns`.  Counted are phases of at least 50 µs whose own runs
+runs of what the executor's observer reports, its estimate `step_ns`.  Loops that the data end are left out
+(and named): of these an estimate is what they take at most.  Counted are phases of at least 50 µs whose own runs
 vary by less than 10 %; the bar is that nine in ten of them are within 25 %.  They vary by their standard deviation over
 their median; as one run in twenty that the system took the processor from makes that 10 % by itself, the same is said of the
 deviation that the quartiles show (0.741 of their distance), and of all phases.  Time is wall time: where a hypervisor takes
 the processor away, a thread's own clock goes on, so it would say nothing else.  A program
 runs five times in a row (and once before, not counted), then the others do, and so on, so that a spell of load hits all a
-little.  Compiled kernels are used from the first run on (what a long-running process sees), or never with `--kernels off`;
-tables and runs need the same setting.
+little.  With `--again N` programs of which a phase was not steady are measured anew, up to N times, and the steadiest runs of
+a phase count: chosen by how they vary, whatever was estimated.  Runs wait while other guests of the machine slow it, told by a
+computation that has nothing to do with the programs (`backend.run.calibration.calm`).  `--times FILE` keeps the times, or takes
+those that are there, to judge one set of runs by several models.  Compiled kernels are used from the first run on (what a
+long-running process sees), or never with `--kernels off`; tables and runs need the same setting.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
 from collections import defaultdict
@@ -29,6 +34,8 @@ from typing import Any
 import numpy as np
 
 IN_A_ROW = 5
+LEAST_NS = 50_000
+STEADY = 0.1
 ROOT = Path(__file__).resolve().parents[1]
 
 PROGRAMS: tuple[tuple[str, str], ...] = (
@@ -61,6 +68,26 @@ class Job:
     spent: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     launches: dict[int, int] = field(default_factory=dict)
     labels: dict[int, str] = field(default_factory=dict)
+    steadiest: dict[int, list[int]] = field(default_factory=dict)
+
+    def settle(self) -> None:
+        """Of each phase keep the runs that vary least, as counted by quartiles: these, or those of an earlier go."""
+        for which, times in self.spent.items():
+            before = self.steadiest.get(which)
+            if before is None or len(before) < len(times) or (len(before) == len(times) and steadier(times, before)):
+                self.steadiest[which] = times
+        self.spent = defaultdict(list)
+
+    def kept(self) -> dict[str, Any]:
+        return {"times": self.steadiest, "launches": self.launches, "labels": self.labels}
+
+    def recall(self, known: dict[str, Any]) -> None:
+        self.steadiest, self.launches, self.labels = (
+            {int(which): one for which, one in known[name].items()} for name in ("times", "launches", "labels")
+        )
+
+    def is_steady(self) -> bool:
+        return all(spreads(times)[1] < STEADY for times in self.steadiest.values() if statistics.median(times) >= LEAST_NS)
 
 
 def data_for(name: str, kind: str, elements: int) -> Any:
@@ -115,7 +142,16 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
         yield Job(path.name, loaded.bound, loaded.plan, read_inputs(loaded.core, loaded.files, loaded.bound.sizes))
 
 
-def run_once(job: Job, threads: int, *, keep: bool) -> None:
+def run_in_a_row(job: Job, threads: int) -> None:
+    """So many runs, and one before them; made anew if somebody else used the processor meanwhile."""
+    from rho.backend.run.calibration.calm import undisturbed
+
+    for spent in undisturbed(lambda: [run_once(job, threads) for _ in range(IN_A_ROW + 1)])[1:]:
+        for which, ns in spent.items():
+            job.spent[which].append(ns)
+
+
+def run_once(job: Job, threads: int) -> dict[int, int]:
     from rho.backend.run.cpu import CpuBackend
     from rho.backend.run.executor import execute_plan
     from rho.backend.schedule.describe import label
@@ -130,29 +166,27 @@ def run_once(job: Job, threads: int, *, keep: bool) -> None:
             job.labels[phase.id] = f"{type(phase).__name__[:4]} {label(phase, job.bound.graph)}"
 
     execute_plan(job.plan, job.bound, job.values, {"cpu0": CpuBackend(threads)}, observe)
-    if keep:
-        for which, ns in spent.items():
-            job.spent[which].append(ns)
-        job.launches.update(launches)
+    job.launches.update(launches)
+    return spent
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--profile", default="")
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--waits", type=float, default=30.0, help="seconds to wait at most for others to leave the processor")
+    parser.add_argument("--again", type=int, default=0, help="measure programs with unsteady phases so many times more")
     parser.add_argument("--kernels", choices=("off", "warm"), default="warm")
-    parser.add_argument("--set", choices=("tuned", "other", "third"), default="tuned", dest="which")
+    parser.add_argument("--set", choices=("tuned", "other", "third", "fourth", "fifth"), default="tuned", dest="which")
+    parser.add_argument("--times", default="", help="file that keeps the times, or has them already")
     parser.add_argument("--sizes", default="")
     parser.add_argument("--only", default="")
     parser.add_argument("--all", action="store_true", help="show every phase, not only those beyond 25 %%")
     options = parser.parse_args()
     os.environ["RHO_KERNELS"] = options.kernels
-    from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
-
-    from rho.backend.graph import traverse
-    from rho.backend.graph.phases import Constant, Input, Loop, Output, Print
     from rho.backend.run.calibration import settle_memory, tier_name
-    from rho.backend.schedule.profiles import load_profile, step_ns
+    from rho.backend.run.calibration.calm import watching
+    from rho.backend.schedule.profiles import load_profile
     from rho.backend.schedule.profiles.host import HostFacts, machine_profile
     from rho.shell import machine
 
@@ -161,25 +195,70 @@ def main() -> None:
     print(f"{facts.model}, {facts.cores} cores, kernels {tier_name()}, load {os.getloadavg()[0]:.2f}; tables "
           f"{profile.calibration.calibrated or 'default'} ({profile.calibration.facts.get('kernels', '')})")  # fmt: skip
     settle_memory()
+    with watching(options.waits) as watch:
+        rows = measured(options, profile, facts.cores)
+    print(f"waited {watch.waits} times for others to leave the processor")
+    rows.sort(key=lambda row: -abs(row.error))
+    for row in rows:
+        if (options.all or abs(row.error) > 0.25) and row.by_quartiles < STEADY:
+            mark = " " if row.inside else "!"
+            spread = " " if row.deviation < STEADY else "~"
+            print(f"{row.error:+7.1%} {row.actual / 1000:10.1f} µs, estimate {row.estimate / 1000:10.1f} {mark}{spread} "
+                  f"{row.name:<40} {row.label}")  # fmt: skip
+    summary("steady by standard deviation", [row for row in rows if row.deviation < STEADY])
+    summary("steady by quartiles", [row for row in rows if row.by_quartiles < STEADY])
+    summary("all", rows)
+
+
+def measured(options: argparse.Namespace, profile: Any, cores: int) -> list[Row]:
+    """Every phase that counts."""
+    from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
+    from estimates_varied import FIFTH, FIFTH_SIZES, FOURTH, FOURTH_SIZES
+
+    from rho.backend.graph import traverse
+    from rho.backend.graph.phases import Constant, Input, Loop, Output, Print
+    from rho.backend.schedule.profiles import step_ns
+
     rows: list[Row] = []
-    sets = {"tuned": (PROGRAMS, (30_000, 300_000, 3_000_000)), "other": (OTHER, SIZES), "third": (THIRD, THIRD_SIZES)}
+    left_out: list[str] = []
+    kept: dict[str, Any] = {}
+    if options.times and Path(options.times).exists():
+        kept = json.loads(Path(options.times).read_text(encoding="utf-8"))
+    sets = {
+        "tuned": (PROGRAMS, (30_000, 300_000, 3_000_000)),
+        "other": (OTHER, SIZES),
+        "third": (THIRD, THIRD_SIZES),
+        "fourth": (FOURTH, FOURTH_SIZES),
+        "fifth": (FIFTH, FIFTH_SIZES),
+    }
     programs, usual = sets[options.which]
     sizes = [int(size) for size in options.sizes.split(",")] if options.sizes else list(usual)
     for size in [*sizes, 0] if options.which == "tuned" else sizes:
         found = jobs([size] if size else [], options.only, programs)
         batch = [job for job in found if bool(size) == job.name.endswith(f"n={size}")]
-        for _ in range(-(-options.runs // IN_A_ROW)):
-            for job in batch:
-                for run in range(IN_A_ROW + 1):
-                    run_once(job, facts.cores, keep=run > 0)
+        known = kept.get(str(size)) if kept else None
+        for job in batch if known is not None else ():
+            job.recall(known[job.name])
+        waiting = batch if known is None else []
+        for _ in range(options.again + 1):
+            for _ in range(-(-options.runs // IN_A_ROW)):
+                for job in waiting:
+                    run_in_a_row(job, cores)
+            for job in waiting:
+                job.settle()
+            waiting = [job for job in waiting if not job.is_steady()]
+        if options.times and known is None:
+            kept[str(size)] = {job.name: job.kept() for job in batch}
+            Path(options.times).write_text(json.dumps(kept), encoding="utf-8")
         for job in batch:
             phases = {phase.id: phase for phase in traverse.all_phases(job.bound.graph)}
-            for which, times in job.spent.items():
+            for which, times in job.steadiest.items():
                 phase, actual = phases[which], statistics.median(times)
-                if isinstance(phase, Constant | Input | Output | Print) or actual < 50_000:
+                if isinstance(phase, Constant | Input | Output | Print) or actual < LEAST_NS:
                     continue
-                if isinstance(phase, Loop) and phase.until is not None:
-                    continue  # how often it runs is up to the data
+                if isinstance(phase, Loop) and is_up_to_data(phase):
+                    left_out.append(f"{job.name} {job.labels[which]}")
+                    continue
                 if len(times) < options.runs // 2:
                     continue  # in a branch, or in a loop that became one kernel meanwhile
                 estimate = step_ns(phase, job.bound, profile.home, profile.calibration, job.launches[which])
@@ -187,16 +266,21 @@ def main() -> None:
                     inside = estimate.p10 <= actual <= estimate.p90
                     rows.append(Row(actual, estimate.ns, inside, *spreads(times), job.name, job.labels[which]))
         del batch
-    rows.sort(key=lambda row: -abs(row.error))
-    for row in rows:
-        if (options.all or abs(row.error) > 0.25) and row.by_quartiles < 0.1:
-            mark = " " if row.inside else "!"
-            spread = " " if row.deviation < 0.1 else "~"
-            print(f"{row.error:+7.1%} {row.actual / 1000:10.1f} µs, estimate {row.estimate / 1000:10.1f} {mark}{spread} "
-                  f"{row.name:<40} {row.label}")  # fmt: skip
-    summary("steady by standard deviation", [row for row in rows if row.deviation < 0.1])
-    summary("steady by quartiles", [row for row in rows if row.by_quartiles < 0.1])
-    summary("all", rows)
+    if left_out:
+        print(f"left out, since what they take at most is all that sizes say: {', '.join(left_out)}")
+    return rows
+
+
+def is_up_to_data(loop: Any) -> bool:
+    """Does the data say after how many turns it ends: by its own test, or since elements that keep their state are done?"""
+    from rho.backend.graph.phases import ApplyNode, ReadNode, Structured
+
+    def keeps(phase: Structured) -> bool:
+        state = {place for place, node in enumerate(phase.body)
+                 if isinstance(node, ReadNode) and phase.reads[node.index].value in loop.body.params}  # fmt: skip
+        return any(isinstance(n, ApplyNode) and n.function == "select" and state & set(n.args[1:]) for n in phase.body)
+
+    return loop.until is not None or any(isinstance(phase, Structured) and keeps(phase) for phase in loop.body.phases)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +302,14 @@ class Row:
 
 def spreads(times: list[int]) -> tuple[float, float]:
     """By standard deviation, and by quartiles."""
+    if len(times) < 2:
+        return 1.0, 1.0
     low, middle, high = statistics.quantiles(times, n=4)
     return statistics.stdev(times) / middle, 0.741 * (high - low) / middle
+
+
+def steadier(times: list[int], before: list[int]) -> bool:
+    return spreads(times)[1] < spreads(before)[1]
 
 
 def summary(name: str, rows: list[Row]) -> None:

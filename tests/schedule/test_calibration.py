@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rho.backend.kernels import policy
-from rho.backend.run.calibration import Effort, bodies, calibrate, checking, computing, moving
+from rho.backend.run.calibration import Effort, bodies, calibrate, calm, checking, computing, moving
 from rho.backend.run.calibration.clock import Series, run_rounds
 from rho.backend.run.calibration.programs import PROGRAMS, prepare
 from rho.backend.run.calibration.tier import tier_name, warm_kernels, without_kernels
@@ -83,7 +83,7 @@ def test_a_calibration_makes_a_profile_that_can_be_written(monkeypatch: pytest.M
     for module, name in ((moving, "FRESH"), (moving, "SIDES"), (moving, "BEHIND"), (moving, "ROUND"), (checking, "POINTS")):
         monkeypatch.setattr(module, name, tuple(getattr(module, name)[:4]))
     monkeypatch.setattr(computing, "CALLED", (Kind.F64,))
-    effort = Effort(1, budget_ns=0, moved=1 << 18, with_programs=False)
+    effort = Effort(1, budget_ns=0, moved=1 << 18, with_programs=False, waits=0)
     profile = calibrate(HostFacts(1, 1 << 30, "Some Processor"), Steady(5000), effort, date(2026, 11, 21))
     assert profile.calibration.calibrated == date(2026, 11, 21) and profile.calibration.facts["kernels"] == tier_name()
     assert {
@@ -132,3 +132,25 @@ def test_kernels_are_warm_only_while_measuring(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setenv(policy.SWITCH, "off")
     with warm_kernels():
         assert policy.mode() is policy.Mode.OFF
+
+
+def test_who_may_not_wait_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    asleep: list[float] = []
+    monkeypatch.setattr(calm, "sleep", asleep.append)
+    found = iter(range(9))
+    assert calm.undisturbed(lambda: next(found)) == 0
+    with calm.watching(0) as watch:
+        monkeypatch.setattr(calm.Watch, "is_calm", lambda self: False)
+        assert calm.undisturbed(lambda: next(found)) == 1
+    assert not asleep and watch.waits == 0
+
+
+def test_a_disturbed_measurement_is_made_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    asleep: list[float] = []
+    states = iter([False, True, False, True, True])  # busy, waited for, disturbed meanwhile, waited for, calm
+    monkeypatch.setattr(calm, "sleep", asleep.append)
+    with calm.watching(100) as watch:
+        monkeypatch.setattr(calm.Watch, "is_calm", lambda self: next(states, True))
+        found = iter("abc")
+        assert calm.undisturbed(lambda: next(found)) == "b"
+    assert len(asleep) == 1 and watch.waits == 1

@@ -2,7 +2,8 @@
 
     profile = calibrate(facts, clock)      # at most about 30 s
 
-`clock` (time, and how one call is timed), `bodies` (phases made for measuring structured work), `programs` (one library op each),
+`clock` (time, and how one call is timed), `calm` (waits while other guests of the machine slow it),
+`bodies` (phases made for measuring structured work), `programs` (one library op each),
 `solve` (from times to tables), `measure` (what is measured at which sizes, in which order), `tier` (which kernels are in use).
 """
 

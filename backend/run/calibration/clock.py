@@ -15,6 +15,8 @@ from statistics import median
 from time import perf_counter_ns
 from typing import Protocol
 
+from .calm import undisturbed
+
 Call = Callable[[], object]
 
 
@@ -80,10 +82,15 @@ def run_rounds(
         if place and until is not None and clock.now() > until:
             return
         for one in series:
-            first = clock.time(one.call)
-            times = [clock.time(one.call)]
-            spent = first + times[0]
-            while len(times) < 2 or (spent < budget_ns and len(times) < most):
-                times.append(clock.time(one.call))
-                spent += times[-1]
-            one.medians.append(int(median(times)))
+            one.medians.append(undisturbed(lambda one=one: _some(one.call, clock, budget_ns, most)))  # type: ignore[misc]
+
+
+def _some(call: Call, clock: Clock, budget_ns: int, most: int) -> int:
+    """The median of a few calls in a row."""
+    first = clock.time(call)
+    times = [clock.time(call)]
+    spent = first + times[0]
+    while len(times) < 2 or (spent < budget_ns and len(times) < most):
+        times.append(clock.time(call))
+        spent += times[-1]
+    return int(median(times))

@@ -235,56 +235,72 @@ def _short(kind: Kind, groups: int, length: int, nodes: Sequence[Node], result: 
 _REDUCED: Final = {Kind.F64: ("add", "max"), Kind.F32: ("add", "max"), Kind.I64: ("add", "max"), Kind.BOOL: ("or", "add")}
 
 
-def measure(clock: Clock, rounds: int, budget_ns: int, until: int) -> dict[str, Table]:
-    """The tables of computing.  Kernels are in use if there are any."""
-    found: dict[str, Table] = {}
-    one = CpuBackend(1)
-    if is_installed() and policy.mode() is not policy.Mode.OFF:
-        for kind in KINDS:
-            found.update(_pairs(applications(kind), one, clock, rounds, budget_ns, until))
-        found.update(_runs(one, clock, rounds, budget_ns))
-        found.update(_lines(one, clock, rounds, budget_ns))
-    with without_kernels():
-        for kind in CALLED:
-            found.update(_pairs(calls(kind), one, clock, rounds, budget_ns, until))
-    bodies.forget_data()
-    return found
+class Computing:
+    """The tables of computing; kernels are in use if there are any.  All is made once and timed whenever `again` is called:
+    a spell of load lasts, so the rounds of a table lie apart."""
+
+    def __init__(self) -> None:
+        one, self._kernels, self._calls = CpuBackend(1), list[Series](), list[Series]()
+        self._pairs: list[tuple[Pair, Series, Series]] = []
+        self._runs: list[tuple[str, int, int, Series]] = []
+        self._lines: dict[str, dict[int, Series]] = {}
+        self._few: Series | None = None
+        if is_installed() and policy.mode() is not policy.Mode.OFF:
+            for kind in KINDS:
+                self._add(applications(kind), one, self._kernels)
+            self._few = Series(_rows_of(1).kernel(one))
+            self._runs = [(name, length, runs, Series(probe.kernel(one))) for kind in _REDUCED
+                          for name, length, runs, probe in reductions(kind)]  # fmt: skip
+            self._lines = _lines(one)
+            self._kernels += [self._few, *(series for *_, series in self._runs)]
+            self._kernels += [series for lengths in self._lines.values() for series in lengths.values()]
+        with without_kernels():
+            for kind in CALLED:
+                self._add(calls(kind), one, self._calls)
+            for series in self._calls:
+                series.call()
+        for series in self._kernels:
+            series.call()
+        bodies.forget_data()
+
+    def _add(self, pairs: Sequence[Pair], backend: CpuBackend, every: list[Series]) -> None:
+        made: dict[int, Series] = {}
+        for pair in pairs:
+            for probe in (pair.more, pair.less):
+                if id(probe) not in made:
+                    made[id(probe)] = Series(probe.kernel(backend))
+            self._pairs.append((pair, made[id(pair.more)], made[id(pair.less)]))
+        every += made.values()
+
+    def again(self, clock: Clock, rounds: int, budget_ns: int, until: int) -> None:
+        run_rounds(self._kernels, clock, rounds, budget_ns, until=until)
+        with without_kernels():
+            run_rounds(self._calls, clock, rounds, budget_ns, until=until)
+
+    def tables(self) -> dict[str, Table]:
+        found: dict[str, Table] = {}
+        for pair, more, less in self._pairs:
+            spent = max(0, more.best - less.best)
+            if pair.joins and (join := found.get(f"point.add.{pair.key.rpartition('.')[2]}")) is not None:
+                spent = max(0, spent - pair.joins * join.ns[0])
+            least = pair.points * pair.each // LEAST_SHARE
+            found[pair.key] = Table((pair.points * pair.each,), (max(spent // pair.count, least),))
+        points: dict[str, dict[int, int]] = {}
+        for name, length, runs, one in self._runs:
+            assert self._few is not None  # what a call takes is what a few numbers take
+            points.setdefault(name, {})[length] = max(1, (one.best - self._few.best) * RUNS // runs)
+        found.update((name, _rising(lengths)) for name, lengths in points.items())
+        for name, lengths in self._lines.items():
+            *short, long = lengths
+            whole, total = lengths[long].best, 4 * long
+            spent_each = [max(1.0, (lengths[length].best - whole) * RUNS / (total // length)) for length in short]
+            times = list(map(round, falling(spent_each)))
+            found[name] = Table((*short, 1 << 50), (*times, times[-1]))
+        return found
 
 
-def _pairs(pairs: Sequence[Pair], backend: CpuBackend, clock: Clock, rounds: int, budget_ns: int, until: int) -> dict[str, Table]:
-    series: dict[int, Series] = {}
-    for pair in pairs:
-        for probe in (pair.more, pair.less):
-            if id(probe) not in series:
-                series[id(probe)] = Series(probe.kernel(backend))
-                series[id(probe)].call()
-    run_rounds(list(series.values()), clock, rounds, budget_ns, until=until)
-    found: dict[str, Table] = {}
-    for pair in pairs:
-        spent = max(0, series[id(pair.more)].best - series[id(pair.less)].best)
-        if pair.joins and (join := found.get(f"point.add.{pair.key.rpartition('.')[2]}")) is not None:
-            spent = max(0, spent - pair.joins * join.ns[0])
-        found[pair.key] = Table((pair.points * pair.each,), (max(spent // pair.count, pair.points * pair.each // LEAST_SHARE),))
-    return found
-
-
-def _runs(backend: CpuBackend, clock: Clock, rounds: int, budget_ns: int) -> dict[str, Table]:
-    """What a call takes is what a few numbers take."""
-    few = Series(_rows_of(1).kernel(backend))
-    every_run = [one for kind in _REDUCED for one in reductions(kind)]
-    listed = [(name, length, runs, Series(probe.kernel(backend))) for name, length, runs, probe in every_run]
-    every = [few, *(one for *_, one in listed)]
-    for one in every:
-        one.call()
-    run_rounds(every, clock, rounds, budget_ns)
-    points: dict[str, dict[int, int]] = {}
-    for name, length, runs, one in listed:
-        points.setdefault(name, {})[length] = max(1, (one.best - few.best) * RUNS // runs)
-    return {name: _rising(found) for name, found in points.items()}
-
-
-def _lines(backend: CpuBackend, clock: Clock, rounds: int, budget_ns: int) -> dict[str, Table]:
-    """What entering the innermost loop takes, by its length: rows of so many numbers take that much more than one long row."""
+def _lines(backend: CpuBackend) -> dict[str, dict[int, Series]]:
+    """What entering the innermost loop takes, by its length: rows of so many numbers take more than four rows of all."""
 
     def summed(rows: int, length: int) -> Probe:
         row = Projection((Affine((AffineIndex((Term(1, 1),), number(0)),), (number(length),)),))
@@ -300,13 +316,7 @@ def _lines(backend: CpuBackend, clock: Clock, rounds: int, budget_ns: int) -> di
     found = {}
     for name, make, short in (("line.f64", summed, LINES), ("line.column.f64", piled, PILES)):
         points = LINE_POINTS if name == "line.f64" else LINE_POINTS // _HIGH
-        series = {length: Series(make(points // length, length).kernel(backend)) for length in (*short, points // 4)}
-        for one in series.values():
-            one.call()
-        run_rounds(list(series.values()), clock, rounds, budget_ns)
-        whole = series[points // 4].best
-        spent = falling([max(1.0, (series[length].best - whole) * RUNS / (points // length)) for length in short])
-        found[name] = Table((*short, 1 << 50), (*map(round, spent), round(spent[-1])))
+        found[name] = {length: Series(make(points // length, length).kernel(backend)) for length in (*short, points // 4)}
     return found
 
 

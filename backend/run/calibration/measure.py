@@ -23,7 +23,8 @@ from ...schedule.profiles.profile import Profile
 from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
 from . import bodies, checking, computing, moving, overheads, programs, turning
-from .clock import Clock
+from .calm import undisturbed, watching
+from .clock import Clock, low
 from .overheads import Ready, prepared
 from .tier import tier_name, warm_kernels
 from .timed import IN_A_ROW
@@ -32,7 +33,8 @@ from .timed import IN_A_ROW
 @dataclass(frozen=True, slots=True)
 class Effort:
     """`rounds` through everything; a library step may take `other_ns`; each series gets `budget_ns` a round.  `moved`: bytes that
-    go round at most.  After `seconds` there are no second rounds (and soon nothing more), of library phases after two fifths."""
+    go round at most; `waits`: seconds that are waited at most for others to leave the processor.  After `seconds` there are no
+    second rounds (and soon nothing more), of library phases after four fifths."""
 
     rounds: int = 3
     other_ns: int = 4_000_000
@@ -40,6 +42,7 @@ class Effort:
     seconds: int = 27
     moved: int = moving.ROUND[-1]
     with_programs: bool = True
+    waits: float = 6.0
 
 
 LATE_NS: Final = 10**9
@@ -53,16 +56,19 @@ def calibrate(facts: HostFacts, clock: Clock, effort: Effort | None = None, toda
     start, seconds = clock.now(), effort.seconds * 10**9
     until = start + seconds
     settle_memory()
-    with warm_kernels(), CpuBackend(facts.cores).quiet():
+    with warm_kernels(), CpuBackend(facts.cores).quiet(), watching(effort.waits):
+        computed = computing.Computing()
+        computed.again(clock, effort.rounds, effort.budget_ns, until)
         moved = moving.measure(facts.cores, clock, effort.rounds, start + seconds // 4, effort.moved)
+        computed.again(clock, effort.rounds, effort.budget_ns, until)
         first = moved["step.f64"].ns[0] + moved["first.f64"].ns[0]
         moved.update(turning.measure(facts.cores, first, clock, effort.rounds, start + seconds // 3))
         found = overheads.measure(clock, facts.cores)
         library = _library(clock, effort, facts.cores, start + seconds * 4 // 5) if effort.with_programs else {}
-        computed = computing.measure(clock, effort.rounds, effort.budget_ns, until)
+        computed.again(clock, effort.rounds, effort.budget_ns, until)
         tier = tier_name()
         profile = host_profile(facts, tier, {**facts.facts(), "numpy": np.__version__})
-        made = {**library, **computed, **moved, "add.f64": _added(moved)}
+        made = {**library, **computed.tables(), **moved, "add.f64": _added(moved)}
         device = replace(
             profile.home, ops=made, launch_ns=found.launch_ns, host_dispatch_ns=moved["first.f64"].ns[0], sync_ns=found.sync_ns,
             alloc_ns=found.alloc_ns,
@@ -108,9 +114,9 @@ def _library(clock: Clock, effort: Effort, threads: int, until: int) -> dict[str
                     small.append((prepared, []))
     for _ in range(effort.rounds):
         for prepared, times in small:
-            times.append(int(median([prepared.run() for _ in range(6)][2:])))
+            times.append(undisturbed(lambda one=prepared: int(median([one.run() for _ in range(6)][2:]))))  # type: ignore[misc]
     for prepared, times in small:
-        put(prepared, int(median(times[len(times) // 2 :])))
+        put(prepared, low(times[len(times) // 2 :]))
     del small
     between, last = _between(threads), dict.fromkeys(range(len(large)), 0)
     for place in range(max(len(program.sizes) for program, _ in large)):
@@ -145,12 +151,16 @@ def _time_program(prepared: programs.Prepared, clock: Clock, effort: Effort, unt
         if place and clock.now() > until:
             break
         between()
-        prepared.run()
-        start, times = clock.now(), [prepared.run()]
-        while len(times) < IN_A_ROW and (len(times) < _LEAST or clock.now() - start < effort.other_ns):
-            times.append(prepared.run())
-        found.append(int(median(times)))
+        found.append(undisturbed(lambda: _in_a_row(prepared, clock, effort)))
     return min(found)
+
+
+def _in_a_row(prepared: programs.Prepared, clock: Clock, effort: Effort) -> int:
+    prepared.run()
+    start, times = clock.now(), [prepared.run()]
+    while len(times) < IN_A_ROW and (len(times) < _LEAST or clock.now() - start < effort.other_ns):
+        times.append(prepared.run())
+    return int(median(times))
 
 
 _LEAST: Final = 3

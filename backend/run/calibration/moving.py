@@ -30,7 +30,7 @@ ROUND: Final = (1 << 16, 1 << 18, 1 << 19, 3 << 18, 1 << 20, 3 << 19, 1 << 21, 5
 FRESH: Final = (1 << 18, 1 << 20, 1 << 22, 1 << 24, (1 << 25) - (1 << 16), (1 << 25) + (1 << 16), 1 << 26)
 _QUICK: Final = 1 << 24
 """Bytes that are gone through in so little time that there are more rounds."""
-BEHIND: Final = (1 << 10, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26)
+BEHIND: Final = (1 << 10, 1 << 18, 1 << 20, 1 << 21, 1 << 22, 1 << 24, 1 << 26)
 SIDES: Final = (100, 300, 500, 700, 1100, 1700)
 SMALL: Final = 64
 _FLAT: Final = 1 << 50
@@ -63,16 +63,17 @@ def measure(threads: int, clock: Clock, rounds: int, until: int, most: int = ROU
     def own(size: int) -> int:
         return found["step.f64"].at(size) + found["first.f64"].at(size) >> 16
 
+    start = own(1)  # programs of one phase: see `Around.before`
     for size, (greatest, greatest_shared, doubled, doubled_shared) in ready.items():
-        most_read, most_written = max(1, greatest.ns - own(size)), max(1, doubled.ns - own(size))
+        most_read, most_written = max(1, greatest.ns - start), max(1, doubled.ns - start)
         reads[size], writes[size] = most_read, max(1, 2 * most_written - most_read)
-        shared.add(greatest_shared.run, most_read, max(1, greatest_shared.ns - own(size)))
-        shared.add(doubled_shared.run, most_written, max(1, doubled_shared.ns - own(size)))
-    for count, (alone, team) in zip(sharing.COMPUTED, computed, strict=True):
-        start = own(2 * WIDTH * count)
+        shared.add(greatest_shared.run, most_read, max(1, greatest_shared.ns - start))
+        shared.add(doubled_shared.run, most_written, max(1, doubled_shared.ns - start))
+    for alone, team in computed:
         shared.add(team.run, max(1, alone.ns - start), max(1, team.ns - start))
     for name, both in others.items():
-        starts = [own(sum(value.nbytes for value in team.run.values.values())) for _, team in both]
+        leads = name in sharing.LEADING
+        starts = [start if leads else own(sum(value.nbytes for value in team.run.values.values())) for _, team in both]
         pairs = [(max(1, one.ns - start), max(1, team.ns - start)) for (one, team), start in zip(both, starts, strict=True)]
         found[name] = sharing.mapped(pairs)
     found["read.f64"], found["write.f64"] = _slower(reads), _slower(writes)

@@ -31,6 +31,8 @@ _FLAT: Final = 1 << 50
 MADE: Final = (1 << 16, 1 << 17, 1 << 18, 1 << 20, 1 << 22)
 CHAINED: Final = (500_000, 1_000_000, 2_000_000)
 LINE: Final = 500
+LEADING: Final = frozenset({"team.rows.f64"})
+"""Tables whose programs are one phase."""
 _ROWS: Final = "input A : f64[r c]\noutput y ← √+/A×A\n"
 _HANDED: Final = "input x : f64[n]\noutput y ← ⌈/5⌽x\n"
 _COMPUTED: Final = "input x : f64[n]\noutput y ← *x\n"

@@ -11,6 +11,8 @@ from statistics import median
 from typing import Final, TypeAlias
 
 from ...graph.phases import Phase, Structured
+from .calm import undisturbed
+from .clock import low
 from .overheads import Ready
 
 IN_A_ROW: Final = 5
@@ -28,11 +30,11 @@ class Program:
 
     def again(self, count: int) -> None:
         self.run()
-        self.times.append(int(median([self.of(self.run()) for _ in range(count)])))
+        self.times.append(undisturbed(lambda: int(median([self.of(self.run()) for _ in range(count)]))))
 
     @property
     def ns(self) -> int:
-        return int(median(self.times))
+        return low(self.times)
 
 
 def structured(place: int) -> Callable[[Seen], int]:

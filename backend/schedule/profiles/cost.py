@@ -46,6 +46,7 @@ from ..units import shape_of
 from .chained import chains_in
 from .forms import Number, Types
 from .library import cold, library_grains
+from .points import cooled
 from .profile import Backend, Calibration, DeviceProfile, Profile
 from .rates import Around, NoTable, Rates
 from .repeated import repeated_grains
@@ -205,8 +206,8 @@ def making_grains(phase: Phase, rates: Rates) -> Grains:
         around = rates.around.get(phase.id, Around())
         first = rates.table(("first",), Kind.F64) if isinstance(phase, Structured) else None
         made = rates.table(("first.made",), Kind.F64) if isinstance(phase, Structured) and around.unknown else None
-        found = Grains(0) if first is None else first.at(max(1, around.total))
-        return found if made is None or is_view(phase) else Grains(found + made.at(around.total))
+        found = Grains(0) if first is None else cooled(first, around)
+        return found if made is None or is_view(phase) else Grains(found + cooled(made, around))
     table = rates.table(("kernel",), Kind.I64)
     if table is None:
         return Grains(rates.device.host_dispatch_ns * GRAIN)

@@ -27,7 +27,7 @@ from .writing import canonical
 DEFAULT: Final = "default"
 COMPILED: Final = "default-compiled"
 NAME: Final = "cpu0"
-VERSION: Final = 3
+VERSION: Final = 4
 """Of what calibration measures: another version asks for another calibration."""
 
 

@@ -53,7 +53,7 @@ _HEADS: Final = frozenset({
 })  # fmt: skip
 _VARIANTS: Final = frozenset({
     *FUNCTIONS, *CLASSES, *LAYOUTS, *SHAPES, *_KINDS, *_HEADS, "rows", "sorts", "constant", "moved", "thin", "square",
-    "half_power", "reduced", "library", "made", "own", "plane", "ends", "long", "handed",
+    "half_power", "reduced", "library", "made", "own", "plane", "ends", "long", "handed", "few", "binary",
 }) - {"point", "ufunc", "body"}  # fmt: skip
 
 _NEAR: Final[dict[Kind, tuple[Kind, ...]]] = {

@@ -17,6 +17,7 @@ from ....typechecker.sizes import capacity
 from ...graph.phases import LibraryPhase
 from ...graph.registry import LIBRARY, cells_of, frame_of, framed_of
 from .forms import Number, Types
+from .points import cooled
 from .rates import Around, Rates
 from .tables import GRAIN, Grains
 
@@ -28,6 +29,10 @@ THIN: Final = 4
 """A product with fewer rows or columns moves data, it does not compute."""
 ROW_BYTES: Final = 64
 """Cells of at least this many bytes are gathered by the row."""
+FEW: Final = 64
+"""Items that are looked for among so few are found by going through them."""
+BOUNDS: Final = 8
+"""What `interval_index.few` is about; `interval_index` is about √n bounds of n items."""
 NEAR: Final = 1 << 18
 """Bytes of items, indices and results that stay in the second cache."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
@@ -71,7 +76,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
     if phase.attributes.get("unread"):
         start = rates.table(("first",), Kind.F64)  # nobody reads its result: it is not made
-        return Grains(0) if start is None else start.at(1)
+        return Grains(0) if start is None else cooled(start, rates.around.get(phase.id, Around()))
     if phase.op == "contract":
         alike = rates.around.get(phase.id, Around()).alike
         return Grains(points * _product(cells[0], cells[1], types[phase.results[0]].element.kind, rates, alike))
@@ -121,6 +126,12 @@ def _by_bytes(
             stems = (f"key_reduce.{function}", "key_reduce.add", *stems)
             if prod(cells[1][len(cells[0]) :]) > 1:
                 stems = (f"key_reduce.{function}.rows", "key_reduce.add.rows", *stems)
+        case "encode" if rates.around.get(phase.id, Around()).binary:
+            stems = ("encode.binary", *stems)
+        case "index_of" | "member_of" if prod(cells[0 if phase.op == "index_of" else 1]) <= FEW:
+            stems = (f"{phase.op}.few", *stems)
+        case "interval_index":
+            return Grains(times * _searched(prod(cells[0]), kind, size, stems, rates) + again)
         case "find":
             size = prod(cells[0]) * prod(cells[1]) * kind.bytes
         case "compress" | "mask_update" | "grade_by" | "expand":
@@ -134,15 +145,33 @@ def _by_bytes(
     return Grains(times * rates.grains(stems, kind, size) + again)
 
 
+def _searched(bounds: int, kind: Kind, size: int, stems: Sequence[str], rates: Rates) -> int:
+    """Each item goes through as many halvings as the bounds have, so between two tables time goes by the logarithm of their
+    number."""
+    if bounds == BOUNDS:
+        return rates.grains(("interval_index.few", *stems), kind, size)
+    many, few = rates.grains(stems, kind, size), rates.table(("interval_index.few",), kind)
+    if few is None:
+        return many
+    least, level = few.at(size), _level(bounds)
+    usual = max(_level(BOUNDS) + 1, _level(max(1, size // (2 * kind.bytes))) // 2)
+    return max(least * 2 // 3, least + (many - least) * (level - _level(BOUNDS)) // (usual - _level(BOUNDS)))
+
+
+def _level(count: int) -> int:
+    """Its binary logarithm in 64ths."""
+    return int((max(1, count) ** 64).bit_length()) - 1
+
+
 def cold(rates: Rates, around: Around) -> Grains:
-    """What a step takes more in a program that touches much."""
-    if not rates.measured or not around.total:
+    """What a step takes more after one that touched much."""
+    if not rates.measured:
         return Grains(0)
     library = rates.table(("first.library",), Kind.F64)
     if library is not None:
-        return Grains(library.at(around.total) - library.at(1))
+        return Grains(cooled(library, around) - library.at(1))
     tables = [table for name in ("step", "first") if (table := rates.table((name,), Kind.F64)) is not None]
-    return Grains(sum(max(0, table.at(around.total) - table.at(1)) for table in tables))
+    return Grains(sum(max(0, cooled(table, around) - table.at(1)) for table in tables))
 
 
 def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -> Grains:

@@ -29,6 +29,8 @@ from .teams import Shared, Sharing, overlapped, rows_shared_out, shared_out, tog
 
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
+APART: Final = (2, 5)
+"""How much of what a step takes more behind other phases is its own code and data, not the executor's."""
 _SAME: Final = {"square": "mul", "half_power": "sqrt"}
 
 
@@ -37,7 +39,7 @@ ALONE: Final = Around()
 
 def work_grains(work: Work, rates: Rates, around: Around = ALONE) -> Grains:
     """NoTable: an application that the device has no figure for."""
-    start = step(rates, max(work.own, around.total), more(work))
+    start = step(rates, around, more(work))
     moved, computed = moved_grains(work, rates, around), applied_grains(work, rates)
     if work.tier is Tier.KERNEL:
         return Grains(start + together(moved, computed, shared_work(work, rates, handed=around.handed), rates))
@@ -67,10 +69,18 @@ def more(work: Work) -> int:
     return max(0, len(work.reads) - 1 if work.tier is Tier.KERNEL else len(work.applied) + len(work.reduced) - 1)
 
 
-def step(rates: Rates, total: int, calls: int = 0) -> Grains:
-    """What running a phase takes beside its work, in a program that touches so many bytes; `calls`: those after the first."""
+def step(rates: Rates, around: Around, calls: int = 0) -> Grains:
+    """What running a phase takes beside its work; `calls`: those after the first."""
     table = rates.table(("call",), Kind.F64)
-    return Grains(rates.grains(("step",), Kind.F64, max(1, total)) + (0 if table is None else calls * table.at(max(1, total))))
+    own = rates.require(("step",), Kind.F64)
+    return Grains(cooled(own, around) + (0 if table is None else calls * table.at(max(1, around.before))))
+
+
+def cooled(table: Table, around: Around) -> Grains:
+    """What a step takes after other phases: a table by what ran just before; of what ran at any time, it feels a part."""
+    warm = table.at(1)
+    part = (table.at(max(1, around.apart)) - warm) * APART[0] // APART[1]
+    return Grains(max(table.at(max(1, around.before)), warm + part))
 
 
 def applied_grains(work: Work, rates: Rates) -> int:

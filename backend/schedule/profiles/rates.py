@@ -19,13 +19,18 @@ from .tables import Grains, Table
 class Around:
     """What else a program does: `total` bytes go round before a phase runs again, `since[v]` were touched since value v was;
     `unknown`: are there sizes that only a run knows?  `alike`: are all operands the same value, but for their indices?
-    `handed`: did one thread of a library phase make one of them?"""
+    `handed`: did one thread of a library phase make one of them?  `before`: bytes of the phase that ran
+    just before, which push the executor's own data out of the caches; none before the first phase of a program.  `apart`: bytes
+    of all other phases, which push out what only this one needs.  `binary`: are the bases it encodes by powers of two?"""
 
     total: int = 0
     since: Mapping[ValueId, int] = field(default_factory=dict)
     unknown: bool = False
     alike: bool = False
     handed: bool = False
+    before: int = 0
+    apart: int = 0
+    binary: bool = False
 
 
 class NoTable(Exception):
@@ -56,7 +61,9 @@ class Rates:
         since = {value: size for around in reversed(known) for value, size in around.since.items()}
         unknown = any(each.unknown for each in known)
         handed = any(each.handed for each in known)
-        around = Around(max((each.total for each in known), default=0), since, unknown, handed=handed)
+        before = known[0].before if known else 0
+        apart = min((each.apart for each in known), default=0)
+        around = Around(max((each.total for each in known), default=0), since, unknown, handed=handed, before=before, apart=apart)
         return Rates(self.device, reuses=self.reuses, around={**self.around, one: around})
 
     def table(self, stems: Iterable[str], kind: Kind) -> Table | None:

@@ -10,6 +10,7 @@ Neighbours: `forms`, `points` (one turn), `cost` (other loops).
 from __future__ import annotations
 
 from math import prod
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ...graph import traverse
@@ -45,6 +46,16 @@ def repeated_grains(loop: Loop, types: Types, rates: Rates, number: Number, cut:
     return _turns_of_stencils(loop, turn.phase, types, rates, number, cut, ways)
 
 
+def _shifted(phase: Structured, work: Work, rates: Rates) -> int:
+    """Each read of the state under another index is loaded by itself, across two lines: as long as two additions."""
+    reads = max(0, len(phase.reads) - _READS)
+    return 2 * reads * rates.require(("point.add",), Kind.F64).rate(work.points * 3 * Kind.F64.bytes)
+
+
+_READS: Final = 2
+"""Of the turns that are measured."""
+
+
 def _work(phase: Structured, types: Types, number: Number, cut: tuple[int, int] | None) -> Work | None:
     extents = [number(axis.size) for axis in phase.axes]
     if cut is not None:
@@ -62,9 +73,7 @@ def _turns_of_elements(
     chain = work.depth * rates.require(("turn",), Kind.F64).rate(3 * Kind.F64.bytes * work.points)
     computed = number(loop.trip) * max(chain, applied_grains(work, rates))
     moved = moved_grains(work, rates, around)
-    return Grains(
-        step(rates, max(around.total, work.own)) + together(moved, computed, shared_work(work, rates, number(loop.trip)), rates)
-    )
+    return Grains(step(rates, around) + together(moved, computed, shared_work(work, rates, number(loop.trip)), rates))
 
 
 def _turns_of_stencils(
@@ -78,8 +87,8 @@ def _turns_of_stencils(
     plane = len([axis for axis in phase.axes if number(axis.size) != 1]) > 1
     stem = "turn.plane" if plane else "turn.line"
     turns, ends = rates.table((stem,), Kind.F64), rates.table((f"{stem}.ends",), Kind.F64)
-    start = step(rates, max(around.total, work.own))
-    computed = applied_grains(work, rates)
+    start = step(rates, around)
+    computed = applied_grains(work, rates) + _shifted(phase, work, rates)
     if turns is not None and ends is not None:
         shared = shared_work(work, rates).sharing is not Sharing.ALONE
         each = overlapped(turns.at(work.own), computed // (rates.device.threads if shared else 1))

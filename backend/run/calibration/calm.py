@@ -1,0 +1,96 @@
+"""Others on the same machine: programs that use a core of ours, and guests that share one with us, so that everything takes half
+as long again, for a moment or for seconds.  A measurement waits until they are gone, and is made anew if they came meanwhile.
+
+Programs are told by the number of tasks that could run just now, where the system says it: one is us.  (So the helpers of NumPy's
+products are waited for, too, which spin for a tenth of a second after one.)  Guests are told by a short computation whose least
+time is known.  Waiting has a limit for a whole calibration; where it is used up, what is measured counts as it is.
+
+Neighbours: `clock`, `timed`, `measure` (what is measured), `measure.calibrate` (switches it on: tests have clocks of their own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter_ns, sleep
+from typing import Final, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+_POINTS: Final = 2048
+_SLOWER: Final = 1.15
+"""So much more than the least says that somebody is there; turns of the clock and caches stay below."""
+_PAUSE_SECONDS: Final = 0.01
+_AGAIN: Final = 2
+"""A measurement is made anew so many times at most."""
+
+
+class Watch:
+    """`spare_ns`: how long it may still wait.  `waits`: how often it had to."""
+
+    def __init__(self, spare_ns: int) -> None:
+        self.spare_ns, self.waits = spare_ns, 0
+        self._x = np.linspace(0.1, 0.9, _POINTS)
+        self._made = np.empty_like(self._x)
+        self._least = min(self._probe() for _ in range(50))
+
+    def _probe(self) -> int:
+        found = []
+        for _ in range(3):
+            start = perf_counter_ns()
+            np.sin(self._x, out=self._made)
+            found.append(perf_counter_ns() - start)
+        return min(found)
+
+    def is_calm(self) -> bool:
+        now = self._probe()
+        self._least = min(self._least, now)
+        return now <= _SLOWER * self._least and not all(_others() for _ in range(3))
+
+    def wait(self) -> None:
+        """Until nobody is there, or no more waiting is allowed."""
+        while not self.is_calm() and self.spare_ns > 0:
+            start = perf_counter_ns()
+            sleep(_PAUSE_SECONDS)
+            self.waits += 1
+            self.spare_ns -= perf_counter_ns() - start
+
+
+def _others() -> bool:
+    """Is there a task besides this one that could run?"""
+    try:
+        with open(_TASKS, encoding="ascii") as told:
+            return int(told.read().split()[3].partition("/")[0]) > 1
+    except (OSError, ValueError, IndexError):
+        return False
+
+
+_TASKS: Final = "/proc/loadavg"
+_watch: list[Watch] = []
+
+
+@contextmanager
+def watching(seconds: float) -> Iterator[Watch]:
+    """Inside, measurements are `undisturbed`; waiting takes so long at most."""
+    _watch.append(Watch(int(seconds * 10**9)))
+    try:
+        yield _watch[-1]
+    finally:
+        _watch.pop()
+
+
+def undisturbed(measure: Callable[[], T]) -> T:
+    """What `measure` finds while nobody disturbs; outside `watching`, what it finds."""
+    if not _watch:
+        return measure()
+    watch = _watch[-1]
+    watch.wait()
+    found = measure()
+    for _ in range(_AGAIN):
+        if watch.spare_ns <= 0 or watch.is_calm():
+            break
+        watch.wait()
+        found = measure()
+    return found
