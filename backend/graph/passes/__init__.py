@@ -21,6 +21,7 @@ from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
 from .masked import reduce_by_masks
+from .members import compare_members
 from .orders import spare_orders
 from .places import reduce_to_places
 from .products import order_products
@@ -50,6 +51,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("sharing", "equal phases are computed once", share_common),
     Pass("dead", "what nothing needs is dropped", drop_dead),
     Pass("selections", "items at the places of a mask are compressed", select_by_masks),
+    Pass("members", "items are compared with a few that are written", compare_members),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),

@@ -163,7 +163,7 @@ class _Masked:
                 reads.append(Read(source, read.projection))
                 continue
             moved = _widened(read.projection, axis, last, length)
-            if moved is None:
+            if moved is None or self.types[source].shape[axis] != length:
                 return None
             reads.append(Read(source, moved))
         body: list[Node] = list(phase.body)
