@@ -31,6 +31,8 @@ CHUNK: Final = 1 << 12
 """Items that are Python values at once (`run.cpu.library.sequential`)."""
 _PYTHON: Final = 96
 """Bytes of a Python number in a list, its result beside it."""
+_PIECE: Final = 1 << 14
+"""Items of a sort that are moved at once (`run.cpu.library.grading`)."""
 _FEW: Final = 8
 _RANDOM: Final = 1 << 21
 
@@ -70,6 +72,8 @@ def _rotate(op: Operands) -> Size:
 
 
 def _gather(op: Operands) -> Size:
+    if op.attribute("sorts") is not None:
+        return _sorted(op)
     indices = op.items(1) * (0 if op.kind(1) is Kind.I64 else 8)
     if op.attribute("fills") is True:
         indices = indices + op.items(1) * 10
@@ -205,6 +209,8 @@ def _is_real(kind: Kind) -> bool:
 
 
 def _grade(op: Operands) -> Size:
+    if op.attribute("unread") is True:
+        return ZERO
     items, kind = op.items(0), op.kind(0)
     descending = op.attribute("descending") is True
     copied = _is_real(kind) or descending
@@ -216,6 +222,12 @@ def _grade(op: Operands) -> Size:
         return items * (18 + (kind.bytes if copied else 0))
     keys = items * (8 * _parts(kind) + (8 * _parts(kind) if copied else 0))
     return keys + cells * (34 if not op.framed else 66)
+
+
+def _sorted(op: Operands) -> Size:
+    """A sort in place: pieces that are turned round, or searched for NaN and zeros; complex numbers go by their grade."""
+    items, kind = op.items(0), op.kind(0)
+    return items * 74 if kind.is_complex else minimum(items, _PIECE) * (2 * kind.bytes + 2)
 
 
 def _grade_by(op: Operands) -> Size:
