@@ -11,6 +11,7 @@ Neighbours: `emission`, `llvm_text`; `backend.run.sums` is the definition.
 from __future__ import annotations
 
 from ...typechecker.elements import Kind
+from .deciding import leave_decided
 from .emission import VECTOR_ALIGN, Cursor, Emission
 from .ir import BLOCK, LANES, Step
 from .maps import pack_operand
@@ -49,11 +50,15 @@ def write_along(e: Emission) -> None:
     for place, result in enumerate(kernel.results):
         value = _halve(e, place, buffers[place], lanes)
         assert result.reduction is not None
+        ready = leave_decided(e, value, scalars)
         _carry(w, scalars, e, place, trees[place], blocks.index, value)
     w.end(blocks)
     for place, result in enumerate(kernel.results):
         total = _finish(w, scalars, e, place, trees[place], size)
         scalars.store(result.kind, total, e.outputs[place])
+    if ready:
+        w.jump(ready)
+        w.label(ready)
     e.close_outer(loops)
 
 

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+import rho
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.kernels import policy
+from rho.backend.kernels.ir import BLOCK
 from rho.backend.run import pool
 from rho.backend.run.cpu import compiled, gathering, hashing, scanning, selecting, sorting, structured
 from rho.backend.run.cpu.library.keys import order_columns
@@ -100,6 +102,19 @@ def scans(kind: Kind, function: str, threads: int) -> None:
         for one in (array, array[::-1], array[..., ::2]):
             made = scanning.scan_lines(function, kind, one, axis, threads)
             assert made is None or same_bits(made, _scanned(function, kind, one, axis)), (function, kind, shape)
+
+
+def decided() -> None:
+    """What follows the block that decides is never touched."""
+    items = 2 * BLOCK
+    memory = mmap.mmap(-1, items * 8)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    array = np.ndarray((items,), np.float64, memory)
+    array[BLOCK - 1] = 1
+    if _libc.mprotect(ctypes.c_void_p(start + BLOCK * 8), ctypes.c_size_t(BLOCK * 8), 0):
+        raise OSError(ctypes.get_errno(), "mprotect")
+    _kept.append(memory)
+    assert rho.compile("{∨/⍵>0}")(array) and not rho.compile("{∧/⍵≤0}")(array)
 
 
 def _scanned(function: str, kind: Kind, array: Any, axis: int) -> Any:
@@ -224,6 +239,7 @@ def main() -> None:
     scanning.BATCH = 1 << 16  # type: ignore[misc]
     sorting._PARTED = 0  # type: ignore[misc]
     compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]
+    decided()
     for threads in (1, 2, 3):
         searches(threads)
         complexes(Kind.C128, threads)

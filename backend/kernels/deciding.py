@@ -1,0 +1,36 @@
+"""`∧/` and `∨/` along rows end with the first block that decides them.
+
+Neighbours: `sums` (the blocks), `running` (scans of truth values).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from ...typechecker.elements import Kind
+from .ir import FETCH, Apply
+
+if TYPE_CHECKING:
+    from .emission import Emission
+    from .scalar_text import Vectors
+
+_CHECKED: Final = frozenset({FETCH, "convert_checked", "floor", "ceil"})
+"""Functions whose operands may be ones that they have no value for: what follows may fail, and is looked at."""
+
+
+def leave_decided(e: Emission, value: str, v: Vectors) -> str:
+    """Where a block's value decides, it is the result, and what follows is not looked at; the label after all blocks.  "": no
+    block decides."""
+    w, (first, *others) = e.w, e.kernel.results
+    if others or first.kind is not Kind.BOOL or first.reduction not in ("and", "or"):
+        return ""
+    if any(isinstance(node, Apply) and node.function in _CHECKED for node in e.kernel.body):
+        return ""
+    decided, going, ready = (w.new_label() for _ in range(3))
+    held = w.let(f"extractelement {v.type(Kind.BOOL)} {value}, i64 0")
+    w.branch(held, *((decided, going) if first.reduction == "or" else (going, decided)))
+    w.label(decided)
+    v.store(Kind.BOOL, value, e.outputs[0])
+    w.jump(ready)
+    w.label(going)
+    return ready
