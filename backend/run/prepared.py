@@ -126,8 +126,8 @@ class PreparedPlan:
     def _results(self, found: Any) -> Results:
         links = self.links
         if self._is_single:
-            shown_one = _new(Shown, (self._kinds[0], found))
-            return _new(Results, ((), {links.outputs[0]: shown_one}, _NO_HOLDINGS))
+            only: Results = _new(Results, ((), {links.outputs[0]: _new(Shown, (self._kinds[0], found))}, _NO_HOLDINGS))
+            return only
         values = found if len(links.outputs) > 1 else (found,)
         shown = [*map(Shown, self._kinds, values)]
         return Results(tuple(shown[self._named :]), dict(zip(links.outputs, shown[: self._named], strict=False)))
