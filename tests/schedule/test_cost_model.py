@@ -207,3 +207,37 @@ def test_shipped_profiles_can_run_what_they_should() -> None:
 
 def test_the_tier_is_named() -> None:
     assert tier_name() == "numpy" or tier_name().startswith("llvm ")
+
+
+def test_a_step_costs_more_behind_one_that_touched_much() -> None:
+    graph = bound("input x : f64[n]\ninput y : f64[m]\noutput s ← ⌈/y\noutput z ← 2×x\n", x=(50,), y=(1000,))
+    first, second = phases(graph, Structured)
+    warm = machine(**PARTS, first__f64=line(0), row__max__f64=line(0), ufunc__reduce__add__f64=line(0))
+    cold = machine(
+        **PARTS, first__f64=Table((1, 1000, 1 << 50), (0, 500, 500)), row__max__f64=line(0), ufunc__reduce__add__f64=line(0)
+    )
+    assert ns(graph, second, cold) - ns(graph, second, warm) == 500  # 8008 bytes went past
+    assert ns(graph, first, cold) - ns(graph, first, warm) < 500  # the executor was at work just before
+
+
+def test_searching_goes_by_the_number_of_bounds() -> None:
+    tables = {"interval_index__f64": line(11), "interval_index__few__f64": line(3)}
+
+    def taken(bounds: int) -> int:
+        graph = bound("input x : f64[m]\ninput y : f64[n]\noutput z ← (x[⍋x])⍸y\n", x=(bounds,), y=(1 << 16,))
+        only = [
+            phase for phase in phases(graph, LibraryPhase) if isinstance(phase, LibraryPhase) and phase.op == "interval_index"
+        ]
+        return ns(graph, only[0], machine(**tables))
+
+    size = 2 * 8 * (1 << 16)
+    assert taken(8) == 3 * (size + 64) and taken(4) == 2 * (size + 32)
+    assert taken(8) < taken(32) < taken(256) < 12 * size < taken(1024)
+
+
+@pytest.mark.parametrize(("bases", "rate"), [("2 4 8", 3), ("2 3 4", 11)])
+def test_powers_of_two_encode_by_shifts(bases: str, rate: int) -> None:
+    graph = bound(f"input x : i64[n]\noutput z ← {bases}⊤x\n", x=(1000,))
+    only = next(phases(graph, LibraryPhase))
+    found = ns(graph, only, machine(encode__i64=line(11), encode__binary__i64=line(3)))
+    assert found == rate * 8 * (1000 + 3000 + 3)
