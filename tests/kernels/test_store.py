@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from rho.backend.kernels import llvm_leaf, policy, store
+from rho.backend.run import native
 from rho.tests.kernels.phases import apply, phase, projection, read, run
 from rho.typechecker.elements import Kind
 
@@ -21,6 +22,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for thread in threading.enumerate():  # what earlier tests still compile is not for this folder
         if thread is not threading.main_thread() and not thread.daemon:
             thread.join()
+    native.native()  # compiled once a process, here or before
     monkeypatch.setenv(store.SWITCH, str(tmp_path / "kernels"))
     monkeypatch.setattr(store, "_addresses", {})
     return tmp_path / "kernels"
