@@ -87,6 +87,15 @@ def test_grades_of_rows(kind: Kind) -> None:
     assert np.mean(found) > (0.9 if kind in (Kind.F64, Kind.I64) else 0.99)
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.bool_])
+def test_bytes_are_counted(dtype: Any) -> None:
+    for count in (0, 1, 7, 5000, 70_000):
+        for most in (1, 2, 256):
+            items = _rng.integers(0, most, count).astype(dtype)
+            assert _same_bits(sorted_items(items, descending=False), np.sort(items))
+            assert _same_bits(sorted_items(items, descending=True), np.sort(items)[::-1].copy())
+
+
 @_kinds(SORTED_KINDS)
 def test_sorts_are_the_grades_order(kind: Kind) -> None:
     """Zeros of both signs and NaN of all bits stay in their order, NaN come last both ways; so on NumPy alone."""
@@ -148,8 +157,8 @@ def test_what_numpy_does(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorting.sorted_vector(np.zeros(8)[::2], Kind.F64, False, 1) is None
     assert sorting.sorted_vector(np.zeros(8, np.uint8), Kind.U8, False, 1) is None
     monkeypatch.setattr(sorting, "numpy_sort", lambda dtype: None)
-    assert sorting.sorted_vector(np.zeros(8), Kind.F64, False, 1) is None
-    assert sorting.graded(np.zeros(8), Kind.F64, False, 1) is None
+    assert sorting.sorted_vector(np.arange(8.0)[::-1].copy(), Kind.F64, False, 1) is None
+    assert sorting.graded(np.arange(8.0)[::-1].copy(), Kind.F64, False, 1) is None
 
 
 class _Changing:
