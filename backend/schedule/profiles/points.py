@@ -29,7 +29,7 @@ from .teams import Shared, Sharing, overlapped, rows_shared_out, shared_out, tog
 
 RUNS: Final = 1024
 """Runs that `row` and `column` are about."""
-APART: Final = (2, 5)
+APART: Final = (4, 5)
 """How much of what a step takes more behind other phases is its own code and data, not the executor's."""
 _SAME: Final = {"square": "mul", "half_power": "sqrt"}
 
