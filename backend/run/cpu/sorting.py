@@ -151,7 +151,7 @@ class _Sort:
         """Pieces of whole rows, each with notes of its own."""
         items = task.rows * task.count
         each = -(-task.rows // (_PIECES_OF_ROWS * task.threads)) if task.threads > 1 and items >= _PARTED else task.rows
-        blocks = []
+        blocks: list[Block] = []
         for start in range(0, task.rows, each):
             ahead = start * task.count
             words = [task.count, 0, 0, function, 0, task.count - 1, 0, min(each, task.rows - start), 0]
