@@ -19,7 +19,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ...graph import traverse
 from ...graph.phases import LibraryPhase, Structured, ValueId
-from ...graph.registry import frame_of
+from ...graph.registry import frame_of, framed_of
 from ...kernels.native_text import Operation
 from ..failures import CheckFailed
 from ..pool import Lease
@@ -144,10 +144,12 @@ def _function(
     phase: LibraryPhase, types: ExampleTypes, operands: Sequence[NumArray | None], asked: Sequence[SizeVariable], threads: int
 ) -> Function:
     """The phase as a function of its operands but for those that are always the same, and of the sizes that it asks for."""
-    short = None if asked or any(operand is not None for operand in operands) else SHORT.get(phase.op)
-    made = None if short is None else short(phase, types)
-    if made is not None:
+    looked_at = operands[:1] if phase.attributes.get("sorts") is not None else operands
+    made = None if asked or phase.op not in SHORT else SHORT[phase.op](phase, types)
+    if made is not None and not any(operand is not None for operand in looked_at):
         return made
+    if made is not None:
+        return _with(made, operands)
     from .library import IMPLEMENTATIONS
 
     implementation = IMPLEMENTATIONS[phase.op]
@@ -168,6 +170,33 @@ def _function(
     return run
 
 
+def _with(function: Function, operands: Sequence[NumArray | None]) -> Function:
+    """A function of the operands that are not there yet."""
+    places = [place for place, operand in enumerate(operands) if operand is None]
+    ready: list[Any] = list(operands)
+
+    def run(*given: NumArray) -> NumArray:
+        arrays = list(ready)
+        for place, array in zip(places, given, strict=True):
+            arrays[place] = array
+        return function(*arrays)
+
+    return run
+
+
+def _otherwise(phase: LibraryPhase, types: ExampleTypes, threads: int = 1) -> Function:
+    """The phase as it is done where no short form is for it."""
+    from .library import IMPLEMENTATIONS
+
+    implementation, around = IMPLEMENTATIONS[phase.op], _Surroundings(types, {}, threads)
+
+    def run(*given: NumArray) -> NumArray:
+        with np.errstate(all="ignore"):
+            return implementation(phase, given, around)[0].copy()
+
+    return run
+
+
 # ------------------------------------------------------------------------------------------- short forms
 
 
@@ -181,8 +210,9 @@ def _is_plain(phase: LibraryPhase, types: ExampleTypes, rank: int) -> bool:
 
 def _grade(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     """NumPy's stable order is the language's: NaN behind all, equal zeros and NaNs as they are."""
-    flags = phase.attributes
-    if not _is_plain(phase, types, 1) or flags.get("unread"):
+    flags, shape = phase.attributes, types.types[phase.args[0]].shape
+    is_rows = frame_of(phase) == len(shape) - 1 > 0 and not types.kind(phase.args[0]).is_complex
+    if not (is_rows or _is_plain(phase, types, 1)) or flags.get("unread"):
         return None
     descending = flags.get("descending") is True
     if not descending:
@@ -196,18 +226,88 @@ def _gather(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     from .library.grading import sorted_items
 
     order = phase.attributes.get("sorts")
-    if order is None or not _is_plain(phase, types, 1):
+    if order is None and frame_of(phase):
+        return _gather_of_rows(phase, types)
+    if order is None or not _is_plain(phase, types, 1) or not prod(types.shape(phase.args[0])):
         return None
-    descending = order == "down"
-    if types.kind(phase.args[0]).is_float:
-        return lambda items, order: sorted_items(items, descending=descending)
+    descending, is_float = order == "down", types.kind(phase.args[0]).is_float
 
-    def run(items: NumArray, order: object) -> NumArray:
+    def run(items: NumArray, *order: object) -> NumArray:
         made = items.copy()
         made.sort()
+        if is_float and not (made.item(0) > 0 or made.item(-1) < 0):  # zeros, or NaN
+            return sorted_items(items, descending=descending)
+        if is_float and made.item(-1) != made.item(-1):
+            return sorted_items(items, descending=descending)
         return made[::-1].copy() if descending else made
 
     return run
 
 
-SHORT: Final[dict[str, Callable[[LibraryPhase, ExampleTypes], Function | None]]] = {"grade": _grade, "gather": _gather}
+def _gather_of_rows(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    """Items of each row of a matrix by indices of its own."""
+    ranks = [len(types.types[value].shape) for value in phase.args]
+    if frame_of(phase) != 1 or ranks != [2, 2] or framed_of(phase) != (True, True) or phase.attributes.get("fills"):
+        return None
+    otherwise = _otherwise(phase, types)
+
+    def run(rows: NumArray, places: NumArray) -> NumArray:
+        count, length = rows.shape
+        if not places.size or int(places.min()) < 0 or int(places.max()) >= length:
+            return otherwise(rows, places)
+        return rows[np.arange(count)[:, np.newaxis], places]
+
+    return run
+
+
+def _rotate(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    axis = phase.attributes["axis"]
+    assert isinstance(axis, int)
+    if frame_of(phase) or types.types[phase.args[1]].shape or not prod(types.shape(phase.args[0])):
+        return None
+    lead: tuple[Any, ...] = (slice(None),) * axis
+
+    def run(items: NumArray, amount: Any) -> NumArray:
+        turn = int(amount) % items.shape[axis]
+        return np.concatenate((items[(*lead, slice(turn, None))], items[(*lead, slice(0, turn))]), axis)
+
+    return run
+
+
+def _update(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    """Items of a vector; an index that is outside is for the implementation to name."""
+    ranks = [len(types.types[value].shape) for value in phase.args]
+    if frame_of(phase) or phase.attributes["indexed"] != (True,) or len(ranks) != 3 or ranks[0] != 1 or ranks[1] > 1:
+        return None
+    otherwise, dtype = _otherwise(phase, types), DTYPES[types.kind(phase.args[0])]
+
+    def run(items: NumArray, places: Any, value: Any) -> NumArray:
+        at = np.asarray(places)
+        if at.size and (int(at.min()) < 0 or int(at.max()) >= len(items)):
+            return otherwise(items, at, np.asarray(value, dtype))
+        made = items.copy()
+        made[at if at.dtype.kind == "i" else at.astype(np.int64)] = value
+        return made
+
+    return run
+
+
+def _join(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    axis = phase.attributes["axis"]
+    assert isinstance(axis, int)
+    if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
+        return None
+    return lambda *parts: np.concatenate(parts, axis)
+
+
+def _match(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+    kinds = [types.kind(value) for value in phase.args]
+    shapes = [types.types[value].shape for value in phase.args]
+    if frame_of(phase) or shapes[0] != shapes[1] or not shapes[0] or Kind.CHAR in kinds:
+        return None
+    return lambda left, right: np.asarray((left == right).all())
+
+
+SHORT: Final[dict[str, Callable[[LibraryPhase, ExampleTypes], Function | None]]] = {
+    "grade": _grade, "gather": _gather, "join": _join, "match": _match, "rotate": _rotate, "update": _update,
+}  # fmt: skip

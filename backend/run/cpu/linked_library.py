@@ -19,6 +19,7 @@ from .gathering import gather_run
 from .kinds import DTYPES
 from .launching import words_of
 from .linked_calls import link_call
+from .linked_equality import link_first_occurrence, link_index_of, link_member_of
 from .linked_lines import link_compress, link_scan, link_where
 from .products import bound_product, relocated
 
@@ -78,5 +79,6 @@ def link_product(linker: Linker, phase: LibraryPhase) -> bool:
 _NOTHING = np.int64(0)
 LINKS: Final[dict[str, Callable[[Linker, LibraryPhase], bool]]] = {
     "gather": link_gather, "contract": link_product, "scan": link_scan, "compress": link_compress, "where": link_where,
+    "index_of": link_index_of, "member_of": link_member_of, "first_occurrence": link_first_occurrence,
 }  # fmt: skip
 """Phases that kernels do; False where they do not."""
