@@ -49,7 +49,8 @@ def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
     """The product of two matrices."""
     if kind in _CUT:
         return product_of(kind, a, b, threads)
-    return products(kind, a[np.newaxis], b[np.newaxis])[0]
+    made: NumArray = products(kind, a[np.newaxis], b[np.newaxis])[0]
+    return made
 
 
 def products(kind: Kind, a: NumArray, b: NumArray) -> NumArray:
