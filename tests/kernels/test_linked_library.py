@@ -119,7 +119,7 @@ def test_failures_say_what_the_plan_says(text: str, good: list[float], bad: list
 
 
 def test_a_size_that_is_found_twice() -> None:
-    """Two phases find the size of one mask: the first result is made with what was found then, not with what a call before left."""
+    """Two phases find the size of one mask: the first result is as long as found then, not in a call before."""
     text = "{m←⍵=⍺ ⋄ (m/⍺ ⋄ m/⍺+⍵)}"
     function, rng = rho.compile(text), np.random.default_rng(3)
     for size in (7, 7, 3, 0, 5, 1, 7, 2) * 5:

@@ -49,7 +49,8 @@ def link_call(linker: Linker, phase: LibraryPhase) -> None:
         axis = (
             phase.attributes["axis"] if phase.op == "compress" else linker.examples[value].ndim - 1 if phase.op == "format" else 0
         )
-        base = linker.new(None)
+        found = linker.found.get(phase.defines[0])
+        base = linker.new(None) if found is None else found
         linker.steps.append((Operation.LENGTH, base, number, axis))
         linker.define(phase.defines[0], base)
 

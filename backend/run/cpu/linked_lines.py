@@ -116,8 +116,9 @@ def _is_mask(linker: Linker, value: ValueId, mask: NumArray) -> bool:
 
 
 def _count(linker: Linker, phase: LibraryPhase, mask: Base, items: int) -> None:
-    """The size that the phase finds."""
-    number, place = linker.new(None), linker.new(None)
+    """The size that the phase finds; in one base, however often it is found."""
+    found = linker.found.get(phase.defines[0])
+    number, place = linker.new(None) if found is None else found, linker.new(None)
     linker.steps.append((Operation.PLACE, place, number))
     _launch(linker, linker.code(Counting()), [items, 0, 0], {1: mask, 2: (place, 0)}, items)
     linker.define(phase.defines[0], number)
