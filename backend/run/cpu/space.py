@@ -105,6 +105,7 @@ class Compiled:
     def worker(self, layout: Layout, outputs: Sequence[NumArray | None], box_points: int) -> Callable[[Box], list[Any]]:
         """Runs the body on a box of the layout; results that have an output are written to it, others stay in its slots."""
         body, rank = self.body, len(self.space)
+        box_points = min(box_points, self.count)  # no box has more
         pools = [np.empty(box_points, dtype) for dtype in body.registers]
         loose = {i.slot: np.empty(box_points, i.dtype) for i in body.inner if i.register < 0 and outputs[i.output] is None}
         own = list(layout.slots)
