@@ -126,3 +126,9 @@ def test_a_size_that_is_found_twice() -> None:
         left = rng.integers(-99, 99, 7)
         right = left + (np.arange(7) >= size)
         assert same(function(left, right), (left[:size], 2 * left[:size]))
+
+
+@pytest.mark.parametrize("text", ["{1⌽⍵}", "{+⌿¯1⊖⊖⍵}", "{+⌿1⌽⍵}", "{+/⍵,⍵}", "{+⌿⍵⍪⍵}", "{+/{⍵[⍋⍵]}⍤1⊢⍵}", "{(⊖⍵)⌈+/1⌽⍵}"])
+def test_operands_that_lie_column_by_column(text: str) -> None:
+    given = np.asfortranarray(np.arange(15.0).reshape(3, 5) % 7)
+    assert same(often(rho.compile(text), given), plainly(text, given))

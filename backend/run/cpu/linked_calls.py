@@ -201,6 +201,11 @@ def _otherwise(phase: LibraryPhase, types: ExampleTypes, threads: int = 1) -> Fu
 # ------------------------------------------------------------------------------------------- short forms
 
 
+def _in_order(made: NumArray) -> NumArray:
+    """Row by row, as linked calls take it: NumPy keeps the order of operands that lie column by column."""
+    return made if made.flags.c_contiguous else made.copy()
+
+
 def _is_plain(phase: LibraryPhase, types: ExampleTypes, rank: int) -> bool:
     """Vectors of plain numbers, without a frame, too short for kernels?"""
     first = types.types[phase.args[0]]
@@ -256,7 +261,7 @@ def _gather_of_rows(phase: LibraryPhase, types: ExampleTypes) -> Function | None
         count, length = rows.shape
         if not places.size or int(places.min()) < 0 or int(places.max()) >= length:
             return otherwise(rows, places)
-        return rows[np.arange(count)[:, np.newaxis], places]
+        return _in_order(rows[np.arange(count)[:, np.newaxis], places])
 
     return run
 
@@ -270,7 +275,7 @@ def _rotate(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
 
     def run(items: NumArray, amount: Any) -> NumArray:
         turn = int(amount) % items.shape[axis]
-        return np.concatenate((items[(*lead, slice(turn, None))], items[(*lead, slice(0, turn))]), axis)
+        return _in_order(np.concatenate((items[(*lead, slice(turn, None))], items[(*lead, slice(0, turn))]), axis))
 
     return run
 
@@ -298,7 +303,7 @@ def _join(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     assert isinstance(axis, int)
     if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
         return None
-    return lambda *parts: np.concatenate(parts, axis)
+    return lambda *parts: _in_order(np.concatenate(parts, axis))
 
 
 def _match(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
