@@ -35,6 +35,7 @@ from ..phases import (
     Read,
     ReadNode,
     Result,
+    SizeNode,
     Structured,
     SubGraph,
     ValueId,
@@ -139,6 +140,8 @@ class _Masked:
         ):
             return None
         (variable,), last = selection.defines, len(phase.axes) - 1
+        if any(isinstance(n, SizeNode) and variable in n.size.variables() for n in phase.body):
+            return None  # it would be cut over devices, of which one finds the size
         if phase.axes[last].size != self.types[selection.results[0]].shape[_axis(selection)] or any(
             isinstance(n, AxisNode) and n.axis == last for n in phase.body
         ):
