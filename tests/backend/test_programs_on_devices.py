@@ -355,3 +355,18 @@ def test_a_name_of_two_values_is_ambiguous() -> None:
 def test_s32_twenty_plans_have_the_same_bytes() -> None:
     found = {encode_plan(scheduled("place a on gpu0")) for _ in range(20)}
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_size_that_a_run_finds_reaches_other_devices_in_stored_plans(seed: int) -> None:
+    """It has no bytes and no step; the verifier missed it."""
+    core = checked("input x : f64[n]\nt ← (x>0)/x\noutput y ← x×f64 ≢t\n")
+    assert core is not None
+    data, chance = {"x": np.random.default_rng(seed).standard_normal(9)}, random.Random(seed)
+    bound = backend.load(core, data)
+    made = problem_of(bound, topology(chance), given=ticks_of(chance))
+    answer = split_evenly(made.problem)
+    assert answer is not None and any(moved.bytes == 0 for moved in answer.schedule.transfers)
+    again = answer_of(plan_of(made, answer), made)
+    assert again.schedule == answer.schedule
+    assert not [v for v in verify(made.problem, again) if v.code.value not in ("V7", "V10")]

@@ -5,10 +5,14 @@ Neighbours: `plan_of` (the other way), `checking` (what only the plan says), `ba
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
 from ...graph import traverse
 from ..plan import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunStep, TransferStep
 from ..plan import CombineStep as PlanCombine
 from ..problem import Answer, CombineStep, DeviceIndex, Objective, PhaseIndex, Proof, Schedule, Shard, Status, Transfer
+from ..routes import Routes
 from .problem_of import ProgramProblem
 
 
@@ -57,11 +61,33 @@ def schedule_of(plan: Plan, program: ProgramProblem) -> Schedule:
                         continue
     except KeyError as missing:
         raise NotOfThisProblem(f"{missing.args[0]} is not in the problem") from None
+    transfers += _sizes_sent(program, shards, {combine.phase: combine.end for combine in combines})
     return Schedule(
         tuple(sorted(shards, key=lambda s: (s.start, s.phase, s.device))),
         tuple(sorted(combines, key=lambda c: (c.start, c.phase))),
         tuple(sorted(transfers, key=lambda t: (t.start, t.phase, t.source, t.target))),
     )
+
+
+def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapping[PhaseIndex, int]) -> list[Transfer]:
+    """Transfers of run-time sizes, which have no bytes and are no steps: they start when the size is found."""
+    problem, routes = program.problem, Routes(program.problem)
+    finders: dict[PhaseIndex, list[PhaseIndex]] = defaultdict(list)
+    for edge in problem.edges:
+        if not traverse.results(program.phases[edge.source]):
+            finders[edge.target].append(edge.source)
+    made = {shard.phase: shard for shard in shards}
+    found: dict[tuple[PhaseIndex, int, int], Transfer] = {}
+    for shard in shards:
+        for place in finders[shard.phase]:
+            if place not in made:
+                continue
+            source, at = made[place].device, combined.get(place, made[place].end)
+            for hop in routes.path(source, shard.device) or () if source != shard.device else ():
+                ends = DeviceIndex(hop.source), DeviceIndex(hop.target)
+                found[place, *ends] = Transfer(place, *ends, 0, 0, 0, hop.link, at, at, at + hop.latency, False)
+                at += hop.latency
+    return list(found.values())
 
 
 def answer_of(plan: Plan, program: ProgramProblem) -> Answer:
