@@ -4,33 +4,32 @@ What only moves items is bound by memory: fresh pages cost three times what copy
 use all of a machine's bandwidth.  So results are `room`s, and results larger than the caches bypass them.  Items are copied as
 whole numbers of their size, so one kernel serves every kind.
 
-Neighbours: `library.moving` (joins, rotations, cycles), `cpu` (results that are views), `compiled` (the kernels' words).
+Neighbours: `library.moving` (joins, rotations, cycles), `cpu` (results that are views), `sharing` (runs the pieces).
 """
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from math import prod
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.build import Body, build_kernel
-from ...kernels.ir import Form, Load, Result, Stores
+from ...kernels.ir import Form, Kernel, Load, Result, Stores
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.nest import Nest
 from ...kernels.store import address_of
 from ..native import native
 from ..pool import ALIGNMENT, LEAST, room
-from ..team import run_boxes
-from .compiled import CALL, PARALLEL, STREAMED, Bound, Piece, strides_over, vector_bytes
+from .compiled import PARALLEL, STREAMED, strides_over, vector_bytes
 from .kinds import NumArray
-from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, launch_of
+from .launching import SHARED_NANOSECONDS, Block, moved
+from .sharing import Pieces
 
 _KINDS: Final = {1: Kind.U8, 4: Kind.I32, 8: Kind.I64}
 """By bytes an item; others are copied by NumPy."""
@@ -44,7 +43,7 @@ _TILE_ITEMS: Final = 1 << 14
 _MOST_KEPT: Final = 256
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """From where to where in each loop."""
-_kept: dict[tuple[Any, ...], Bound | Literal[False] | None] = {}
+_kept: dict[tuple[Any, ...], Draft | Pieces | None] = {}
 
 
 def copied(array: NumArray, threads: int) -> NumArray:
@@ -66,24 +65,11 @@ def copy_into(target: NumArray, source: NumArray, threads: int) -> None:
         np.copyto(target[:first], source[:first])
         copy_into(target[first:], source[first:], threads)
         return
-    bound = _bound(target, source, threads, is_aligned=addresses[1] % ALIGNMENT == 0)
-    if bound is None:
+    pieces = _pieces(target, source, threads, is_aligned=addresses[1] % ALIGNMENT == 0)
+    if pieces is None:
         np.copyto(target, source)
-    elif bound.duration < LONG_NANOSECONDS and (launch := launch_of(bound)) is not None:
-        launch.run(addresses)
     else:
-        _by_team(bound, source, target)
-
-
-def _by_team(bound: Bound, source: NumArray, target: NumArray) -> None:
-    def work(piece: Piece, owners: tuple[NumArray, NumArray] = (source, target)) -> None:
-        # An interrupt may end the copy while a thread is in here: the arrays live as long as this function.
-        block = (ctypes.c_int64 * len(piece.words))(*piece.words)
-        block[bound.operand_places[0]] = _address(owners[0]) + piece.operands[0]
-        block[bound.result_places[0]] = _address(owners[1]) + piece.results[0]
-        bound.call(ctypes.addressof(block))
-
-    run_boxes(bound.pieces, lambda: work, bound.helpers + 1)
+        pieces.run(addresses, (source, target))
 
 
 def _address(array: NumArray) -> int:
@@ -97,27 +83,34 @@ def _before_line(target: NumArray, address: int) -> int:
     return -address % ALIGNMENT // target.itemsize
 
 
-def _bound(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Bound | None:
+def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: bool) -> Pieces | None:
     """The kernel for a copy between such layouts; None where NumPy has to do it, or kernels have not paid yet."""
     key = (target.itemsize, target.shape, target.strides, source.strides, threads, is_aligned)
-    found = _kept.get(key, False)
-    if found is False:
+    if key not in _kept:
         if len(_kept) >= _MOST_KEPT:
             _kept.pop(next(iter(_kept)), None)
-        found = _kept[key] = _drafted(target, source, threads, streams=is_aligned)
-    if found is None or found.address:
+        _kept[key] = _drafted(target, source, threads, streams=is_aligned)
+    found = _kept.get(key)
+    if found is None or isinstance(found, Pieces):
         return found
     if policy.mode() is policy.Mode.OFF or not policy.is_worth(found.kernel, target.nbytes * _SAVED):
         return None
     address = address_of(found.kernel)
     if address is None:
         return None
-    made = _kept[key] = replace(found, address=address, call=CALL(address))
+    made = _kept[key] = Pieces(address, found.blocks, 2, threads, target.nbytes * _NANOSECONDS_A_BYTE)
     return made
 
 
-def _drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Bound | None:
-    """What is to be bound, its address still 0."""
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A copy whose kernel is not compiled; the bases of its blocks are source and target."""
+
+    kernel: Kernel
+    blocks: tuple[Block, ...]
+
+
+def _drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
     kind = _KINDS.get(target.itemsize)
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:
@@ -131,17 +124,14 @@ def _drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool)
     body = Body((Load(0),), (kind,), (), (Result(0, kind, None),), frozenset(), 0)
     kernel = build_kernel(body, replace(nest, strides=(inner,)), [kind], vector_bytes(), stores)
     duration = target.nbytes * _NANOSECONDS_A_BYTE
-    pieces = []
+    places = 2 * kernel.axes, 3 * kernel.axes + 1
+    blocks = []
     for box in _boxes(sizes, inner, kind.bytes, duration, threads):
         counts, origins = [stop - start for start, stop in box], [start for start, _ in box]
         words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
         ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
-        pieces.append(Piece(words, (ahead[0],), (ahead[1],)))
-    places = 2 * kernel.axes, 3 * kernel.axes + 1
-    return Bound(
-        kernel, CALL(0), tuple(pieces), places[:1], places[1:], target.shape, nest.order, 1, (target.dtype,),
-        duration=duration, helpers=min(threads, len(pieces)) - 1,
-    )  # fmt: skip
+        blocks.append(Block(words, moved(places, ((0, 0), (1, 0)), ahead)))
+    return Draft(kernel, tuple(blocks))
 
 
 def _nest(shape: Sequence[int], written: Sequence[int], read: Sequence[int]) -> Nest:

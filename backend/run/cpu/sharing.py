@@ -1,9 +1,9 @@
-"""Pieces of one kernel that is no phase's (scans, compress): their words, made once for a layout, run again on other addresses.
+"""Pieces of one kernel that is no phase's (scans, copies): their words, made once for a layout, run again on other addresses.
 
 One piece is a call.  Several are a launch of the native team (`launching`); where that cannot be had, or where an interrupt must
 be heard between them, the boxes of Python's.
 
-Neighbours: `scanning`, `selecting` (make pieces), `launching` (the words of a launch).
+Neighbours: `scanning`, `copying` (make pieces), `launching` (the words of a launch).
 """
 
 from __future__ import annotations
