@@ -99,9 +99,17 @@ SCANNED = (
 def scans(kind: Kind, function: str, threads: int) -> None:
     for shape, axis in SCANNED:
         array = inside(data(kind, int(np.prod(shape)), 6).reshape(shape))
-        for one in (array, array[::-1], array[..., ::2]):
+        for one in (array, array[::-1], array[..., ::2], *repeated(array)):
             made = scanning.scan_lines(function, kind, one, axis, threads)
             assert made is None or same_bits(made, _scanned(function, kind, one, axis)), (function, kind, shape)
+
+
+def repeated(array: Any) -> list[Any]:
+    """The array with a first, a middle and a last axis that repeats one item."""
+    one = [(*(slice(None),) * axis, slice(0, 1)) for axis in range(array.ndim)]
+    middle = array[:, np.newaxis]
+    return [*(np.broadcast_to(array[part], array.shape) for part in one),
+            np.broadcast_to(middle, (len(array), 5, *array.shape[1:]))]  # fmt: skip
 
 
 def decided() -> None:
@@ -128,8 +136,11 @@ def selections(kind: Kind, threads: int) -> None:
         array = inside(data(kind, int(np.prod(shape)), 8).reshape(shape))
         for share in (0.0, 0.03, 0.6, 1.0):
             mask = inside(np.random.default_rng(1).random(shape[axis]) < share)
-            made = selecting.compressed(mask, array, axis, threads)
-            assert made is None or same_bits(made, np.compress(mask, array, axis)), (kind, shape, share)
+            for one in (array, *repeated(array)):
+                along = axis if one.ndim == array.ndim else axis + (axis > 0)
+                own = mask if one.shape[along] == len(mask) else mask[:1]
+                made = selecting.compressed(own, one, along, threads)
+                assert made is None or same_bits(made, np.compress(own, one, along)), (kind, shape, share)
             flags = inside(np.random.default_rng(2).random(shape) < share)
             if flags.ndim < 3:
                 found = selecting.places(flags, threads)

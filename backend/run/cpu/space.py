@@ -162,12 +162,14 @@ def boxes(shape: Sequence[int], points: int) -> Iterator[Box]:
 
 
 def common_stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
-    """The stride of some axes as one; None where they are not evenly spaced."""
-    step, reach = 0, 0
+    """The stride of some axes as one, 0 where they repeat what is there once; None where they are not evenly spaced."""
+    step = 0
+    reach: int | None = None
+    """How far the axes inside go in all; None before the first of them, whose stride may be 0."""
     for size, stride in zip(reversed(shape), reversed(strides), strict=True):
         if size == 1:
             continue
-        if not reach:
+        if reach is None:
             step = stride
         elif stride != reach:
             return None
