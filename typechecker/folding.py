@@ -61,13 +61,13 @@ _FLOATS: dict[str, Callable[..., Payload | None]] = {
 
 
 def _power(base: float, exponent: float) -> float | None:
-    """Powers and square roots that are small whole numbers, which no library rounds."""
+    """Powers and square roots that are small whole numbers, which no library rounds; 0 has a sign as a base has."""
     if not base.is_integer() or abs(base) > 2.0**53:
         return None
     if exponent == 0.5 and base >= 0 and math.isqrt(int(base)) ** 2 == base:
         return float(math.isqrt(int(base)))
-    if exponent.is_integer() and 0 <= exponent <= 53 and abs(power := int(base) ** int(exponent)) <= 2**53:
-        return float(power)
+    if exponent.is_integer() and 0 <= exponent <= 53 and (power := int(abs(base)) ** int(exponent)) <= 2**53:
+        return math.copysign(power, base if exponent % 2 else 1.0)
     return None
 
 
