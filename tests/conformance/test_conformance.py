@@ -1,7 +1,7 @@
 """Expressions with the answers Dyalog APL gives (or the language page, where it differs), by the plan and by the reference.
 
 `cases/*.txt` hold one case a line, `expected ⇐ program`; `⎕IO←0` or `⎕IO←1` alone sets the origin of what follows; `⍝` starts a
-comment line.  A program of several lines joins them with ` ⏎ `.
+comment line.  A program of several lines joins them with ` ⏎ `.  A test is named by file and line: `-k scalar:12`.
 """
 
 from __future__ import annotations
@@ -36,12 +36,14 @@ def agrees(answer: Answer, expected: str) -> bool:
     return len(wanted) == len(answer) and all(map(same, answer, wanted))
 
 
-@pytest.mark.parametrize("path", sorted(CASES.glob("*.txt")), ids=lambda path: path.stem)
-def test_table(path: Path) -> None:
-    problems = []
-    for line_number, program, expected in cases(path):
-        planned, exact = answers(program)
-        for who, answer in (("plan", planned), ("reference", exact)):
-            if not agrees(answer, expected):
-                problems.append(f"{path.name}:{line_number} {program!r}: {who} gives {spelled(answer)}, not {expected}")
-    assert not problems, "\n".join(problems)
+def every_case() -> Iterator[object]:
+    for path in sorted(CASES.glob("*.txt")):
+        for line_number, program, expected in cases(path):
+            yield pytest.param(program, expected, id=f"{path.stem}:{line_number}")
+
+
+@pytest.mark.parametrize(("program", "expected"), [*every_case()])
+def test_case(program: str, expected: str) -> None:
+    planned, exact = answers(program)
+    for who, answer in (("plan", planned), ("reference", exact)):
+        assert agrees(answer, expected), f"{program!r}: {who} gives {spelled(answer)}, not {expected}"
