@@ -1,0 +1,595 @@
+"""A second opinion about stored plans: is it valid, and does it say what its steps and the profile's tables say?
+
+`judge` reads the JSON of a plan, the TOML of its profile and the phases of the bound graph.  Nothing of `backend.schedule` is
+imported (tests/plans/test_judge.py holds that), so an error of the planner is not made here again.  It plays the queues step by
+step: what is in no one's past when a step begins was not there, whatever the ticks say.  Loops of several devices and chosen arms
+are beyond it; such plans are not to be given to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise, product
+from math import prod
+from random import Random
+from typing import Any
+
+from rho.backend.graph.phases import Affine, Graph, Input, LibraryPhase, Phase, Read, Structured
+
+from .prices import Box, Prices, n
+
+GRAIN = 512
+"""Bytes that buffers are rounded up to."""
+SAMPLES = 48
+"""Points of a shard at which it is asked where its operands are."""
+Past = dict[int, int]
+"""By queue, how many of its steps are certainly done."""
+
+
+@dataclass(slots=True)
+class Piece:
+    """A box of a value (or partial results of a phase) on a device, from a tick on; `sends`: home passes it on from `ready`."""
+
+    device: str
+    box: Box
+    ready: int
+    born: int
+    queue: int
+    place: int
+    size: int
+    dies: int = 0
+    read: bool = False
+    brought: bool = False
+
+
+@dataclass(slots=True)
+class Running:
+    """What is known while the queues are played."""
+
+    pieces: dict[tuple[str, int], list[Piece]] = field(default_factory=dict)
+    partials: dict[int, list[Piece]] = field(default_factory=dict)
+    fences: dict[int, Past] = field(default_factory=dict)
+
+
+def judge(plan: Mapping[str, Any], profile: Mapping[str, Any], graph: Graph) -> list[str]:
+    """What is wrong with a plan, in words; nothing if it is valid and says what is so."""
+    judged = _Judge(plan, profile, graph)
+    judged.check()
+    return judged.faults
+
+
+class _Judge:
+    def __init__(self, plan: Mapping[str, Any], profile: Mapping[str, Any], graph: Graph) -> None:
+        self.plan, self.profile, self.graph = plan, profile, graph
+        self.prices = Prices(graph, profile, plan["tick_ns"])
+        self.phases: dict[int, Phase] = {int(phase.id): phase for phase in graph.phases}
+        self.queues = plan["main"]["queues"]
+        self.faults: list[str] = []
+        self.state = Running()
+        self.home: str = plan["home"]
+        self.ends = 0
+        self.random = Random(7)
+
+    def fault(self, text: str) -> None:
+        self.faults.append(text)
+
+    def check(self) -> None:
+        self.cover()
+        self.times()
+        self.play()
+        self.memory()
+        self.prediction()
+
+    def steps(self, *kinds: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        for queue in self.queues:
+            for step in queue["steps"]:
+                if step["step"] in kinds:
+                    yield queue["device"], step
+
+    # ------------------------------------------------------------------------------ shapes
+
+    def shape(self, value: int) -> tuple[int, ...]:
+        return tuple(map(n, self.graph.types[value].shape))  # type: ignore[index]
+
+    def width(self, value: int) -> int:
+        return self.graph.types[value].element.kind.bytes  # type: ignore[index]
+
+    def space(self, phase: Phase) -> tuple[int, ...]:
+        if isinstance(phase, Structured):
+            return tuple(n(axis.size) for axis in phase.axes)
+        return self.shape(results_of(phase)[0]) if results_of(phase) else ()
+
+    def box(self, phase: Phase, step: Mapping[str, Any]) -> Box:
+        if step.get("box") is None:
+            return tuple((0, size) for size in self.space(phase))
+        return tuple((first, stop) for first, stop in step["box"])
+
+    def made(self, phase: Phase, box: Box) -> list[tuple[int, Box]]:
+        """Each result of a shard, and which part of it."""
+        if isinstance(phase, Structured):
+            parallel = sum(axis.kind.value == "parallel" for axis in phase.axes)
+            return [(int(r.value), box[:parallel]) for r in phase.results]
+        results = results_of(phase)
+        if not results:
+            return []
+        first = self.shape(results[0])
+        found = []
+        for value in results:
+            part = [(0, size) for size in self.shape(value)]
+            for axis, (own, size) in enumerate(zip(box, first, strict=True)):
+                if own != (0, size):
+                    part[axis] = own
+            found.append((value, tuple(part)))
+        return found
+
+    def is_partial(self, phase: Phase, box: Box) -> bool:
+        """Does the shard sum only some of what is summed?"""
+        if not isinstance(phase, Structured):
+            return False
+        return any(axis.kind.value == "reduce" and own != (0, n(axis.size)) for axis, own in zip(phase.axes, box, strict=True))
+
+    def cover(self) -> None:
+        """Every phase once: the boxes of its steps tile its space."""
+        boxes: dict[int, list[Box]] = {}
+        for _, step in self.steps("run", "loop", "branch", "cells"):
+            if step["phase"] not in self.phases:
+                self.fault(f"there is no phase {step['phase']}")
+                continue
+            boxes.setdefault(step["phase"], []).append(self.box(self.phases[step["phase"]], step))
+        for id, phase in self.phases.items():
+            space, mine = self.space(phase), boxes.get(id, [])
+            inside = all(
+                len(box) == len(space)
+                and all(0 <= a < b <= size or size == a == b == 0 for (a, b), size in zip(box, space, strict=True))
+                for box in mine
+            )
+            apart = not any(_meet(a, b) for i, a in enumerate(mine) for b in mine[:i]) if len(mine) > 1 else True
+            if not mine or not inside or not apart or sum(map(_volume, mine)) != prod(space):
+                self.fault(f"phase {id} is not done exactly once: {mine} of {space}")
+
+    # ------------------------------------------------------------------------------ ticks
+
+    def times(self) -> None:
+        """Steps take what the profile says, and exclude each other on devices and channels."""
+        for queue in self.queues:
+            free = 0
+            for step in queue["steps"]:
+                if "start" not in step:
+                    continue
+                last = step["busy"] if step["step"] == "transfer" else step["end"]
+                if queue["kind"] == "compute":
+                    if step["start"] < free:
+                        self.fault(f"{queue['device']} begins a step at {step['start']}, busy until {free}")
+                    free = max(free, last)
+                self.ends = max(self.ends, step.get("arrive", last))
+                if not 0 <= step["start"] <= last:
+                    self.fault(f"a step on {queue['device']} ends before it starts: {step['start']}, {last}")
+        for device, step in self.steps("run"):
+            phase = self.phases.get(step["phase"])
+            if phase is None:
+                continue
+            box = None if step["box"] is None else self.box(phase, step)
+            ticks = self.prices.shard(phase, device, box)
+            if ticks is not None and ticks != step["end"] - step["start"]:
+                self.fault(f"phase {step['phase']} {box} on {device} takes {ticks} ticks, not {step['end'] - step['start']}")
+        self.channels()
+        self.combines()
+
+    def link(self, source: str, target: str) -> tuple[Mapping[str, Any], bool] | None:
+        """The link that leads from one device to another, and whether it was declared in that direction."""
+
+        def at(device: str, end: str) -> bool:
+            return device == end or device.partition("[")[0] == end
+
+        links = self.profile.get("link", [])
+        for link in links:
+            if at(source, link["from"]) and at(target, link["to"]):
+                return link, True
+        for link in links:
+            if link.get("duplex", "half") != "simplex" and at(source, link["to"]) and at(target, link["from"]):
+                return link, False
+        return None
+
+    def channels(self) -> None:
+        used: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+        for _, step in self.steps("transfer"):
+            source, target = step["source"], step["target"]
+            said = f"{source} → {target} at {step['start']}"
+            if not self.profile.get("link"):
+                if step["start"] != step["arrive"]:
+                    self.fault(f"{said}: takes time without any link")
+                continue
+            found = self.link(source, target)
+            if found is None:
+                self.fault(f"{said}: there is no link")
+                continue
+            link, forwards = found
+            rate = self.rate(link)
+            busy = 0 if rate is None else -(-step["bytes"] * rate.denominator // rate.numerator)
+            if busy != step["busy"] - step["start"]:
+                self.fault(f"{said}: {step['bytes']} bytes take {busy} ticks, not {step['busy'] - step['start']}")
+            if step["arrive"] - step["busy"] != -(-link.get("latency_ns", 0) // self.plan["tick_ns"]):
+                self.fault(f"{said}: arrives {step['arrive'] - step['busy']} ticks after it was sent")
+            if rate is not None and step["busy"] > step["start"]:
+                used.setdefault(self.channel(link, source, target, forwards), []).append((step["start"], step["busy"]))
+        for channel, spans in used.items():
+            spans.sort()
+            for (_, end), (start, _) in pairwise(spans):
+                if start < end:
+                    self.fault(f"channel {channel} is used twice at {start}")
+
+    def rate(self, link: Mapping[str, Any]) -> Fraction | None:
+        """Bytes a tick, that of the largest transfer which the table knows (docs/devices.md)."""
+        if "size" not in link:
+            return None
+        rate = Fraction(link["size"][-1], max(1, link["ns"][-1] - link.get("latency_ns", 0)))
+        return (rate.limit_denominator(10_000) or rate) * self.plan["tick_ns"]
+
+    def channel(self, link: Mapping[str, Any], source: str, target: str, forwards: bool) -> tuple[object, ...]:
+        near, far = (source, target) if forwards else (target, source)
+        direction: object = None
+        if link.get("duplex") == "full":
+            direction = source < target if link["from"] == link["to"] else forwards
+        group = link.get("group")
+        if group is None:
+            return link["from"], link["to"], *sorted((near, far)), direction
+        if group.endswith("[i]"):
+            counted = near if "[" in near else far
+            return group, counted.partition("[")[2], direction
+        return group, direction
+
+    def combines(self) -> None:
+        """A combine takes its ticks for every shard."""
+        shards: dict[int, int] = {}
+        for _, step in self.steps("run"):
+            shards[step["phase"]] = shards.get(step["phase"], 0) + 1
+        for device, step in self.steps("combine"):
+            phase = self.phases.get(step["phase"])
+            if not isinstance(phase, Structured) or device != self.home:
+                self.fault(f"phase {step['phase']} is combined on {device}")
+                continue
+            ticks = shards.get(step["phase"], 0) * self.prices.combine(self.partial_bytes(phase))
+            if step["end"] - step["start"] != ticks:
+                self.fault(f"combining phase {step['phase']} takes {ticks} ticks, not {step['end'] - step['start']}")
+
+    def partial_bytes(self, phase: Structured) -> int:
+        """Sums of numbers with rounding send the sums of whole subtrees of blocks; any other reduction one number a cell."""
+        size = sum(prod(self.shape(int(r.value))) * self.width(int(r.value)) for r in phase.results)
+        length = next(n(axis.size) for axis in phase.axes if axis.kind.value == "reduce")
+        ordered = any(
+            r.reduction in ("add", "mul") and self.graph.types[r.value].element.kind.value in ("f32", "f64", "c64", "c128")
+            for r in phase.results
+        )
+        blocks = -(-length // 4096)
+        return size * (2 * (blocks - 1).bit_length() - 1 if ordered and blocks > 1 else 1)
+
+    # ------------------------------------------------------------------------------ order
+
+    def play(self) -> None:
+        """Go through the queues as far as their waits let them."""
+        places, pasts = [0] * len(self.queues), [{} for _ in self.queues]  # type: list[int], list[Past]
+        owners: dict[int, int] = {}
+        for queue in self.queues:
+            for step in queue["steps"]:
+                if step["step"] == "fence":
+                    owners[step["fence"]] = owners.get(step["fence"], 0) + 1
+        self.owed = dict(owners)
+        moved = True
+        while moved:
+            moved = False
+            for which, queue in enumerate(self.queues):
+                while places[which] < len(queue["steps"]):
+                    step = queue["steps"][places[which]]
+                    if step["step"] == "wait" and (step["fence"] not in owners or self.owed[step["fence"]] > 0):
+                        break
+                    self.step(which, places[which], queue, step, pasts[which])
+                    places[which] += 1
+                    moved = True
+        for which, queue in enumerate(self.queues):
+            if places[which] < len(queue["steps"]):
+                self.fault(f"{queue['device']} waits for ever at {queue['steps'][places[which]]}")
+        for piece in self.every():
+            if not piece.read:
+                piece.dies = max(piece.dies, self.ends)
+
+    def every(self) -> Iterator[Piece]:
+        for pieces in (*self.state.pieces.values(), *self.state.partials.values()):
+            yield from pieces
+
+    def step(self, which: int, place: int, queue: Mapping[str, Any], step: dict[str, Any], past: Past) -> None:
+        match step["step"]:
+            case "fence":
+                known = self.state.fences.setdefault(step["fence"], {})
+                _join(known, past)
+                known[which] = max(known.get(which, -1), place - 1)
+                self.owed[step["fence"]] -= 1
+            case "wait":
+                _join(past, self.state.fences[step["fence"]])
+            case "run" | "loop" | "branch" | "cells":
+                if step["phase"] in self.phases:
+                    self.run(which, place, queue["device"], step, past)
+            case "combine":
+                self.combine(which, place, step, past)
+            case "transfer":
+                self.transfer(which, place, step, past)
+            case _:
+                pass
+        past[which] = place
+
+    def run(self, which: int, place: int, device: str, step: dict[str, Any], past: Past) -> None:
+        phase, box = self.phases[step["phase"]], self.box(self.phases[step["phase"]], step)
+        name = f"phase {step['phase']} on {device} at {step['start']}"
+        whole = not isinstance(phase, Structured | LibraryPhase)
+        if not isinstance(phase, Structured | LibraryPhase | Input) and device != self.home and not results_of(phase):
+            self.fault(f"{name}: input and output are at home")
+        for value, points in self.needs(phase, box, whole):
+            self.needed(name, device, value, points, step["start"], step["end"], past)
+        for value, part in self.made(phase, box):
+            size = _volume(part) * self.width(value)
+            piece = Piece(device, part, step["end"], step["start"], which, place, size, step["end"])
+            if self.is_partial(phase, box):
+                self.state.partials.setdefault(step["phase"], []).append(piece)
+            else:
+                self.state.pieces.setdefault((device, value), []).append(piece)
+
+    def combine(self, which: int, place: int, step: dict[str, Any], past: Past) -> None:
+        phase, here = self.phases.get(step["phase"]), []
+        for piece in self.state.partials.get(step["phase"], []):
+            if piece.device == self.home:
+                piece.read, piece.dies = True, max(piece.dies, step["end"])
+                sync = self.prices.sync(self.home) if piece.brought else 0
+                if past.get(piece.queue, -1) < piece.place or piece.ready + sync > step["start"]:
+                    self.fault(f"phase {step['phase']} is combined at {step['start']} before all parts are there")
+                here.append(piece)
+        shards = sum(run["phase"] == step["phase"] for _, run in self.steps("run"))
+        if len(here) != shards * len(results_of(phase)) if phase is not None else True:
+            self.fault(f"phase {step['phase']} is combined from {len(here)} parts of {shards} shards")
+        for value in results_of(phase) if phase is not None else ():
+            whole = tuple((0, size) for size in self.shape(value))
+            piece = Piece(
+                self.home, whole, step["end"], step["start"], which, place, _volume(whole) * self.width(value), step["end"]
+            )
+            self.state.pieces.setdefault((self.home, value), []).append(piece)
+
+    def transfer(self, which: int, place: int, step: dict[str, Any], past: Past) -> None:
+        source, target, value = step["source"], step["target"], step["value"]
+        name = f"{source} → {target} of {value} at {step['start']}"
+        box: Box = (
+            tuple((0, size) for size in self.shape(value)) if step["box"] is None else tuple((a, b) for a, b in step["box"])
+        )
+        phase = next((p for p in self.graph.phases if value in results_of(p)), None)
+        assert phase is not None
+        if step["partial"]:
+            mine = [p for p in self.state.partials.get(int(phase.id), []) if p.device == source]
+            for piece in mine:
+                piece.read, piece.dies = True, max(piece.dies, step["arrive"])
+                if past.get(piece.queue, -1) < piece.place or piece.ready > step["start"]:
+                    self.fault(f"{name}: the partial result is not there")
+            sent = [
+                Piece(target, p.box, step["arrive"], step["start"], which, place, p.size, step["arrive"], brought=True)
+                for p in mine
+            ]
+            if not mine:
+                self.fault(f"{name}: there is no partial result")
+            self.state.partials.setdefault(int(phase.id), []).extend(sent)
+            return
+        least = _volume(box) * self.width(value)
+        if step["bytes"] < least:
+            self.fault(f"{name}: {step['bytes']} bytes are said of {least}")
+        self.needed(name, source, value, self.corners(box), step["start"], step["arrive"], past, sends=True)
+        piece = Piece(target, box, step["arrive"], step["start"], which, place, least, step["arrive"], brought=True)
+        self.state.pieces.setdefault((target, value), []).append(piece)
+        for other in results_of(phase):
+            if other != value and self.shape(other) == self.shape(value):
+                also = Piece(
+                    target,
+                    box,
+                    step["arrive"],
+                    step["start"],
+                    which,
+                    place,
+                    _volume(box) * self.width(other),
+                    step["arrive"],
+                    brought=True,
+                )
+                self.state.pieces.setdefault((target, other), []).append(also)
+
+    def needed(
+        self, name: str, device: str, value: int, points: Sequence[tuple[int, ...]], start: int, end: int, past: Past,
+        sends: bool = False,
+    ) -> None:  # fmt: skip
+        """Every point is in a piece on the device that was there before."""
+        sync = 0 if sends and device == self.home else self.prices.sync(device)
+        pieces = self.state.pieces.get((device, value), [])
+        there = [
+            piece for piece in pieces
+            if past.get(piece.queue, -1) >= piece.place and piece.ready + (sync if piece.brought else 0) <= start
+        ]  # fmt: skip
+        for point in points:
+            holding = [piece for piece in there if _holds(piece.box, point)]
+            if not holding:
+                known = any(_holds(piece.box, point) for piece in pieces)
+                self.fault(f"{name}: item {point} of value {value} is {'not yet' if known else 'not'} there")
+                return
+            for piece in holding:
+                piece.read, piece.dies = True, max(piece.dies, end)
+
+    # ------------------------------------------------------------------------------ what is read
+
+    def corners(self, box: Box) -> list[tuple[int, ...]]:
+        """The corners of a box, and some points inside; none of an empty one."""
+        if _volume(box) == 0:
+            return []
+        ends = [sorted({a, b - 1}) for a, b in box]
+        found = [point for point, _ in zip(product(*ends), range(SAMPLES), strict=False)]
+        return found + [tuple(self.random.randrange(a, b) for a, b in box) for _ in range(SAMPLES if box else 0)]
+
+    def needs(self, phase: Phase, box: Box, whole: bool) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
+        """Items of each operand that a shard reads: some points of it, each sent through the projections."""
+        if isinstance(phase, Structured):
+            points = self.corners(box)
+            for read in phase.reads:
+                items = [item for point in points if (item := self.projected(read, point)) is not None]
+                yield int(read.value), items
+        elif isinstance(phase, LibraryPhase) and not whole:
+            results = self.shape(results_of(phase)[0])
+            for at, arg in enumerate(phase.args):
+                part = [(0, size) for size in self.shape(int(arg))]
+                for entry in phase.signature:
+                    axis = entry.operands[at]
+                    if entry.result is not None and axis is not None and box[entry.result] != (0, results[entry.result]):
+                        part[axis] = box[entry.result]
+                yield int(arg), self.corners(tuple(part))
+        else:
+            for value in operands_of(phase):
+                yield value, self.corners(tuple((0, size) for size in self.shape(value)))
+
+    def projected(self, read: Read, point: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The item of the operand that a point reads; None where a fill stands in for it."""
+        for stage in read.projection.stages:
+            if isinstance(stage, Affine):
+                point = tuple(sum(t.coefficient * point[t.axis] for t in i.terms) + n(i.constant) for i in stage.indices)
+                if any(not 0 <= at < n(size) for at, size in zip(point, stage.shape, strict=True)):
+                    return None
+            else:
+                flat = 0
+                for at, size in zip(point, stage.source, strict=True):
+                    flat = flat * n(size) + at
+                back = []
+                for size in reversed(stage.target):
+                    flat, rest = divmod(flat, n(size))
+                    back.append(rest)
+                point = tuple(reversed(back))
+        return point
+
+    # ------------------------------------------------------------------------------ memory, totals
+
+    def memory(self) -> None:
+        """What certainly lives at once is within the stated peak, and that within the device's memory."""
+        stated = self.plan["main"]["peak"]
+        changes: dict[str, list[tuple[int, int]]] = {}
+        for piece in self.every():
+            size = -(-piece.size // GRAIN) * GRAIN
+            if piece.dies > piece.born:
+                changes.setdefault(piece.device, []).extend([(piece.born, size), (piece.dies, -size)])
+        for device, events in changes.items():
+            live = most = 0
+            for _, size in sorted(events):
+                live += size
+                most = max(most, live)
+            if most > stated.get(device, 0):
+                self.fault(f"{device} holds {most} bytes at once, not {stated.get(device, 0)}")
+        for device, peak in stated.items():
+            memory = self.prices.device(device).memory
+            if memory is not None and peak > memory:
+                self.fault(f"{device} needs {peak} bytes of {memory}")
+        self.buffers()
+
+    def buffers(self) -> None:
+        """No two buffers share an address while both live."""
+        mine: dict[str, list[dict[str, Any]]] = {}
+        for buffer in self.plan["main"]["buffers"]:
+            if buffer["role"] != "alias" and buffer["bytes"]:
+                mine.setdefault(buffer["device"], []).append(buffer)
+        for device, buffers in mine.items():
+            for at, a in enumerate(buffers):
+                for b in buffers[:at]:
+                    both = max(a["first"], b["first"]) < min(a["last"], b["last"])
+                    if both and max(a["offset"], b["offset"]) < min(a["offset"] + a["bytes"], b["offset"] + b["bytes"]):
+                        self.fault(f"buffers of {a['value']} and {b['value']} overlap on {device}")
+
+    def prediction(self) -> None:
+        said = self.plan["prediction"]
+        if said["makespan"] != self.ends:
+            self.fault(f"the last step ends at {self.ends}, not {said['makespan']}")
+        for name, value in said["objectives"]:
+            own = self.objective(name)
+            if own != value:
+                self.fault(f"{name} is {own}, not {value}")
+        first = said["objectives"][0][1] if said["objectives"] else said["makespan"]
+        if said["lower_bound"] > first or said["proof"]["lower_bound"] != said["lower_bound"]:
+            self.fault(f"the bound {said['lower_bound']} (proof: {said['proof']['lower_bound']}) is above the value {first}")
+        if said["status"] == "optimal" and said["lower_bound"] != first:
+            self.fault(f"called optimal at {first} with a bound of {said['lower_bound']}")
+        if said["status"] not in ("optimal", "gap"):
+            self.fault(f"a plan whose status is {said['status']}")
+        if said["objectives"][:1] and said["objectives"][0][0] == "latency":
+            for baseline in said["baselines"]:
+                if baseline["ticks"] is not None and baseline["ticks"] < said["lower_bound"]:
+                    self.fault(f"the baseline {baseline['name']} is below the bound")
+                if baseline["ticks"] is not None and baseline["ticks"] < first:
+                    self.fault(f"the baseline {baseline['name']} is better")
+
+    def objective(self, name: str) -> int:
+        """Makespan, ticks of the busiest device or channel, millijoules, devices that compute, waits of devices."""
+        if name == "latency":
+            return self.ends
+        if name == "machines":
+            return len({device for device, _ in self.steps("run", "loop", "branch", "cells")})
+        if name == "syncs":
+            computing = [queue for queue in self.queues if queue["kind"] == "compute"]
+            return sum(step["step"] == "wait" for queue in computing for step in queue["steps"])
+        busy: dict[object, int] = {}
+        for device, step in self.steps("run", "loop", "branch", "cells", "combine"):
+            busy[device] = busy.get(device, 0) + step["end"] - step["start"]
+        if name == "throughput":
+            for _, step in self.steps("transfer"):
+                found = self.link(step["source"], step["target"])
+                if found is not None:
+                    channel = self.channel(found[0], step["source"], step["target"], found[1])
+                    busy[channel] = busy.get(channel, 0) + step["busy"] - step["start"]
+            return max(busy.values(), default=0)
+        return self.energy(busy)
+
+    def energy(self, busy: Mapping[object, int]) -> int:
+        """Millijoules: idle power of what is on all the time, active power instead where a step runs, links by the byte."""
+        saving, total = self.profile.get("power_off_unused", False), Fraction(0)
+        on = {device for device, _ in self.steps("run", "loop", "branch", "cells", "combine")} | {self.home}
+        for _, step in self.steps("transfer"):
+            on |= {step["source"], step["target"]}
+            found = self.link(step["source"], step["target"])
+            if found is not None:
+                total += Fraction(str(found[0].get("energy_pj_per_byte", 0))) * step["bytes"]
+        for described in self.plan["devices"]:
+            device, tick = self.prices.device(described["id"]), self.plan["tick_ns"]
+            total += tick * (device.active_mw - device.idle_mw) * busy.get(described["id"], 0)
+            if not saving or described["id"] in on:
+                total += tick * device.idle_mw * self.ends
+        return -(-total.numerator // (total.denominator * 10**9))
+
+
+# ------------------------------------------------------------------------------------------ boxes and graphs
+
+
+def results_of(phase: Phase) -> tuple[int, ...]:
+    if isinstance(phase, Structured):
+        return tuple(int(r.value) for r in phase.results)
+    if hasattr(phase, "results"):
+        return tuple(map(int, phase.results))
+    return (int(phase.result),) if hasattr(phase, "result") else ()
+
+
+def operands_of(phase: Phase) -> tuple[int, ...]:
+    for name in ("args", "initial"):
+        if hasattr(phase, name):
+            return tuple(map(int, getattr(phase, name)))
+    return (int(phase.arg),) if hasattr(phase, "arg") else ()
+
+
+def _holds(box: Box, point: tuple[int, ...]) -> bool:
+    return all(a <= at < b for (a, b), at in zip(box, point, strict=True))
+
+
+def _volume(box: Box) -> int:
+    return prod(b - a for a, b in box)
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
+
+
+def _join(past: Past, other: Past) -> None:
+    for queue, place in other.items():
+        past[queue] = max(past.get(queue, -1), place)

@@ -1,0 +1,108 @@
+"""The judge of plans shares nothing with the planner, says nothing about valid plans, and sees what is changed in them."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rho.tests.plans.drawn import MLP, Drawn
+from rho.tests.plans.judge import judge
+from rho.tests.plans.planning import Case, case_of
+
+ALLOWED = {"rho.backend.graph.phases"}
+"""All that the judge and what it imports may know of Rho: the phases of a program."""
+
+
+@pytest.mark.parametrize("name", ["judge.py", "prices.py"])
+def test_the_judge_shares_no_code_with_the_planner(name: str) -> None:
+    folder = Path(__file__).parent
+    for node in ast.walk(ast.parse((folder / name).read_text(encoding="utf-8"))):
+        assert not (isinstance(node, ast.Call) and "import" in ast.dump(node.func).lower()), "imports are statements here"
+        if isinstance(node, ast.Import):
+            assert not [alias.name for alias in node.names if alias.name.startswith("rho")]
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                assert (node.level, node.module) == (1, "prices")
+            elif (node.module or "").startswith("rho"):
+                assert node.module in ALLOWED
+
+
+def device(name: str, ns: int, more: str = "") -> str:
+    tables = "".join(f'[device.op."{op}.f32"]\nsize = [8000]\nns = [{ns}]\n' for op in ("add", "multiply", "copy", "gemm"))
+    return f'[[device]]\nname = "{name}"\nclass = "{name}"\nbackend = "cpu"\nsync_ns = 500\nlaunch_ns = 100\n{more}{tables}'
+
+
+LINK = '[[link]]\nfrom = "a"\nto = "b"\nlatency_ns = 300\nsize = [1000000]\nns = [100300]\n'
+PROFILE = 'schema = "device-profile/1"\n' + device("a", 8000, "memory_bytes = 90000000\n") + device("b", 3000) + LINK
+
+
+@pytest.fixture(scope="module")
+def case() -> Case:
+    """Proportional tables: two devices, a slow link, a network of two layers."""
+    return case_of(Drawn(MLP, {"x": (2000, 64), "w": (64, 500), "v": (500, 64)}, PROFILE))
+
+
+def test_a_valid_plan_is_left_alone(case: Case) -> None:
+    assert len([1 for queue in case.plan["main"]["queues"] for step in queue["steps"] if step["step"] == "transfer"]) > 2
+    assert judge(case.plan, case.profile, case.graph) == []
+
+
+def steps(plan: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [step for queue in plan["main"]["queues"] for step in queue["steps"] if step["step"] == kind]
+
+
+def without(kind: str, which: int) -> Callable[[dict[str, Any]], None]:
+    def change(plan: dict[str, Any]) -> None:
+        gone = steps(plan, kind)[which]
+        for queue in plan["main"]["queues"]:
+            queue["steps"] = [step for step in queue["steps"] if step is not gone]
+
+    return change
+
+
+def moved(kind: str, which: int, field: str, by: int) -> Callable[[dict[str, Any]], None]:
+    def change(plan: dict[str, Any]) -> None:
+        steps(plan, kind)[which][field] += by
+
+    return change
+
+
+def shorter(plan: dict[str, Any]) -> None:
+    """A row that nobody does."""
+    next(step for step in steps(plan, "run") if step["box"] and step["box"][0][1] > 2)["box"][0][1] -= 1
+
+
+def optimal(plan: dict[str, Any]) -> None:
+    plan["prediction"]["status"] = "optimal"
+
+
+def said(field: str, value: int) -> Callable[[dict[str, Any]], None]:
+    def change(plan: dict[str, Any]) -> None:
+        plan["prediction"][field] = value
+
+    return change
+
+
+def fuller(plan: dict[str, Any]) -> None:
+    plan["main"]["peak"]["b"] = 512
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        without("wait", 0), without("wait", -1), without("fence", 0), without("transfer", 0), without("run", -1),
+        moved("run", -1, "end", -1), moved("run", 3, "start", -1), moved("transfer", 0, "start", -1),
+        moved("transfer", 0, "bytes", -64),
+        moved("transfer", -1, "arrive", -1), moved("transfer", -1, "busy", 1), shorter, optimal, fuller,
+        said("makespan", 1), said("lower_bound", 10**12), said("objectives", [["latency", 1]]),
+    ],
+)  # fmt: skip
+def test_a_changed_plan_is_refused(case: Case, change: Callable[[dict[str, Any]], None]) -> None:
+    plan = copy.deepcopy(case.plan)
+    change(plan)
+    assert judge(plan, case.profile, case.graph)
