@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from ..lang.replacing import replace_file
 from .arguments import Arguments
 from .console import Console
 
@@ -26,20 +25,6 @@ def print_json(console: Console, value: Any) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Replace a file atomically, keeping its permissions: a failure leaves the old one as it was."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-        mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    """Replace a file whole or not at all (`lang.replacing`).  OSError: the old one is as it was."""
+    data = content.encode() if isinstance(content, str) else content
+    replace_file(path, lambda file: file.write(data))

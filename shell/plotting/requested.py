@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
 from ...lang.diagnostics import Refused
 from ...lang.source import Source
@@ -18,10 +20,12 @@ from ..arguments import Arguments, UsageError, nearest
 from ..console import Console
 from ..outcome import Outcome
 from ..permissions import Permissions
-from ..results import write_whole
 from ..session import Loaded, Session
 from . import figures
 from .drawable import NotDrawable, picture_of, require_drawable
+
+if TYPE_CHECKING:
+    from ...backend.run.files import Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +93,17 @@ class Drawings:
             return outcome
         return replace(outcome, outputs={name: value for name, value in outcome.outputs.items() if name not in self.added})
 
-    def files(self, outcome: Outcome) -> list[Callable[[], None]]:
-        """Pictures made, and how to write each."""
-        writes: list[Callable[[], None]] = []
+    def files(self, loaded: Loaded, outcome: Outcome) -> list[Prepared]:
+        """Pictures made, to be written with the outputs."""
+        from ...backend.run.files import Prepared
+
+        spans = {entry.name: entry.span for entry in loaded.core.outputs}
+        prepared = []
         for one in self.wanted:
             if one.path is not None:
                 content = figures.figure(picture_of(outcome.outputs[one.name], one.name), Path(one.path).suffix[1:].lower())
-                writes.append(_writer(one, content))
-        return writes
+                prepared.append(Prepared(one.path, partial(_write, content), spans[one.name]))
+        return prepared
 
     def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:
         """What goes to the terminal."""
@@ -135,15 +142,8 @@ def _check_file(one: Drawing, path: str) -> None:
         raise UsageError(f"{one.option}: `{path}` cannot be written", "its folder has to be there")
 
 
-def _writer(one: Drawing, content: bytes) -> Callable[[], None]:
-    def write() -> None:
-        assert one.path is not None
-        try:
-            write_whole(Path(one.path), content)
-        except OSError as error:
-            raise UsageError(f"{one.option}: `{one.path}` cannot be written: {error.strerror}") from error
-
-    return write
+def _write(content: bytes, file: BinaryIO) -> None:
+    file.write(content)
 
 
 def _unknown(one: Drawing, arrays: Sequence[str], type_: str | None) -> UsageError:

@@ -8,6 +8,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ..results import write_whole
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -77,6 +79,6 @@ def save(settings: Settings, environment: Mapping[str, str]) -> None:
     try:
         place = folder(environment)
         place.mkdir(parents=True, exist_ok=True)
-        (place / "repl.json").write_text(json.dumps(asdict(settings), ensure_ascii=False) + "\n", encoding="utf-8")
+        write_whole(place / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
     except OSError:
         return

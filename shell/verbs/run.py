@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ...lang.source import Source, Span
 from ..arguments import Arguments, UsageError
@@ -22,6 +24,9 @@ from ..sources import STANDARD_INPUT, Undecodable, read_source
 from ..tracing import Recorder, write_trace
 from ..watching import UNWATCHED
 from .eval import show_report
+
+if TYPE_CHECKING:
+    from ...backend.run.files import Prepared
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -53,11 +58,9 @@ def run(arguments: Arguments, console: Console) -> Exit:
         drawings.check(loaded, permissions)
 
     def save(loaded: Loaded, outcome: Outcome) -> None:
-        files = drawings.files(outcome)
+        pictures = drawings.files(loaded, outcome)
         drawings.show(outcome, console, drawn.append)
-        _save(loaded, request, outcome, console)
-        for write in files:
-            write()
+        _save(loaded, request, outcome, console, pictures)
 
     with RunProgress(console, recorder or UNWATCHED) as watch:
         report = run_program(
@@ -131,8 +134,8 @@ def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, p
             check_writable(path, entry.span)
 
 
-def _save(loaded: Loaded, request: Request, outcome: Outcome, console: Console) -> None:
-    from ...backend.run.files import prepare_values
+def _save(loaded: Loaded, request: Request, outcome: Outcome, console: Console, pictures: Sequence[Prepared]) -> None:
+    from ...backend.run.files import prepare_values, write_together
 
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
@@ -143,5 +146,4 @@ def _save(loaded: Loaded, request: Request, outcome: Outcome, console: Console) 
         if path is not None:
             shown = outcome.outputs[entry.name]
             writes.append(prepare_values(path, shown.value, shown.kind, entry.span))
-    for write in writes:
-        write()
+    write_together([*writes, *pictures])

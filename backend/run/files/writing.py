@@ -1,28 +1,27 @@
 """Outputs: written whole or not at all.
 
-A file is written under a temporary name in its own folder, flushed to the disk and renamed, so a failure at any step
-(no space, no right, an interrupt) leaves the old file, or none, and no temporary one.  A link is followed: what it
-points to is replaced.
+A failure at any step (no space, no right, an interrupt) leaves the old file, or none, and no temporary one; several outputs are
+replaced together (`lang.replacing` has how).
 
 Formats by suffix: `.npy`, `.csv`, `.tsv`, `.png` (see `picture`), `.txt` (text, or the display), `.json`
 (`{"elem", "shape", "data"}` with nested lists, complex as `[re, im]`, text as rows, NaN and infinities as strings).
 
 Failures: RunFailed with E708.
 
-Neighbours: `reading` (the same formats inwards); `run.values` (plain arrays are accepted too).
+Neighbours: `lang.replacing`; `reading` (the same formats inwards); `run.values` (plain arrays are accepted too).
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
-import stat
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+from ....lang.replacing import Replacement
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ..values import Array, from_numpy, nested, to_numpy
@@ -33,21 +32,39 @@ from .trouble import FileTrouble
 WRITABLE: Final = (".npy", ".csv", ".tsv", ".png", ".txt", ".json")
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One file that is to be written: what fills it, and the program's line that asked for it."""
+
+    path: str
+    fill: Callable[[BinaryIO], object]
+    span: Span
+
+
 def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
     """Write an `Array` or a NumPy array of the kind (text: dtype U1) to `path` in the format of its suffix."""
-    prepare_values(path, values, kind, span)()
+    write_together([prepare_values(path, values, kind, span)])
 
 
-def prepare_values(path: str, values: Any, kind: Kind, span: Span) -> Callable[[], None]:
-    """What writes the file.  All that its format can refuse is refused here, so several outputs are refused together."""
+def prepare_values(path: str, values: Any, kind: Kind, span: Span) -> Prepared:
+    """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together."""
     with located(path, span):
-        writer = _writer(path, values, kind)
+        return Prepared(path, _writer(path, values, kind), span)
 
-    def write() -> None:
-        with located(path, span):
-            write_atomically(path, writer)
 
-    return write
+def write_together(prepared: Sequence[Prepared]) -> None:
+    """Replace all of the files or none of them (`lang.replacing`).  RunFailed E708."""
+    by_target = {os.path.realpath(one.path): one for one in prepared}
+    with Replacement() as files:
+        for one in prepared:
+            with located(one.path, one.span), system_trouble():
+                files.add(one.path, one.fill)
+        try:
+            files.commit()
+        except (OSError, MemoryError) as error:
+            one = by_target.get(str(getattr(error, "filename", None)), prepared[0])
+            with located(one.path, one.span), system_trouble():
+                raise
 
 
 def check_writable(path: str, span: Span) -> None:
@@ -119,25 +136,11 @@ def _plain_data(data: Any) -> Any:
 # -------------------------------------------------------------------------- whole or not at all
 
 
-def write_atomically(path: str, write: Callable[[BinaryIO], None]) -> None:
-    """Fill a temporary file beside the target, flush it to the disk, rename it.  FileTrouble E708 on any failure."""
+@contextmanager
+def system_trouble() -> Iterator[None]:
+    """Errors of the operating system while writing become E708."""
     try:
-        target = os.path.realpath(path)
-        mode = _mode(target)
-        folder, name = os.path.split(target)
-        handle, temporary = tempfile.mkstemp(prefix=f".{name[:60]}.", suffix=".tmp", dir=folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-            os.chmod(temporary, mode)
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(temporary)
-            raise
-        _sync_folder(folder)
+        yield
     except FileNotFoundError:
         raise FileTrouble("E708", "cannot be written: its folder does not exist") from None
     except PermissionError:
@@ -148,28 +151,3 @@ def write_atomically(path: str, write: Callable[[BinaryIO], None]) -> None:
         raise FileTrouble("E708", f"cannot be written: {error.strerror or error}") from None
     except MemoryError:
         raise FileTrouble("E708", "cannot be written: memory ran out") from None
-
-
-def _mode(target: str) -> int:
-    """The permissions of the file replaced, else the usual ones; a folder or device is never replaced."""
-    try:
-        found = os.stat(target).st_mode
-    except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-    if stat.S_ISDIR(found):
-        raise FileTrouble("E708", "is a folder")
-    if not stat.S_ISREG(found):
-        raise FileTrouble("E708", "is no regular file")
-    return stat.S_IMODE(found)
-
-
-def _sync_folder(folder: str) -> None:
-    """Make the rename itself durable where the system lets folders be flushed."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
