@@ -56,7 +56,7 @@ class Operation(IntEnum):
     value; the base of the address.  CHECK: a base; where it is below 0 the call ends as if the arguments were others.  JUMP: the
     place of an operation.  JUMP_ZERO: a base, that place.  MOVE: a value, where it is taken from.  NUMBER: a value that is an int
     of Python's, a base.  LABEL: nothing (only in drafts).  PLACE: a base, another, whose
-    address it is."""
+    address it is.  SETTLED: a value that a phase has made, once it is whole (only in drafts)."""
 
     MAKE = 0
     ROOM = 1
@@ -81,6 +81,7 @@ class Operation(IntEnum):
     NUMBER = 20
     LABEL = 21
     PLACE = 22
+    SETTLED = 23
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,7 @@ class Verdict(Enum):
     LATER = "a kernel is not there yet"
     LAYOUT = "arrays like these are copied on the way"
     NEVER = "the plan is of another sort"
+    UNWRITTEN = "no step writes what another reads: a mistake in this room"
 
 
 class Refused(Exception):
@@ -101,11 +102,14 @@ class Draft:
         self.steps.append((Operation.FREE, number))
         self.bases[number] = None
 
-    def launch(self, words: list[int] | None) -> None:
+    def launch(self, words: list[int] | None, writes: Sequence[int]) -> None:
+        """Of a kernel that fills these values, or a part of them."""
         if words is None:
             raise Refused(Verdict.NEVER)
+        if not words[0]:
+            return  # the kernel is not there yet: nobody writes these values
         self.helpers = max(self.helpers, words[HELPERS_PLACE])
-        self.steps.append((Operation.LAUNCH, tuple(words)))
+        self.steps.append((Operation.LAUNCH, tuple(words), tuple(writes)))
 
     def work(self, duration: float) -> None:
         self.duration += duration

@@ -100,7 +100,7 @@ def merged(drafts: Sequence[Draft], examples: Sequence[Mapping[SizeVariable, int
             raise Refused(Verdict.NEVER)
         if steps[0][0] is Operation.LAUNCH:
             words = _same_costs([step[1] for step in steps])
-            made.append((Operation.LAUNCH, polynomials.together(words)))
+            made.append((Operation.LAUNCH, polynomials.together(words), steps[0][2]))
         else:
             made.append(polynomials.together(steps))
     return made
@@ -188,6 +188,8 @@ class Encoding:
                     self.operations += [Operation.PRODUCT, at, second, self.base(factor)]
                     second, factor = at, 1
                 self.operations += [kind, number, first, second, factor, ahead]
+            case Operation.SETTLED:
+                pass
             case Operation.LABEL:
                 self.labels[fields[0]] = len(self.operations)
             case Operation.JUMP:

@@ -261,7 +261,8 @@ def _each(linker: Linker, first: int, count: int, way: int, turn: Any) -> None:
 
 def _count(linker: Linker, start: int, before: float, turns: int) -> None:
     """What was drafted since then is done so many times."""
-    each = linker.duration - before + (len(linker.steps) - start) * _STEP_NANOSECONDS
+    steps = sum(step[0] is not Operation.SETTLED for step in linker.steps[start:])
+    each = linker.duration - before + steps * _STEP_NANOSECONDS
     linker.work(each * max(0, turns))
 
 

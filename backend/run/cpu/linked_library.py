@@ -69,7 +69,7 @@ def link_product(linker: Linker, phase: LibraryPhase) -> bool:
     operands = [linker.base(first, left, None), linker.base(second, right, None)]
     result = linker.make((*first.shape[:-1], *second.shape[1:]), DTYPES[kind])
     token = linker.hold(alone) if bound.large else None
-    linker.launch(words_of(bound.address, relocated(bound, [*operands, (result, 0)]), bound.helpers, bound.duration))
+    linker.launch(words_of(bound.address, relocated(bound, [*operands, (result, 0)]), bound.helpers, bound.duration), [result])
     if token is not None:
         linker.drop(token)
     linker.settle(value, result)

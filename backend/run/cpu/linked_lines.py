@@ -63,7 +63,7 @@ def link_scan(linker: Linker, phase: LibraryPhase) -> bool:
     )
     words = [prod(arg.shape[:-1]), arg.shape[-1], 0, step, arg.strides[-1], 0, arg.shape[-1] * kind.bytes, carry]
     end = linker.unless_none(arg.size)
-    _launch(linker, address, words, {2: linker.base(arg, source, None), 5: (result, 0)}, arg.size)
+    _launch(linker, address, words, {2: linker.base(arg, source, None), 5: (result, 0)}, arg.size, result)
     linker.steps.append((Operation.LABEL, end))
     linker.settle(value, result)
     return True
@@ -88,7 +88,7 @@ def link_compress(linker: Linker, phase: LibraryPhase) -> bool:
     result = linker.make(linker.types.shape(value), arg.dtype)
     due = linker.types.shape(value)[axis] * tables
     words = [tables, items, 0, 0, 0, table, step, 0, due, bytes]
-    _launch(linker, address, words, {2: at, 4: linker.base(arg, source, None), 7: (result, 0)}, arg.size)
+    _launch(linker, address, words, {2: at, 4: linker.base(arg, source, None), 7: (result, 0)}, arg.size, result)
     linker.settle(value, result)
     return True
 
@@ -106,7 +106,7 @@ def link_where(linker: Linker, phase: LibraryPhase) -> bool:
     shape = linker.types.shape(value)
     result = linker.make(shape, DTYPES[Kind.I64])
     words = [*((mask.shape[0], mask.shape[1], 0, mask.shape[1]) if pairs else (1, len(mask), 0, 0)), 0, 0, 0, 0, shape[0], 0]
-    _launch(linker, address, words, {2: at, 7: (result, 0)}, mask.size)
+    _launch(linker, address, words, {2: at, 7: (result, 0)}, mask.size, result)
     linker.settle(value, result)
     return True
 
@@ -120,14 +120,14 @@ def _count(linker: Linker, phase: LibraryPhase, mask: Base, items: int) -> None:
     found = linker.found.get(phase.defines[0])
     number, place = linker.new(None) if found is None else found, linker.new(None)
     linker.steps.append((Operation.PLACE, place, number))
-    _launch(linker, linker.code(Counting()), [items, 0, 0], {1: mask, 2: (place, 0)}, items)
+    _launch(linker, linker.code(Counting()), [items, 0, 0], {1: mask, 2: (place, 0)}, items, place)
     linker.define(phase.defines[0], number)
 
 
-def _launch(linker: Linker, address: int, words: list[int], bases: dict[int, Base], items: int) -> None:
+def _launch(linker: Linker, address: int, words: list[int], bases: dict[int, Base], items: int, result: int) -> None:
     duration = items * _NANOSECONDS
     linker.work(duration)
     launch = words_of(address, [Block(words, list(bases.items()))], 0, duration)
     if launch is None:
         raise Refused(Verdict.NEVER)
-    linker.launch(launch)
+    linker.launch(launch, [result])

@@ -15,7 +15,6 @@ from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.ir import Stores
 from ...kernels.native_text import Operation
-from ...kernels.rows import RowKernel
 from ..pool import ALIGNMENT, LEAST
 from .compiled import layout_of
 from .drafting import Refused, Verdict
@@ -56,7 +55,7 @@ def link_rows(linker: Linker, members: Sequence[Structured], wanted: Sequence[Va
             addresses = moved((*bound.operand_places, *bound.result_places), bases, (*sources, *ahead))
             blocks.append(Block(words, [*addresses, (len(words) - 1, (scratch, number * pitch))]))
         address = ctypes.cast(bound.call, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
-        linker.launch(words_of(address, blocks, min(linker.threads, len(blocks)) - 1, duration))
+        linker.launch(words_of(address, blocks, min(linker.threads, len(blocks)) - 1, duration), [*results, scratch])
         linker.drop(scratch)
     for value, result in zip(wanted, results, strict=True):
         linker.settle(value, result)
@@ -66,7 +65,7 @@ def _bound(linker: Linker, run: RowBinding, arrays: Sequence[NumArray]) -> Bound
     """The kernel for these operands; None if it is not there yet."""
     key = (Stores.PLAIN, *layout_of(arrays))
     found = run.kept[key] if key in run.kept else run.kernel(arrays, Stores.PLAIN)
-    if isinstance(found, RowKernel) and linker.wants(found):
+    if found is not None and not isinstance(found, BoundRows) and linker.wants(found):
         found = run.bind(found, arrays)
     run.kept[key] = found
     return linker.checked(found, BoundRows)

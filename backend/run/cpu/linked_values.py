@@ -29,6 +29,7 @@ from ...kernels import policy
 from ...kernels.ir import Kernel
 from ...kernels.native_text import Operation
 from ...kernels.rows import RowKernel
+from ...kernels.side_rows import SideKernel
 from ...kernels.store import Code, address_of
 from ..pool import LEAST
 from .compiled import Bound, CompiledRun, compile_kernel, layout_of
@@ -138,7 +139,7 @@ class Values(Draft):
                 raise Refused(Verdict.NEVER)
             length, nothing, end = self.new(None), self.label(), self.label()
             self.steps += [(Operation.SET, length, empty[0]), (Operation.JUMP_ZERO, length, nothing)]
-        self.launch(launch_words(bound, operands, [(row, 0) for row in rows], turns))
+        self.launch(launch_words(bound, operands, [(row, 0) for row in rows], turns), rows)
         if empty is not None:
             self.steps += [(Operation.JUMP, end), (Operation.LABEL, nothing)]
             for item, result, kept in zip(empty[1], results, run.body.results, strict=True):
@@ -146,7 +147,7 @@ class Values(Draft):
             self.steps.append((Operation.LABEL, end))
         for place, (row, result) in enumerate(zip(rows, results, strict=True)):
             if row != result:
-                self.launch(combining_words(bound, place, (row, 0), (result, 0)))
+                self.launch(combining_words(bound, place, (row, 0), (result, 0)), [result])
                 self.drop(row)
         for value, result in zip(made, results, strict=True):
             self.settle(value, result)
@@ -183,7 +184,7 @@ class Values(Draft):
         self.is_ready = False
         return None
 
-    def wants(self, kernel: Kernel | RowKernel) -> bool:
+    def wants(self, kernel: Kernel | RowKernel | SideKernel) -> bool:
         """Is a kernel there, or is it time to make it?"""
         return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 
@@ -211,6 +212,7 @@ class Values(Draft):
         example = self.bases[number]
         assert example is not None
         self.examples[value], self.roots[value] = example, number
+        self.steps.append((Operation.SETTLED, number))
 
     def copied(self, value: ValueId, kind: Kind) -> ValueId:
         """A copy, in the order of its memory."""
@@ -266,7 +268,7 @@ class Values(Draft):
         self.work(bound.duration)
         if bound.packs or bound.partials > 1 or list(bound.order) != sorted(bound.order):
             raise Refused(Verdict.LAYOUT)
-        self.launch(launch_words(bound, [source], [(target, ahead)]))
+        self.launch(launch_words(bound, [source], [(target, ahead)]), [target])
 
     def forget(self, value: ValueId) -> None:
         """A value is not needed again; what it lies in goes with the last of its values."""

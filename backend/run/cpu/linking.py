@@ -19,6 +19,7 @@ from ...kernels import policy
 from ...schedule.plan import Step
 from ..device import Types
 from ..native import native
+from .accounting import is_accounted
 from .drafting import Refused, Take, Verdict
 from .encoding import finished, merged
 from .kinds import NumArray
@@ -46,8 +47,10 @@ class _Asked:
         for step in self.steps:
             linker.step(step)
         linker.give(linker.values(self.outputs))
-        if policy.mode() is policy.Mode.AUTO and not linker.is_ready:
+        if not linker.is_ready:
             raise Refused(Verdict.LATER)
+        if not is_accounted(linker.steps, len(self.arguments)):
+            raise Refused(Verdict.UNWRITTEN)
         return linker
 
 
