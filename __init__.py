@@ -11,10 +11,11 @@ Everything is imported when it is first used, so `import rho` costs nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False  # as `typing` has it, which would take longer to import than this
 
 if TYPE_CHECKING:
     import os
+    from typing import Any
 
     from .lang.diagnostics import Refused, Rejected, RhoError, RunFailed
     from .shell.embedding.functions import Function

@@ -14,3 +14,4 @@ class Exit(IntEnum):
     BUDGET = 5  # a budget (time) ran out
     BUG = 70  # in Rho; a reproducer file is written
     INTERRUPTED = 130
+    TERMINATED = 143

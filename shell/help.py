@@ -26,7 +26,7 @@ def overview() -> str:
         "",
         "`rho VERB --help` has examples and options.  Results go to standard output, messages to standard error.",
         "Exit codes: 0 ok · 1 failed while running · 2 usage · 3 rejected by the checker · 4 refused by a bound, a guard or a",
-        "permission · 5 a budget ran out · 70 a bug in Rho · 130 interrupted.",
+        "permission · 5 a budget ran out · 70 a bug in Rho · 130 interrupted · 143 terminated.",
     ]
     return "\n".join(lines)
 

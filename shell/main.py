@@ -15,6 +15,7 @@ from typing import cast
 from . import arguments as command_line
 from .arguments import Arguments, UsageError
 from .console import Console
+from .ending import Terminated, guard, leave
 from .exits import Exit
 
 
@@ -22,6 +23,8 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     """Run one command; `argv` has no program name.  Never raises, never prints a traceback without `--debug`."""
     from_process = argv is None
     words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]] if argv is None else list(argv)
+    if from_process:
+        guard()
     console = console or Console.standard()
     try:
         code = _guarded(words, console)
@@ -34,6 +37,8 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         console.note(f"rho: standard output cannot be written: {error.strerror or error}")
         code = Exit.FAILED
         _discard_output(from_process)
+    if from_process:
+        leave(code)
     return code
 
 
@@ -74,6 +79,9 @@ def _guarded(words: list[str], console: Console) -> Exit:
     except KeyboardInterrupt:
         console.note("interrupted")
         return Exit.INTERRUPTED
+    except Terminated:
+        console.note("terminated")
+        return Exit.TERMINATED
     except OSError:
         raise  # of a stream: files are handled where they are used
     except RecursionError:

@@ -12,10 +12,13 @@ from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.records import dataclass
 from ..lang.render import diagnostic_json
 from ..lang.source import Source
+from .console import Console
+from .ending import LastWords
 from .exits import Exit
-from .messages import exit_of
+from .messages import exit_of, show
 from .outcome import Outcome, nothing
 from .requests import Request, check_names
+from .results import print_json
 from .scheduling import Scheduling
 from .session import Checked, Engine, Loaded, Session
 from .timing import time_limit
@@ -41,9 +44,11 @@ Save = Callable[[Loaded, Outcome], None]
 def run_program(
     source: Source, session: Session, request: Request, *, verify: bool = False, analyze: bool = False,
     save: Save | None = None, ready: Callable[[Loaded], None] | None = None, scheduling: Scheduling | None = None,
-    watch: Watch = UNWATCHED,
+    watch: Watch = UNWATCHED, json: bool = False,
 ) -> Report:  # fmt: skip
-    """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded."""
+    """Check, load, run, verify, save.  `ready` is called before any data is read, `save` once everything has succeeded.
+
+    The limit on time is that of everything but checking.  `json`: how a process that it ends says so."""
     watch.stage(Stage.CHECK)
     checked = session.check(source)
     if not checked.accepted:
@@ -51,25 +56,42 @@ def run_program(
     core = checked.core
     assert core is not None
     check_names(core, request)
-    try:
-        watch.stage(Stage.LOAD)
-        loaded = session.load(checked, request, scheduling=scheduling)
-        if ready is not None:
-            ready(loaded)
-        watch.stage(Stage.RUN, loaded)
-        with time_limit(request.limits.seconds, source):
-            outcome = _measured(session, loaded, watch) if analyze else session.run(loaded, observe=watch.observer)
-        if verify:
-            from .verifying import compare
 
-            watch.stage(Stage.VERIFY, loaded)
-            compare(outcome, session.run(loaded, Engine.REFERENCE), source)
-        if save is not None:
-            watch.stage(Stage.SAVE, loaded)
-            save(loaded, outcome)
-    except RhoError as error:
+    def failed(error: RhoError) -> Report:
         return Report(exit_of(error), nothing(), (*checked.diagnostics, *error.diagnostics), checked.sources)
+
+    try:
+        with time_limit(request.limits.seconds, source, lambda up: last_words(failed(up), json=json)) as allowance:
+            watch.stage(Stage.LOAD)
+            loaded = session.load(checked, request, scheduling=scheduling)
+            if ready is not None:
+                ready(loaded)
+            watch.stage(Stage.RUN, loaded)
+            outcome = _measured(session, loaded, watch) if analyze else session.run(loaded, observe=watch.observer)
+            if verify:
+                from .verifying import compare
+
+                watch.stage(Stage.VERIFY, loaded)
+                compare(outcome, session.run(loaded, Engine.REFERENCE), source)
+            if save is not None:
+                watch.stage(Stage.SAVE, loaded)
+                allowance.saving = True
+                save(loaded, outcome)
+    except RhoError as error:
+        return failed(error)
     return Report(Exit.OK, outcome, (*checked.diagnostics, *loaded.warnings), checked.sources)
+
+
+def last_words(report: Report, *, json: bool) -> LastWords:
+    """What a process says that ends with this report."""
+    from io import StringIO
+
+    out, err = StringIO(), StringIO()
+    console = Console(out, err, StringIO(), {})
+    show(console, report.diagnostics, report.sources)
+    if json:
+        print_json(console, report.json())
+    return LastWords(out.getvalue(), err.getvalue(), report.exit)
 
 
 def _measured(session: Session, loaded: Loaded, watch: Watch) -> Outcome:

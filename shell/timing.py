@@ -1,7 +1,7 @@
-"""`--max-time`: stop a run that takes longer, with nothing printed and nothing written (exit 5).
+"""`--max-time`: stop work that takes longer, with nothing printed (exit 5).
 
 Uses the process's interval timer, so it works in the main thread of systems that have one; elsewhere the limit is checked
-when the run is over, and its results are then withheld.
+when the work is over, and its results are then withheld.  What compiled code makes of the main thread, `ending` ends.
 """
 
 from __future__ import annotations
@@ -9,42 +9,59 @@ from __future__ import annotations
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.source import Source, Span
+from .ending import Alarm, LastWords, limited
 
 
 class TimeUp(RhoError):
     """The time allowed ran out (exit code 5)."""
 
 
+class Allowance:
+    """The time allowed.  `saving`: are outputs being written?"""
+
+    def __init__(self, seconds: float, source: Source) -> None:
+        self.seconds, self.source, self.saving = seconds, source, False
+
+    def up(self) -> TimeUp:
+        left = "each output is complete or as it was before" if self.saving else "no output was written"
+        return TimeUp([Diagnostic(
+            "E709", f"this program ran longer than the {self.seconds:g} seconds it was given", Span(self.source.name, 0, 0),
+            notes=(f"nothing was printed and {left}",),
+        )])  # fmt: skip
+
+
 @contextmanager
-def time_limit(seconds: float | None, source: Source) -> Iterator[None]:
-    """Raise TimeUp once `seconds` have passed inside the block; None is no limit."""
+def time_limit(seconds: float | None, source: Source, words: Callable[[TimeUp], LastWords]) -> Iterator[Allowance]:
+    """Raise TimeUp once `seconds` have passed inside the block; None is no limit.  `words`: what the process then says."""
+    allowance = Allowance(seconds or 0.0, source)
     if seconds is None:
-        yield
+        yield allowance
         return
-    up = TimeUp([Diagnostic(
-        "E709", f"this program ran longer than the {seconds:g} seconds it was given", Span(source.name, 0, 0),
-        notes=("nothing was printed and no output was written",),
-    )])  # fmt: skip
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         start = time.monotonic()
-        yield
+        yield allowance
         if time.monotonic() - start > seconds:
-            raise up
+            raise allowance.up()
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise up
+        raise Alarm
 
     before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        with limited(lambda: words(allowance.up())):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+                yield allowance
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+    except Alarm:
+        raise allowance.up() from None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

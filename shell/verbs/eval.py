@@ -30,14 +30,15 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho eval: needs an expression", "for example: rho eval '+/⍳10'")
     if text == "-":
         text = console.read_input()
+    source, verify, json = Source(EVAL, text), arguments.has("--verify"), wants_json(arguments)
     if console.has_lines:
         from ..progress import RunProgress
 
         with RunProgress(console) as watch:
-            report = run_program(Source(EVAL, text), session, request, verify=arguments.has("--verify"), watch=watch)
+            report = run_program(source, session, request, verify=verify, watch=watch, json=json)
     else:
-        report = run_program(Source(EVAL, text), session, request, verify=arguments.has("--verify"))
-    return show_report(report, console, json=wants_json(arguments))
+        report = run_program(source, session, request, verify=verify, json=json)
+    return show_report(report, console, json=json)
 
 
 def show_report(report: Report, console: Console, *, json: bool) -> Exit:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..arguments import Arguments
 from ..console import Console
+from ..ending import release
 from ..exits import Exit
 from ..permissions import Permissions
 from ..repl import settings
@@ -39,6 +40,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
             return code
     if not console.interactive:
         return serve(plain_entries(console), desk)
+    release()
     if console.environment.get("TERM") == "dumb" or find_spec("prompt_toolkit") is None:
         hint = "" if find_spec("prompt_toolkit") else "  (pip install 'rho-lang[repl]' adds colours, completion and history)"
         console.note(f"Rho: type statements; )help for help, )quit to leave.{hint}")

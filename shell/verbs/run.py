@@ -65,7 +65,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     with RunProgress(console, recorder or UNWATCHED) as watch:
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
-            analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch,
+            analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=wants_json(arguments),
         )  # fmt: skip
     report = replace(report, outcome=drawings.without(report.outcome))
     if recorder is not None and traced is not None and report.exit is Exit.OK:

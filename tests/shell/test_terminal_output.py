@@ -18,6 +18,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 def spawn(folder: Path, *words: str, **environment: str) -> Any:
     given = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8", **environment}
+    given.pop("COLUMNS", None)  # which pytest's workers have
     return pexpect.spawn(
         sys.executable,
         ["-m", "rho.shell", *words],
