@@ -24,13 +24,11 @@ from types import FrameType
 from typing import Final
 
 from ..lang.records import dataclass
-from ..lang.temporaries import remove_all
+from ..lang.temporaries import remove_live
 from .exits import Exit
 
 PATIENCE: Final = 0.25
 """Seconds between a signal and the end of a process whose main thread has not heard it."""
-_RENAMES: Final = 0.1
-"""Seconds that renames under way get to be complete."""
 
 
 class Terminated(BaseException):
@@ -142,7 +140,7 @@ def limited(words: Callable[[], LastWords]) -> Iterator[None]:
 
 
 def _end(words: Callable[[], LastWords], said: Exit | None) -> None:
-    remove_all(_RENAMES)
+    remove_live()
     if said is None:
         last = words()
         said = last.code
