@@ -94,8 +94,8 @@ PAGES: dict[str, Page] = {
         Stage.SHOWN,
     ),
     "E709": Page(
-        "`--max-time` stopped the program: finding and reading its data, planning, running and writing together took longer. Nothing "
-        "was printed and no output was written. Give it more time, smaller inputs or fewer steps.",
+        "`--max-time` stopped the program: finding and reading its data, planning, running and writing took longer. Nothing was "
+        "printed and no output was written. Give it more time, smaller inputs or fewer steps.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
         Stage.SHOWN,

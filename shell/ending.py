@@ -58,15 +58,15 @@ _ERASE: Final = "\r\x1b[K"
 
 class _Guard:
     """What the thread knows.  `limit`: what is said when the time is up, while there is a limit; `said`: the code that the
-    process exits with once everything has been said; `stopped`: has a signal come?"""
+    process exits with once everything has been said; `signal`: which has come, if any."""
 
     def __init__(self) -> None:
         self.limit: Callable[[], LastWords] | None = None
         self.said: Exit | None = None
-        self.stopped = False
+        self.signal = 0
 
     def raise_in_main(self, number: int, frame: FrameType | None) -> None:
-        self.stopped = True
+        self.signal = number
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise Terminated
@@ -118,11 +118,26 @@ def release() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextmanager
+def hearing() -> Iterator[None]:
+    """What the block raises after a signal is that signal: compiled modules that are interrupted while they are imported say
+    that they cannot be."""
+    try:
+        yield
+    except (KeyboardInterrupt, Terminated):
+        raise
+    except BaseException as error:
+        number = 0 if _guard is None else _guard.signal
+        if number:
+            raise (KeyboardInterrupt if number == signal.SIGINT else Terminated) from error
+        raise
+
+
 def leave(code: Exit) -> None:
     """Everything has been said.  After a signal nothing holds up the end: no thread, no destructor, no memory to be freed."""
     if _guard is not None:
         _guard.said = code
-        if _guard.stopped:
+        if _guard.signal:
             os._exit(code)
 
 

@@ -15,7 +15,7 @@ from typing import cast
 from . import arguments as command_line
 from .arguments import Arguments, UsageError
 from .console import Console
-from .ending import Terminated, guard, leave
+from .ending import Terminated, guard, hearing, leave
 from .exits import Exit
 
 
@@ -69,7 +69,8 @@ def _discard_output(from_process: bool) -> None:
 def _guarded(words: list[str], console: Console) -> Exit:
     """Everything that may go wrong above the stages."""
     try:
-        return dispatch(words, console)
+        with hearing():
+            return dispatch(words, console)
     except UsageError as error:
         console.note(f"rho: {error.message}" if not error.message.startswith("rho ") else error.message)
         if error.hint:

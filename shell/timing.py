@@ -23,10 +23,11 @@ class TimeUp(RhoError):
 
 
 class Allowance:
-    """The time allowed.  `saving`: are outputs being written?"""
+    """The time allowed.  `saving`: are outputs being written?  `over`: it has run out."""
 
     def __init__(self, seconds: float, source: Source) -> None:
-        self.seconds, self.source, self.saving = seconds, source, False
+        self.seconds, self.source = seconds, source
+        self.saving = self.over = False
 
     def up(self) -> TimeUp:
         left = "each output is complete or as it was before" if self.saving else "no output was written"
@@ -51,6 +52,7 @@ def time_limit(seconds: float | None, source: Source, words: Callable[[TimeUp], 
         return
 
     def stop(number: int, frame: FrameType | None) -> None:
+        allowance.over = True
         raise Alarm
 
     before = signal.signal(signal.SIGALRM, stop)
@@ -61,7 +63,9 @@ def time_limit(seconds: float | None, source: Source, words: Callable[[TimeUp], 
                 yield allowance
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
-    except Alarm:
-        raise allowance.up() from None
+    except BaseException:
+        if allowance.over:  # whatever became of the alarm: a compiled module that is being imported says that it cannot be
+            raise allowance.up() from None
+        raise
     finally:
         signal.signal(signal.SIGALRM, before)
