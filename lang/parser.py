@@ -22,7 +22,7 @@ from .remembered import Statements
 from .scope import ModuleNames, Scope
 from .sequences import bind_value, expression_of
 from .source import Source, Span
-from .spelling import spell
+from .spelling import Spelled, spell
 from .splitter import Piece, split_statements
 from .statements import bind_assignment, failed_names, is_assignment, refuse_bare_names
 from .tokens import TokenKind, Unreadable, tokenize
@@ -80,6 +80,8 @@ def parse(
         binding.base = piece.start
         binding.defining = _bound_name(piece.text) or ""
         try:
+            if _misspelt(spelled, piece):
+                raise Problem(None)
             if remembered is None:
                 statements.append(_statement(binding, scope, piece))
             else:
@@ -91,6 +93,14 @@ def parse(
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
     program = tree.Program(span, tuple(statements), int(origin.group(1)) if origin is not None else 0)
     return Parsed(program, diagnostics, {name: kind for name, kind in scope.names.items() if kind is not None})
+
+
+def _misspelt(spelled: Spelled, piece: Piece) -> bool:
+    """Does the statement hold a spelling of no glyph?  That is reported; what it would mean without it is not."""
+    if not spelled.diagnostics:
+        return False
+    whole = spelled.span(piece.start, piece.start + len(piece.text))
+    return any(whole.start <= diagnostic.span.start < whole.end for diagnostic in spelled.diagnostics)
 
 
 def _statement(binding: Binding, scope: Scope, piece: Piece) -> tree.Statement:

@@ -110,16 +110,19 @@ def suggest(word: str) -> str | None:
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate within a third of the word's length in edits (insert, delete, replace, swap), ties by order; None if none."""
+    """The candidate within a third of the word's length in edits (insert, delete, replace, swap); None if none.
+
+    Of several as near, the one that begins as the word does, then the first."""
     limit = max(1, len(word) // 3)
     best: str | None = None
-    best_distance = limit + 1
+    best_score = (limit, True)
     for candidate in candidates:
-        if abs(len(candidate) - len(word)) >= best_distance or not candidate:
+        if abs(len(candidate) - len(word)) > best_score[0] or not candidate:
             continue
         distance = _edits(word.lower(), candidate.lower())
-        if distance < best_distance and distance < max(len(word), len(candidate)):
-            best, best_distance = candidate, distance
+        score = (distance, candidate[:1].lower() != word[:1].lower())
+        if distance < max(len(word), len(candidate)) and (score < best_score or (best is None and score <= best_score)):
+            best, best_score = candidate, score
     return best
 
 

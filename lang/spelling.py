@@ -95,7 +95,9 @@ def _respell(source: Source) -> Spelled:
 
 
 def _glyph_at(text: str, start: int, letters: str) -> tuple[str | None, int]:
-    """The glyph spelt at a backtick and where the spelling ends: the longest name, else one key."""
+    """The glyph spelt at a backtick and where the spelling ends: the longest name that the letters begin with, else one key.
+
+    A key that is a letter stands alone: more letters are a name, and one that is unknown is an error, not a key and the rest."""
     key_end = start + 2
     if text[start + 1 : key_end] == "-" and text[key_end : key_end + 1].isdigit():
         return "¯", key_end
@@ -104,7 +106,7 @@ def _glyph_at(text: str, start: int, letters: str) -> tuple[str | None, int]:
         if row is not None:
             return row.glyph, start + 1 + length
     row = by_key(text[start + 1 : key_end])
-    if row is not None:
+    if row is not None and len(letters) <= 1:
         return row.glyph, key_end
     return None, start + 1 + max(1, len(letters))
 
@@ -129,4 +131,6 @@ def _unknown(source: Source, start: int, end: int) -> Diagnostic:
     nearest = suggest(spelling)
     fixes = (Fix(f"write {nearest}", (Edit(span, nearest),)),) if nearest is not None else ()
     hint = f"; did you mean {nearest}?" if nearest is not None else ""
-    return Diagnostic("E007", f"{spelling} spells no glyph{hint}", span, fixes=fixes)
+    key = by_key(spelling[1:2])  # `wx was meant as `w and x
+    apart = f"{spelling[:2]} alone is {key.glyph}: write a blank between a key and letters" if key is not None and nearest is None else ""
+    return Diagnostic("E007", f"{spelling} spells no glyph{hint}", span, notes=(apart,) if apart else (), fixes=fixes)

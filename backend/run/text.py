@@ -1,9 +1,9 @@
 """How values read as text: numbers as APL writes them, arrays as aligned rows.
 
-A number shows at most `digits` significant digits (`⎕PP`, 10): plain between 1E¯6 and 10^digits, else with an exponent
-(an f32 counts as the shortest decimal that names it);
+An integer shows all its digits.  A float shows at most `digits` significant digits (`⎕PP`, 10): plain between 1E¯6 and
+10^digits, else with an exponent (an f32 counts as the shortest decimal that names it);
 `¯` is the minus; NaN is `NaN`, infinities `∞ ¯∞`; a complex number is `reJim` and its real part alone when im = 0.
-In an array of rank 2 or more the items of a column line up on their decimal points, and when one item of a column
+In an array of rank 2 or more the items of a column line up on their decimal points, and when one float of a column
 needs an exponent all its numbers get one.  In a vector every item stands alone.
 
 Neighbours: `run.reference` and `run.cpu` (`⍕`), `shell.display` (printing: planes, cutting, wrapping).
@@ -33,14 +33,15 @@ def number_text(value: Payload, digits: int = DIGITS, *, exponent: bool = False)
 
 
 def _real_text(value: bool | int | float, digits: int, exponent: bool) -> str:
-    if isinstance(value, float):
-        if math.isnan(value):
-            return "NaN"
-        if math.isinf(value):
-            return "¯∞" if value < 0 else "∞"
+    if isinstance(value, int):
+        return f"¯{-value:d}" if value < 0 else f"{value:d}"
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "¯∞" if value < 0 else "∞"
     if value == 0:
         return "0E0" if exponent else "0"
-    if not exponent and isinstance(value, float):  # the usual case in one call: the same digits, rounded the same way
+    if not exponent:  # the usual case in one call: the same digits, rounded the same way
         text = f"{value:.{digits}g}"
         if "e" not in text:
             return "¯" + text[1:] if value < 0 else text
@@ -51,24 +52,17 @@ def _real_text(value: bool | int | float, digits: int, exponent: bool) -> str:
 
 
 def needs_exponent(value: Payload, digits: int) -> bool:
-    """Does the number not fit the plain form?"""
+    """Does the number not fit the plain form?  Integers always do."""
     if isinstance(value, complex):
         return needs_exponent(value.real, digits) or needs_exponent(value.imag, digits)
     assert not isinstance(value, str)
-    if value == 0 or (isinstance(value, float) and not math.isfinite(value)):
+    if isinstance(value, int) or value == 0 or not math.isfinite(value):
         return False
     return not SMALLEST_PLAIN_EXPONENT <= _significant(abs(value), digits)[1] < digits
 
 
-def _significant(magnitude: int | float, digits: int) -> tuple[str, int]:
+def _significant(magnitude: float, digits: int) -> tuple[str, int]:
     """The rounded significant figures without trailing zeros, and the decimal exponent of the first."""
-    if isinstance(magnitude, int):
-        text = str(int(magnitude))
-        if len(text) <= digits:
-            return text.rstrip("0"), len(text) - 1
-        scale = 10 ** (len(text) - digits)
-        rounded = str((int(magnitude) * 2 + scale) // (2 * scale))  # half away from zero
-        return rounded[:digits].rstrip("0"), len(text) - 1 + len(rounded) - digits
     mantissa, _, exponent = f"{magnitude:.{digits - 1}e}".partition("e")
     return mantissa.replace(".", "").rstrip("0"), int(exponent)
 

@@ -11,7 +11,7 @@ import pytest
 from rho.backend.run.text import format_items, number_text
 from rho.backend.run.values import Array, array, scalar, text
 from rho.shell.display import display
-from rho.typechecker.elements import Kind
+from rho.typechecker.elements import Kind, limits
 
 BOOL, I64, F64, C128, CHAR = Kind.BOOL, Kind.I64, Kind.F64, Kind.C128, Kind.CHAR
 CORPUS = Path(__file__).parents[1] / "corpora" / "data"
@@ -63,9 +63,9 @@ def test_recorded_texts_display_as_they_were() -> None:
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0, "0"), (-1, "¯1"), (True, "1"), (10**10 - 1, "9999999999"), (10**10, "1E10"), (2**63 - 1, "9.223372037E18"),
-        (-(2**63), "¯9.223372037E18"),
-        (99999999995, "1E11"), (12345678901, "1.23456789E10"), (0.1, "0.1"), (1 / 3, "0.3333333333"),
+        (0, "0"), (-1, "¯1"), (True, "1"), (10**10 - 1, "9999999999"), (10**10, "10000000000"), (2**63 - 1, "9223372036854775807"),
+        (-(2**63), "¯9223372036854775808"), (1700000000123, "1700000000123"), (1700000000123.0, "1.7E12"),
+        (1e10, "1E10"), (99999999995.0, "1E11"), (12345678901.0, "1.23456789E10"), (0.1, "0.1"), (1 / 3, "0.3333333333"),
         (1e-6, "0.000001"), (1e-7, "1E¯7"), (1e-10, "1E¯10"), (123.0, "123"), (1e100, "1E100"), (9999999999.9, "1E10"),
         (-0.0, "0"), (math.nan, "NaN"), (math.inf, "∞"), (-math.inf, "¯∞"), (3 + 4j, "3J4"), (3 - 0.5j, "3J¯0.5"), (2 + 0j, "2"),
         (5e-324, "4.940656458E¯324"), (1.5e300j, "0J1.5E300"),
@@ -73,6 +73,24 @@ def test_recorded_texts_display_as_they_were() -> None:
 )  # fmt: skip
 def test_numbers(value: complex, shown: str) -> None:
     assert number_text(value) == shown
+
+
+@pytest.mark.parametrize("digits", [1, 3, 10, 17])
+@pytest.mark.parametrize("kind", [kind for kind in Kind if kind.is_integer])
+def test_integers_show_all_their_digits(kind: Kind, digits: int) -> None:
+    known = limits(kind)
+    assert known is not None
+    low, high = known
+    edges = [low, low + 1, 0, high - 1, high, *(n for k in range(20) for n in (10**k, 10**k - 1) if n <= high)]
+    signed = [n for n in edges if low <= n <= high]
+    written = [str(n).replace("-", "¯") for n in signed]
+    assert display(array(kind, (len(signed),), signed), digits=digits) == [" ".join(written)]
+    column = display(array(kind, (len(signed), 1), signed), digits=digits)
+    assert column == [text.rjust(max(map(len, written))) for text in written]
+    pairs = array(kind, (2, len(signed)), [*signed, *signed[::-1]])
+    text, shape = format_items(kind, pairs.data, pairs.shape, digits)
+    rows = [text[: shape[1]], text[shape[1] :]]
+    assert [row.split() for row in rows] == [written, written[::-1]] and len(text) == 2 * shape[1]
 
 
 def test_binary32_shows_the_decimal_that_names_it() -> None:

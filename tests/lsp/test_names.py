@@ -72,7 +72,7 @@ def test_renaming_respects_scopes(text: str, after: str) -> None:
         ("use stats‸\nstats.mean 1 2\n", "s", "name of its file"),
         ("use stats\nstats.me‸an 1 2\n", "average", "rename it there"),
         ("1‸ + 2\n", "x", "no name here"),
-        ("a‸ ← 1\n`ia\n", "ota", "something else"),
+        ("a‸ ← 1\n1 `eqa\n", "ual", "something else"),
     ],
 )
 def test_a_renaming_that_changes_the_meaning_is_refused(text: str, name: str, why: str) -> None:
