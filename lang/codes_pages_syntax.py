@@ -43,8 +43,8 @@ PAGES: dict[str, Page] = {
     ),
     "E007": Page(
         "After a backtick comes the name of a glyph (`` `iota ``) or one key (`` `i ``). A key that is a letter is followed "
-        "by no other letter: more letters are a name. `rho explain` lists the names of a glyph, and docs/primitives.md lists them "
-        "all.",
+        "by no other letter: more letters are a name. `rho explain` lists the names of a glyph, and docs/primitives.md "
+        "lists them all.",
         "x ← `Zilde",
         "x ← `zilde",
     ),

@@ -277,8 +277,8 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
     _row(
         "⊥", "decode base", "b", None,
         _two(
-            "decode", "r[n] ⊥ T[n s] : T[s]", "The value of the digits ⍵ in the mixed radix ⍺.", ("10 10 10⊥1 2 3", "123"),
-            ("2⊥1 0 1", "5"), ("24 60⊥1 40", "100"), kind=(),
+            "decode", "r[n] ⊥ T[n s] : T[s]", "The value of the digits ⍵ in the mixed radix ⍺; u8 and i32 give i64, as in `+.×`.",
+            ("10 10 10⊥1 2 3", "123"), ("2⊥1 0 1", "5"), ("10⊥u8 9 9 9", "999"), ("24 60⊥1 40", "100"), kind=(),
         ),
     ),
     _row(

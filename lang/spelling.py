@@ -132,5 +132,6 @@ def _unknown(source: Source, start: int, end: int) -> Diagnostic:
     fixes = (Fix(f"write {nearest}", (Edit(span, nearest),)),) if nearest is not None else ()
     hint = f"; did you mean {nearest}?" if nearest is not None else ""
     key = by_key(spelling[1:2])  # `wx was meant as `w and x
-    apart = f"{spelling[:2]} alone is {key.glyph}: write a blank between a key and letters" if key is not None and nearest is None else ""
-    return Diagnostic("E007", f"{spelling} spells no glyph{hint}", span, notes=(apart,) if apart else (), fixes=fixes)
+    apart = f"{spelling[:2]} alone is {key.glyph}: write a blank between a key and letters" if key is not None else ""
+    notes = (apart,) if apart and nearest is None else ()
+    return Diagnostic("E007", f"{spelling} spells no glyph{hint}", span, notes=notes, fixes=fixes)

@@ -32,7 +32,10 @@ from .static_arguments import no_axis, require_natural, size_arguments  # fmt: s
 # -------------------------------------------------------------------------- decode, encode
 
 
-def _same_kind(b: Builder, left: Operand, right: Operand, span: Span) -> tuple[Operand, Operand] | None:
+def _same_kind(
+    b: Builder, left: Operand, right: Operand, span: Span, widened: frozenset[Kind] = frozenset()
+) -> tuple[Operand, Operand] | None:
+    """Both arguments as numbers of their common kind; of a kind in `widened`, as i64."""
     if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return None
     x, y = b.to_number(left, span), b.to_number(right, span)
@@ -40,12 +43,16 @@ def _same_kind(b: Builder, left: Operand, right: Operand, span: Span) -> tuple[O
     assert kind is not None
     if not (fit_weak(b, x, kind, span) and fit_weak(b, y, kind, span)):
         return None
-    return b.convert(x, kind, span), b.convert(y, kind, span)
+    target = Kind.I64 if kind in widened else kind
+    return b.convert(x, target, span), b.convert(y, target, span)
+
+
+_SUMMED_AS_I64 = frozenset({Kind.U8, Kind.I32})
 
 
 def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-    """`r⊥x`: r's last axis against x's first; a scalar or an axis of length 1 extends."""
-    both = _same_kind(b, left, right, span) if no_axis(b, axis, span) else None
+    """`r⊥x`: r's last axis against x's first; a scalar or an axis of length 1 extends.  Small integers widen as in `+.×`."""
+    both = _same_kind(b, left, right, span, _SUMMED_AS_I64) if no_axis(b, axis, span) else None
     if both is None:
         return b.poison(span)
     x, y = both

@@ -157,12 +157,12 @@ def encode(radix: Array, value: Array) -> Array:
 
 
 def _carry(kind: Kind, base: Payload, number: Payload, digit: Payload) -> Payload:
-    """(number - digit) ÷ base, exact for integers; nothing is left above a base of 0."""
+    """(number - digit) ÷ base, for integers the quotient rounded down, as the difference may wrap; 0 above a base of 0."""
     if base == 0:
         return normalise(kind, 0)
-    difference = evaluate("sub", kind, (number, digit), kind)
     if kind.is_integer:
-        return normalise(kind, int(difference) // int(base))  # type: ignore[arg-type]
+        return normalise(kind, int(number) // int(base))  # type: ignore[arg-type]
+    difference = evaluate("sub", kind, (number, digit), kind)
     return evaluate("div", kind, (difference, base), kind)
 
 

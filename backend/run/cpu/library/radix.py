@@ -118,7 +118,8 @@ def _divide_integers(base: NumArray, number: NumArray, digit: NumArray) -> NumAr
     zero = base == 0
     safe = np.where(zero, base.dtype.type(1), base)
     digit[...] = np.where(zero, number, np.remainder(number, safe))
-    return np.asarray(np.where(zero, base.dtype.type(0), (number - digit) // safe))
+    with np.errstate(over="ignore"):  # the least integer by ¯1 wraps
+        return np.asarray(np.where(zero, base.dtype.type(0), number // safe))
 
 
 RADIX: Final[dict[str, Implementation]] = {"decode": whole(decode), "encode": whole(encode)}
