@@ -7,6 +7,8 @@ from hypothesis import settings
 
 os.environ["RHO_VERDICTS"] = "off"
 os.environ["RHO_KERNEL_CACHE"] = "off"
+for size in ("COLUMNS", "LINES"):  # pytest-xdist sets them in its workers; terminals of tests have sizes of their own
+    os.environ.pop(size, None)
 settings.register_profile("gate", derandomize=True)
 settings.register_profile("search")
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))

@@ -111,6 +111,7 @@ def test_the_bar_and_the_line(table: Table) -> None:
 
     async def typed() -> None:
         with typing(table, "") as terminal:
+            table.desk.settings = Settings(pause=3600)
             buffer = terminal.editor.default_buffer
             for character in "x + `io":
                 buffer.insert_text(character)
