@@ -111,6 +111,7 @@ _ROWS: tuple[Code, ...] = (
     Code("SCH204", "an objective gives way to one asked for", (), _SCHEDULER),
     Code("SCH301", "a stored plan is out of date", ("SCH302",), _SCHEDULER),
     Code("SCH302", "a plan is not proved optimal", ("SCH301",), _SCHEDULER),
+    Code("SCH303", "a part of the planner failed and was left out", ("SCH302",), _SCHEDULER),
     # ---- warnings
     Code("W201", "a fact about sizes is checked when the data is loaded", ("E201", "E701")),
     Code("W310", "an index is checked when the program runs", ("E310",)),

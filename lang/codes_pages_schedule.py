@@ -93,4 +93,10 @@ PAGES: dict[str, Page] = {
         "⍝ rho plan p.rho --require-optimal --fast\n1+1",
         "⍝ rho plan p.rho --prove\n1+1",
     ),
+    "SCH303": _shown(
+        "This is a bug in Rho, not in the program. One of the ways in which plans are sought failed, or made a plan that the "
+        "verifier refused; the best plan of the others is used, and it is valid. Please report the notes, which say what failed.",
+        "⍝ rho plan p.rho\n1+1",
+        "⍝ rho plan p.rho --fast, which searches less\n1+1",
+    ),
 }  # fmt: skip

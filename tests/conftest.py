@@ -1,4 +1,6 @@
-"""Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new)."""
+"""Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new).
+
+A stage of a planner that fails is left out for users and an error here (RHO_STAGES)."""
 
 import os
 import signal
@@ -7,6 +9,7 @@ from hypothesis import settings
 
 os.environ["RHO_VERDICTS"] = "off"
 os.environ["RHO_KERNEL_CACHE"] = "off"
+os.environ["RHO_STAGES"] = "strict"
 for size in ("COLUMNS", "LINES"):  # pytest-xdist sets them in its workers; terminals of tests have sizes of their own
     os.environ.pop(size, None)
 settings.register_profile("gate", derandomize=True)

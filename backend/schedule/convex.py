@@ -86,13 +86,14 @@ class Convex:
 
 
 def rounded(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
-    """`rows` in proportion, by largest remainder."""
-    total = sum(weight for _, weight in devices) or 1.0
-    exact = [weight * rows / total for _, weight in devices]
-    counts = [int(x + 1e-9) for x in exact]
-    by_rest = sorted(range(len(counts)), key=lambda i: (counts[i] - exact[i], i))
-    for i in by_rest[: max(0, rows - sum(counts))]:
-        counts[i] += 1
+    """All `rows`, in proportion by largest remainder; evenly where no device has a weight."""
+    weights = [Fraction(weight) for _, weight in devices]
+    total = sum(weights)
+    exact = [weight * rows / total for weight in weights] if total > 0 else [Fraction(rows, len(devices))] * len(devices)
+    counts = [int(share) for share in exact]
+    by_rest = sorted(range(len(counts)), key=lambda place: (counts[place] - exact[place], place))
+    for place in by_rest[: rows - sum(counts)]:
+        counts[place] += 1
     return tuple((device, count) for (device, _), count in zip(devices, counts, strict=True) if count)
 
 

@@ -77,6 +77,8 @@ class Fluid:
     """By channel: (phase, column, ticks of all of it, ticks that rounding may hide)."""
     above: list[set[int]] = field(default_factory=list)
     """By phase: itself and all before it."""
+    solved: bool = False
+    """Is there a solution to take shares from?"""
 
     def __post_init__(self) -> None:
         self.program = Linear(max(1, self.unit))
@@ -283,6 +285,7 @@ class Fluid:
         for _ in range(ROUNDS):
             if not self.program.solve(MOST_PIVOTS):
                 break
+            self.solved = True
             found = self.program.certified()
             idle = 0 if found > best + best * GAIN // 1 else idle + 1
             best = max(best, found)

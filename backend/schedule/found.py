@@ -1,21 +1,69 @@
-"""What a planner knows so far: the best schedule, the best bound, and why.
+"""What a planner knows so far: the best schedule, the best bound, and why; and what failed on the way.
 
-Neighbours: `planner` and `large` fill it.
+Note [Stages].  A planner is a list of stages, each of which may improve the schedule or raise the bound.  None of them may lose
+what others found: a stage that raises, or whose schedule the verifier refuses, is left out (`Found.stage`) and noted, and the
+best verified schedule before it stands.  A bound above a verified schedule is wrong whoever derived it: it is withdrawn, and the
+answer is called a gap.  With RHO_STAGES=strict, as in tests, a failure is raised, so that none stays unseen.
+
+Neighbours: `planner`, `objectives` and `large` fill it; `verifier` judges.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from .problem import Schedule
+from ...lang.diagnostics import RhoError
+from .problem import Problem, Schedule
+from .verifier import verify_schedule
 
 Listener: TypeAlias = "Callable[[Found], None]"
 
 LISTENER: ContextVar[Listener | None] = ContextVar("listener", default=None)
 """Who is told of every better schedule and every higher bound (a progress line); set in the thread that plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A stage that was left out, and why; `error` is what it raised, if it did."""
+
+    stage: str
+    why: str
+    error: Exception | None = None
+
+    def __str__(self) -> str:
+        return f"{self.stage}: {self.why}"
+
+
+class StageFailed(AssertionError):
+    """A stage failed where failures are raised."""
+
+
+def refusal(problem: Problem, schedule: Schedule) -> str | None:
+    """The first thing that the verifier has against a schedule."""
+    return next((f"{one.code.name}: {one.message}" for one in verify_schedule(problem, schedule)), None)
+
+
+@contextmanager
+def guarded(stage: str, failures: list[Failure]) -> Iterator[None]:
+    """Go on after the block whatever it raises, but for what Rho tells its users.  See Note [Stages]."""
+    try:
+        yield
+    except (RhoError, StageFailed):
+        raise
+    except Exception as error:
+        note(Failure(stage, f"{type(error).__name__}: {error}", error), failures)
+
+
+def note(failure: Failure, failures: list[Failure]) -> None:
+    """Go on without a stage."""
+    if os.environ.get("RHO_STAGES") == "strict":
+        raise StageFailed(str(failure)) from failure.error
+    failures.append(failure)
 
 
 @dataclass(slots=True)
@@ -28,6 +76,23 @@ class Found:
     method: str = "none"
     detail: dict[str, int] | None = None
     aborted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str, problem: Problem) -> Iterator[None]:
+        """The block is a stage.  See Note [Stages]."""
+        schedule, bound = self.schedule, (self.bound, self.method, self.detail)
+        with guarded(name, self.failures):
+            yield
+        if self.schedule is not None and self.schedule is not schedule:
+            wrong = refusal(problem, self.schedule)
+            if wrong is not None:
+                self.schedule = schedule
+                note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
+        if self.schedule is not None and self.bound > self.schedule.makespan:
+            wrong = f"a lower bound of {self.bound} ({self.method}) for a plan of {self.schedule.makespan}"
+            self.bound, self.method, self.detail = bound if bound[0] <= self.schedule.makespan else (0, "none", None)
+            note(Failure(name, wrong), self.failures)
 
     def offer(self, schedule: Schedule | None) -> None:
         """Keep the shorter schedule; of equals the earlier."""

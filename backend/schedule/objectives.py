@@ -17,7 +17,8 @@ Neighbours: `planner` (latency), `exact.goals` (the bisections), `fences` (count
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Final
 
@@ -25,6 +26,7 @@ from .batches import executions, unrolled
 from .budget import DEFAULT, Budget
 from .costs import Costs
 from .fences import synchronise
+from .found import Failure, guarded, note, refusal
 from .heuristics.candidates import acceptable
 from .merging import fewer_syncs
 from .modes import candidate_modes
@@ -161,6 +163,18 @@ class _State:
     lower: int = 0
     method: str = "none"
     aborted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """The block may fail or make a schedule that is not valid: then what was there before stands."""
+        before = self.schedule
+        with guarded(name, self.failures):
+            yield
+        wrong = None if self.schedule is before else refusal(self.problem, self.schedule)
+        if wrong is not None:
+            self.schedule = before
+            note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
 
 
 def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
@@ -176,12 +190,16 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     state = _State(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
     kept: list[tuple[Objective, int]] = []
     for place, objective in enumerate(objectives):
-        lower, method = _improve(state, objective, kept)
+        lower, method = 0, "none"
+        with state.stage(objective.value):
+            lower, method = _improve(state, objective, kept)
         if place == 0:
             state.lower, state.method = lower, method
         kept.append((objective, exact_value(problem, state.schedule, objective)))
-    _settle(state, kept)
+    with state.stage("ties"):
+        _settle(state, kept)
     found = values(problem, state.schedule)
+    answer = replace(answer, failures=(*answer.failures, *map(str, state.failures)))
     if state.aborted:
         return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=found)
     lower = -(-state.lower // 10**9) if objectives[0] is Objective.ENERGY else state.lower

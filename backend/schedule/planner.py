@@ -11,8 +11,8 @@ Neighbours: `exact` (imported when first needed), `objectives` (goals other than
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from .bounds import Bounds
@@ -52,6 +52,7 @@ CUT_RUNS: Final = (3, 3, 2)
 HOPEFUL: Final = 16
 """Where candidate cuts are not all there are, the solver is asked if the gap is at most the so-manieth part."""
 MOST_DEVICES: Final = 64
+"""Devices up to which every one of them is looked at by the search."""
 FIRST_STATES: Final = 4
 """The part of the search over states that comes before the solver."""
 LARGE_STATES: Final = 3
@@ -59,7 +60,6 @@ LARGE_STATES: Final = 3
 FIRST_STEPS: Final = 4_000_000
 FIRST_SHARE: Final = 5
 """The solver is asked so many steps, or such a part, between the two parts of the search over states."""
-"""Devices up to which every one of them is looked at by the search."""
 
 
 def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
@@ -72,6 +72,29 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     return _plan(problem, budget)
 
 
+@dataclass(slots=True)
+class _Search:
+    """What the stages work on.  `compared`: the baselines; `guided`: a plan whose cuts are those of the fluid."""
+
+    problem: Problem
+    budget: Budget
+    timer: Timer
+    costs: Costs
+    found: Found = field(default_factory=Found)
+    compared: Sequence[Candidate] = ()
+    guided: Candidate | None = None
+    conflict: Conflict | None = None
+    known: Bounds | None = None
+
+    @property
+    def bounds(self) -> Bounds:
+        """Bounds of the problem, made when first asked for."""
+        if self.known is None:
+            self.known = Bounds(self.costs)
+            self.timer.tails = [min(tails.values()) for tails in self.known.tails]
+        return self.known
+
+
 def _plan(problem: Problem, budget: Budget) -> Answer:
     timer = Timer(problem)
     costs = Costs(timer)
@@ -79,47 +102,100 @@ def _plan(problem: Problem, budget: Budget) -> Answer:
         return _nothing(problem, Found(), (), None)
     if not problem.phases:
         return _answer(Found(Schedule((), (), ()), 0, "bound"), ())
-    found = Found()
-    compared = baselines(costs)
-    for candidate in compared:
-        found.offer(candidate.schedule)
-    table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in compared)
-    bounds = Bounds(costs)
-    timer.tails = [min(tails.values()) for tails in bounds.tails]
     together = any(task.together is not None for task in problem.phases)
-    if together:
-        budget = replace(budget, steps=0)  # the exact search does not know of such phases
-    whole = None if together else split(costs)
-    if whole is not None:
-        conflict = _take_split(timer, found, whole)
-        if conflict is not None:
-            return _nothing(problem, found, table, conflict)
-    if not found.met:
-        found.raise_bound(bounds.best().ticks, "bound")
-    if not found.met and len(problem.phases) <= MOST_ENERGY:
-        found.raise_bound(energy(bounds, found.bound).ticks, "bound")
-    if not found.met:
-        _fork(costs, found)
-    if not found.met:
-        _states(costs, bounds, found, budget)
-    guided = _fluid(bounds, found) if not found.met else None
-    if not found.met:
-        if len(problem.phases) > MOST_EXACT or len(timer.kinds) > MOST_DEVICES:
-            improve(costs, bounds, found, compared, budget, guided)
-            heavy = (timer.linked or timer.capped) and budget.steps is not None
-            limit = MOST_LINKED if heavy else MOST_SOLVED
-            small = len(problem.phases) <= limit and len(timer.kinds) <= MOST_DEVICES
-            if small and not found.met and budget.steps != 0:
-                prove(costs, bounds, found, candidate_modes(costs), budget)
-            elif len(problem.phases) <= MOST_RELAXED and len(timer.kinds) <= MOST_DEVICES and budget.steps != 0:
-                relax(bounds, found, budget)
-        else:
-            _search(costs, bounds, found, compared, budget, guided)
-    if found.schedule is None:
-        return _nothing(problem, found, table, None)
-    if not found.met and len(found.schedule.shards) <= MOST_SHARDS:
-        found.offer(left_shift(timer, found.schedule))
+    search = _Search(
+        problem, replace(budget, steps=0) if together else budget, timer, costs
+    )  # the solver knows of no such phases
+    found = search.found
+    for name, stage in _STAGES:
+        if stage in (_baselines, _one_cut) or not found.met:
+            with found.stage(name, problem):
+                stage(search)
+        if search.conflict is not None:
+            break
+    table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in search.compared)
+    if search.conflict is not None or found.schedule is None:
+        return _nothing(problem, found, table, search.conflict)
     return _answer(found, table)
+
+
+# ------------------------------------------------------------------------------------------ stages
+
+
+def _baselines(search: _Search) -> None:
+    search.compared = baselines(search.costs)
+    for candidate in search.compared:
+        search.found.offer(candidate.schedule)
+
+
+def _one_cut(search: _Search) -> None:
+    """The exact cut, where only one phase can be cut."""
+    _ = search.bounds  # layouts stop early by them
+    whole = None if any(task.together is not None for task in search.problem.phases) else split(search.costs)
+    if whole is not None:
+        search.conflict = _take_split(search.timer, search.found, whole)
+
+
+def _bounded(search: _Search) -> None:
+    search.found.raise_bound(search.bounds.best().ticks, "bound")
+
+
+def _intervals(search: _Search) -> None:
+    if len(search.problem.phases) <= MOST_ENERGY:
+        search.found.raise_bound(energy(search.bounds, search.found.bound).ticks, "bound")
+
+
+def _forked(search: _Search) -> None:
+    _fork(search.costs, search.found)
+
+
+def _by_states(search: _Search) -> None:
+    _states(search.costs, search.bounds, search.found, search.budget)
+
+
+def _by_fluid(search: _Search) -> None:
+    search.guided = _fluid(search.bounds, search.found)
+
+
+def _improved(search: _Search) -> None:
+    """The heuristics for large graphs, or annealing from the best starts."""
+    better = improve if _is_large(search) else _annealed
+    better(search.costs, search.bounds, search.found, search.compared, search.budget, search.guided)
+
+
+def _proved(search: _Search) -> None:
+    """What the solver finds and refutes."""
+    problem, timer, budget, found = search.problem, search.timer, search.budget, search.found
+    if budget.steps == 0:
+        return
+    if not _is_large(search):
+        prove(search.costs, search.bounds, found, candidate_modes(search.costs), budget)
+        return
+    heavy = (timer.linked or timer.capped) and budget.steps is not None
+    limit = MOST_LINKED if heavy else MOST_SOLVED
+    small = len(problem.phases) <= limit and len(timer.kinds) <= MOST_DEVICES
+    if small:
+        prove(search.costs, search.bounds, found, candidate_modes(search.costs), budget)
+    elif len(problem.phases) <= MOST_RELAXED and len(timer.kinds) <= MOST_DEVICES:
+        relax(search.bounds, found, budget)
+
+
+def _is_large(search: _Search) -> bool:
+    return len(search.problem.phases) > MOST_EXACT or len(search.timer.kinds) > MOST_DEVICES
+
+
+def _shifted(search: _Search) -> None:
+    found = search.found
+    if found.schedule is not None and len(found.schedule.shards) <= MOST_SHARDS:
+        found.offer(left_shift(search.timer, found.schedule))
+
+
+_STAGES: Final[tuple[tuple[str, Callable[[_Search], None]], ...]] = (
+    ("baselines", _baselines), ("one cut phase", _one_cut), ("paths and loads", _bounded), ("intervals", _intervals),
+    ("forks", _forked), ("partial schedules", _by_states), ("fluid", _by_fluid), ("search", _improved), ("proof", _proved),
+    ("left shift", _shifted),
+)  # fmt: skip
+"""From cheap to dear.  See Note [Stages] of `found`."""
 
 
 def _take_split(timer: Timer, found: Found, whole: Split) -> Conflict | None:
@@ -185,15 +261,17 @@ def _fluid(bounds: Bounds, found: Found) -> Candidate | None:
 
     fluid = Fluid(bounds, found.schedule.makespan)
     found.raise_bound(fluid.bound(found.schedule.makespan), "bound")
+    if not fluid.solved:
+        return None
     guided = retime(bounds.timer, "fluid", Decisions(fluid.guided(), tuple(bounds.order), Queueing.INSERT))
     found.offer(guided.schedule)
     return guided
 
 
-def _search(
+def _annealed(
     costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget, guided: Candidate | None
 ) -> None:
-    """Annealing from the best starts, then the exact search."""
+    """Annealing from the best starts."""
     timer = costs.timer
     modes = candidate_modes(costs)
     ranked = starts(costs, compared)
@@ -220,8 +298,6 @@ def _search(
                 found.offer(better)
     if found.schedule is not None:
         found.offer(left_shift(timer, found.schedule))
-    if not found.met and budget.steps != 0:
-        prove(costs, bounds, found, modes, budget)
 
 
 def _shift_rows(costs: Costs, found: Found, modes: Modes, guided: Candidate | None, moves: int, shift: Shift) -> None:
@@ -299,12 +375,21 @@ def exact(costs: Costs, found: Found, modes: Modes, budget: Budget) -> None:
 
 
 def _answer(found: Found, table: tuple[Baseline, ...]) -> Answer:
+    """The best plan with its bound, which no stage left above it."""
     assert found.schedule is not None
     ticks = found.schedule.makespan
     bound = min(found.bound, ticks)
     status = Status.OPTIMAL if bound == ticks else Status.ABORTED if found.aborted else Status.GAP
     method = found.method if status is Status.OPTIMAL or found.method != "certificate" else "bound"
-    return Answer(status, found.schedule, bound, (ticks,), Proof(method, bound, found.detail or {}), table)
+    return Answer(
+        status,
+        found.schedule,
+        bound,
+        (ticks,),
+        Proof(method, bound, found.detail or {}),
+        table,
+        failures=tuple(map(str, found.failures)),
+    )
 
 
 def _nothing(problem: Problem, found: Found, table: tuple[Baseline, ...], conflict: Conflict | None) -> Answer:
@@ -312,7 +397,9 @@ def _nothing(problem: Problem, found: Found, table: tuple[Baseline, ...], confli
     if conflict is None:
         conflict = _conflict(problem)
     status = Status.IMPOSSIBLE if conflict is not None else Status.ABORTED
-    return Answer(status, None, found.bound, (), Proof("none", found.bound), table, conflict)
+    return Answer(
+        status, None, found.bound, (), Proof("none", found.bound), table, conflict, failures=tuple(map(str, found.failures))
+    )
 
 
 def _conflict(problem: Problem) -> Conflict | None:

@@ -489,7 +489,7 @@ class Conflict:
 class Answer:
     """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
     `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
-    be used as a result."""
+    be used as a result.  `failures`: stages of the planner that were left out, and why."""
 
     status: Status
     schedule: Schedule | None
@@ -499,3 +499,4 @@ class Answer:
     baselines: tuple[Baseline, ...] = ()
     conflict: Conflict | None = None
     speculated: tuple[PhaseIndex, ...] = ()
+    failures: tuple[str, ...] = ()

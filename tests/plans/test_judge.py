@@ -33,7 +33,7 @@ def test_the_judge_shares_no_code_with_the_planner(name: str) -> None:
 
 
 def device(name: str, ns: int, more: str = "") -> str:
-    tables = "".join(f'[device.op."{op}.f32"]\nsize = [8000]\nns = [{ns}]\n' for op in ("add", "multiply", "copy", "gemm"))
+    tables = "".join(f'[device.op."{op}.f32"]\nsize = [8000]\nns = [{ns}]\n' for op in ("add", "multiply", "copy", "gemm", "transcendental"))
     return f'[[device]]\nname = "{name}"\nclass = "{name}"\nbackend = "cpu"\nsync_ns = 500\nlaunch_ns = 100\n{more}{tables}'
 
 

@@ -37,9 +37,11 @@ def acceptable(limits: Restrictions, schedule: Schedule) -> bool:
 
 
 def legal_modes(timer: Timer, decisions: Decisions) -> bool:
-    """Whether the modes keep to the directives about devices and cuts."""
+    """Whether the modes deal out all rows and keep to the directives about devices and cuts."""
     limits = timer.limits
     for p, mode in enumerate(decisions.modes):
+        if sum(rows for _, rows in mode) != timer.problem.phases[p].units:
+            return False
         allowed = limits.devices[p]
         if allowed is not None and any(device not in allowed for device, _ in mode):
             return False

@@ -22,13 +22,18 @@ from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import PhaseId
 from ..budget import DEFAULT, Budget
+from ..costs import Costs
 from ..explain_queues import time_text
 from ..fences import synchronise
+from ..found import Failure, guarded
+from ..heuristics import baselines
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
+from ..objectives import values
 from ..plan import Plan
-from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Speculate, Status
+from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
 from ..profiles import Profile, fingerprint
+from ..timing import Timer
 from ..verifier import verify
 from .checking import check_plan
 from .described import description_faults, label_faults
@@ -37,10 +42,12 @@ from .gangs_of_plan import described_faults, faults_of, gangs_of
 from .plan_of import plan_of
 from .problem_of import ProgramProblem, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of
-from .speculating import arms_in, every_form, plan_forms, relaxed, speculated, with_arms
+from .speculating import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
 from .turning import Gang, TicksOf
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+Former: TypeAlias = Callable[..., ProgramProblem]
+"""The problem of a form of the program, with the edges whose operands are wanted whole and the loops that run together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +72,9 @@ def plan_program(
     core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
     planner: Planner | None = None, given: TicksOf | None = None,
 ) -> Planned:  # fmt: skip
-    """The plan of a bound program.  `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere.
+    """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
+
+    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere.
 
     Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
     warnings: tuple[Diagnostic, ...] = ()
@@ -78,19 +87,54 @@ def plan_program(
         program, warnings = with_directives(made, core, objectives, bound)
         return program
 
-    formed = plan_forms(bound, former, budget, planner or _best)
+    best = planner or _best
+    failures: list[Failure] = []
+    formed: Formed | None = None
+    with guarded("plan of every form", failures):
+        formed = plan_forms(bound, former, budget, best)
+    attempts: list[tuple[str, Callable[[], Formed]]] = []
+    if formed is not None:
+        given_form = formed
+        if planner is None:
+            attempts.append(("loops together", lambda: _together(given_form, bound, former, profile, given, budget)))
+        attempts.append(("plan", lambda: given_form))
+    attempts.append(("plan without search", lambda: _without_search(former(bound))))
+    for name, attempt in attempts:
+        with guarded(name, failures):
+            planned = _planned(attempt(), core, bound, former, budget, best)
+            notes = (*planned.answer.failures, *map(str, failures))
+            return replace(planned, diagnostics=(*warnings, *_failed(notes, core)))
+    raise AssertionError("a plan that Rho made is wrong: " + "; ".join(map(str, failures[:4])))
+
+
+def _together(
+    formed: Formed, bound: BoundGraph, former: Former, profile: Profile, given: TicksOf | None, budget: Budget
+) -> Formed:  # fmt: skip
+    """With loops that several devices run together, where that is better."""
+    bare = formed.program
+
+    def forms() -> list[ProgramProblem]:
+        return [former(speculated(bound, chosen)) for chosen in every_form(bound)] if branches_of(bound.graph) else [bare]
+
+    program, answer = plan_together(
+        bare, formed.answer, setting_of(bare, profile, given), lambda gangs: former(bare.bound, gangs=gangs), budget, _best, forms
+    )
+    return Formed(program, replace(answer, speculated=formed.answer.speculated))
+
+
+def _without_search(program: ProgramProblem) -> Formed:
+    """The best baseline, of which no bound is known."""
+    costs = Costs(Timer(program.problem))
+    schedules = [one.schedule for one in baselines(costs) if one.schedule is not None]
+    schedule = min(schedules, key=lambda one: one.makespan)
+    return Formed(program, Answer(Status.GAP, schedule, 0, values(program.problem, schedule), Proof("none", 0)))
+
+
+def _planned(
+    formed: Formed, core: Core, bound: BoundGraph, former: Former, budget: Budget, best: Planner
+) -> Planned:  # fmt: skip
+    """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
     program, answer = formed.program, formed.answer
-    if planner is None:
-        bare, apart = program, answer.speculated
-        setting = setting_of(bare, profile, given)
-
-        def forms() -> list[ProgramProblem]:
-            return [former(speculated(bound, chosen)) for chosen in every_form(bound)] if branches_of(bound.graph) else [bare]
-
-        program, answer = plan_together(
-            bare, answer, setting, lambda gangs: former(bare.bound, gangs=gangs), budget, _best, forms
-        )
-        answer = replace(answer, speculated=apart)
     if answer.schedule is None or answer.status is Status.ABORTED:
         raise _without_plan(answer, core, program)
     hash = program_hash(core)
@@ -99,7 +143,7 @@ def plan_program(
     if any(fault.code == "V4" for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
         program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
-        answer = replace((planner or _best)(program.problem, budget), speculated=answer.speculated)
+        answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(answer, core, program)
         plan = plan_of(program, answer, hash)
@@ -107,7 +151,15 @@ def plan_program(
     wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
     if wrong:
         raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
-    return Planned(plan, program, answer, warnings)
+    return Planned(plan, program, answer)
+
+
+def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
+    """Parts of the planner that were left out: the plan is valid, and may be better without the fault."""
+    if failures:
+        span = core.schedules[0].span if core.schedules else Span(core.sources[0].name if core.sources else "", 0, 0)
+        message = "a part of the planner failed and was left out; the plan is valid, but a better one may be missed"
+        yield Diagnostic("SCH303", message, span, Severity.WARNING, notes=tuple(failures[:4]))
 
 
 def _best(problem: Problem, budget: Budget) -> Answer:
