@@ -32,8 +32,11 @@ def test_the_judge_shares_no_code_with_the_planner(name: str) -> None:
                 assert node.module in ALLOWED
 
 
+OPERATIONS = ("add", "multiply", "copy", "gemm", "transcendental")
+
+
 def device(name: str, ns: int, more: str = "") -> str:
-    tables = "".join(f'[device.op."{op}.f32"]\nsize = [8000]\nns = [{ns}]\n' for op in ("add", "multiply", "copy", "gemm", "transcendental"))
+    tables = "".join(f'[device.op."{op}.f32"]\nsize = [8000]\nns = [{ns}]\n' for op in OPERATIONS)
     return f'[[device]]\nname = "{name}"\nclass = "{name}"\nbackend = "cpu"\nsync_ns = 500\nlaunch_ns = 100\n{more}{tables}'
 
 
