@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from typing import TextIO
 
+from ..lang.limits import MAXIMUM_CHARACTERS
 from ..lang.records import dataclass
 
 
@@ -44,8 +45,8 @@ class Console:
         self.err.write(text + "\n")
 
     def read_input(self) -> str:
-        """All of standard input."""
-        return self.input.read()
+        """All of standard input, or as much of it as is too large for a program."""
+        return self.input.read(MAXIMUM_CHARACTERS + 1)
 
     @property
     def colour(self) -> bool:

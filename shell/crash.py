@@ -7,8 +7,10 @@ import platform
 import tempfile
 import traceback as tracebacks
 from collections.abc import Sequence
+from contextlib import suppress
 
 from .. import __version__
+from ..lang.opening import read_bytes
 from .console import Console
 
 
@@ -34,8 +36,8 @@ def write_reproducer(trace: str, words: Sequence[str]) -> str:
     ]
     for word in words:
         if word.endswith(".rho") and os.path.isfile(word):
-            with open(word, encoding="utf-8", errors="replace") as file:
-                parts.append(f"\n## {word}\n{file.read(1_000_000)}")
+            with suppress(OSError):
+                parts.append(f"\n## {word}\n{read_bytes(word, 1_000_000).decode('utf-8', 'replace')}")
     parts.append("\n## traceback\n" + trace)
     handle, path = tempfile.mkstemp(prefix="rho-bug-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:

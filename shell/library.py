@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..lang.limits import MAXIMUM_CHARACTERS
+from ..lang.opening import read_text
 from ..lang.records import dataclass
 
 STDLIB = Path(__file__).resolve().parent.parent / "stdlib"
@@ -40,7 +42,7 @@ def module_path(name: str) -> Path:
 def entries() -> Iterator[LibraryEntry]:
     """Every documented name of the library."""
     for module in modules():
-        yield from entries_of(module, module_path(module).read_text(encoding="utf-8"))
+        yield from entries_of(module, read_text(module_path(module), 4 * MAXIMUM_CHARACTERS))
 
 
 def entries_of(module: str, text: str) -> Iterator[LibraryEntry]:

@@ -7,13 +7,16 @@ before sizes are bound.  Neighbours: `backend.run.files` (formats), `shell.permi
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..backend.run.files import check_declared, read_shape, read_values, split_member
-from ..lang.diagnostics import Diagnostic, Refused, RhoError
+from ..lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
+from ..lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ..typechecker.core import Core, CoreInput
+from . import machine
 from .permissions import Permissions
 
 
@@ -25,10 +28,15 @@ class InputFile:
     path: str
     shown: str
     shape: tuple[int, ...]
+    held: bytes | None = None
+    """What was read from a pipe."""
 
 
-def find_inputs(core: Core, given: Mapping[str, str], folder: str, permissions: Permissions) -> dict[str, InputFile]:
-    """Every input's file, with its shape; all problems together.  `given` overrides the paths in the program."""
+def find_inputs(
+    core: Core, given: Mapping[str, str], folder: str, permissions: Permissions, limit: int | None = None
+) -> dict[str, InputFile]:
+    """Every input's file, with its shape; all problems together.  `given` overrides the paths in the program; one that is a
+    pipe is read here, at most `limit` bytes of it."""
     files: dict[str, InputFile] = {}
     failures: list[RhoError] = []
     for entry in core.inputs:
@@ -38,14 +46,27 @@ def find_inputs(core: Core, given: Mapping[str, str], folder: str, permissions: 
         try:
             if not permissions.may_read(split_member(path)[0]):
                 raise Refused([permissions.refusal(shown, entry.span)])
-            shape = read_shape(path, type.element.kind, type.rank, entry.span, shown=shown)
+            held = _held(path, shown, limit, entry) if entry.name in given and is_pipe(split_member(path)[0]) else None
+            shape = read_shape(path, type.element.kind, type.rank, entry.span, shown=shown, held=held)
         except RhoError as error:
             failures.append(error)
             continue
-        files[entry.name] = InputFile(entry, path, shown, shape)
+        files[entry.name] = InputFile(entry, path, shown, shape, held)
     if failures:
         raise _all_of(failures)
     return files
+
+
+def _held(path: str, shown: str, limit: int | None, entry: CoreInput) -> bytes:
+    """All that comes through a pipe."""
+    most = limit or machine.memory() or sys.maxsize
+    try:
+        return read_bytes(split_member(path)[0], most, Pipes.READ)
+    except TooLarge:
+        message = f"`{shown}` has more than the {most:,} bytes of memory there are"
+        raise Refused([Diagnostic("E702", message, entry.span)]) from None
+    except OSError as error:
+        raise RunFailed([Diagnostic("E704", f"`{shown}` cannot be read: {error.strerror or error}", entry.span)]) from None
 
 
 def _all_of(failures: list[RhoError]) -> RhoError:
@@ -61,6 +82,8 @@ def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, 
     values: dict[str, Any] = {}
     for name, file in files.items():
         declared = core.types[file.entry.value]
-        values[name] = read_values(file.path, declared.element.kind, file.shape, file.entry.span, shown=file.shown)
+        values[name] = read_values(
+            file.path, declared.element.kind, file.shape, file.entry.span, shown=file.shown, held=file.held
+        )
         check_declared(values[name], declared, sizes, file.shown, file.entry.span)
     return values

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
+
+from ..lang.opening import read_bytes, read_text
 
 
 def cores() -> int:
@@ -22,8 +23,8 @@ def memory() -> int:
         except (ValueError, OSError):
             total = 0
     try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
-    except OSError:
+        limit = read_text("/sys/fs/cgroup/memory.max", 4096).strip()
+    except (OSError, ValueError):
         return total
     return min(total, int(limit)) if limit.isdigit() and total else total
 
@@ -31,7 +32,7 @@ def memory() -> int:
 def model() -> str:
     """The processor as the system calls it."""
     try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in read_bytes("/proc/cpuinfo", 1 << 24).decode("utf-8", "replace").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     except OSError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from ..lang.diagnostics import Refused
+from ..lang.opening import Pipes
 from ..lang.source import Source, Span
 from .library import STDLIB
 from .permissions import Permissions
@@ -49,9 +50,9 @@ class ModuleLoader:
     def _read(self, name: str, importer: str) -> Source | None:
         if name.startswith(LIBRARY_PREFIX):
             path = STDLIB / name.removeprefix(LIBRARY_PREFIX)
-            return Source(name, path.read_text(encoding="utf-8")) if path.parent == STDLIB and path.is_file() else None
+            return read_source(str(path), name, Pipes.REFUSED) if path.parent == STDLIB and path.is_file() else None
         if not os.path.isfile(name):
             return None
         if not self._permissions.may_read(name):
             raise Refused([self._permissions.refusal(name, Span(importer, 0, 0))])
-        return read_source(name)
+        return read_source(name, pipes=Pipes.REFUSED)

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, Refused, RunFailed
+from ..lang.opening import Pipes, read_text
 from ..lang.records import dataclass
 from ..lang.source import Span
 from .arguments import Arguments, UsageError
@@ -136,11 +136,11 @@ def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
 
 def read_plan(path: str) -> Plan:
     """RunFailed E704: unreadable.  Refused E705: not a plan."""
-    from ..backend.schedule.plan_json import PlanFormatError, decode_plan
+    from ..backend.schedule.plan_json import LARGEST_PLAN, PlanFormatError, decode_plan
 
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
+    except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
         raise RunFailed([Diagnostic("E704", f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
     try:

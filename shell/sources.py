@@ -8,25 +8,26 @@ from pathlib import Path
 
 from ..lang.diagnostics import Diagnostic, Rejected
 from ..lang.limits import MAXIMUM_CHARACTERS
+from ..lang.opening import Pipes, read_bytes
 from ..lang.source import Source, Span
 from .arguments import UsageError
 
+_MOST_BYTES = 4 * MAXIMUM_CHARACTERS + 4
 EVAL, STANDARD_INPUT = "<eval>", "<stdin>"
 _SKIPPED_FOLDERS = ("__pycache__", "node_modules")
 
 
-def read_source(path: str) -> Source:
-    """The text of a file the user named; a name that is no readable file is a usage error."""
+def read_source(path: str, name: str | None = None, pipes: Pipes = Pipes.READ) -> Source:
+    """The text of a file, called `name` in messages; a name that is no readable file is a usage error."""
     try:
-        with open(path, "rb") as file:
-            data = file.read(4 * MAXIMUM_CHARACTERS + 1)
+        data = read_bytes(path, _MOST_BYTES, pipes)
     except FileNotFoundError:
         raise UsageError(f"there is no file `{path}`", _similar(path)) from None
     except IsADirectoryError:
         raise UsageError(f"`{path}` is a folder; name a .rho file in it") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"`{path}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    return decode(path, data)
+    return decode(name or path, data)
 
 
 def decode(name: str, data: bytes) -> Source:
@@ -81,4 +82,5 @@ def find_files(paths: Iterable[str], suffixes: tuple[str, ...]) -> list[str]:
 def _walk(folder: Path, suffixes: tuple[str, ...]) -> Iterable[str]:
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
-        yield from (os.path.normpath(os.path.join(root, name)) for name in files if name.endswith(suffixes))
+        inside = (os.path.join(root, name) for name in files if name.endswith(suffixes))
+        yield from (os.path.normpath(path) for path in inside if os.path.isfile(path))

@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 
+from ...lang.opening import read_bytes
 from . import llvm_leaf
 from .ir import Kernel
 
@@ -123,13 +124,12 @@ def _read(place: Path, name: str) -> bytes | None:
     if not _is_private(place):
         return None
     try:
-        with open(place / name, "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
+        data = read_bytes(place / name, _MOST_BYTES)
     except OSError:
         return None
     head = len(FORMAT) + _DIGEST_BYTES
     code = data[head:]
-    if len(data) > _MOST_BYTES or data[: len(FORMAT)] != FORMAT or sha256(code).digest() != data[len(FORMAT) : head]:
+    if data[: len(FORMAT)] != FORMAT or sha256(code).digest() != data[len(FORMAT) : head]:
         return None
     return code
 

@@ -87,7 +87,8 @@ def shortest_f32(value: float) -> float:
     return next(candidate for candidate in shortened if round_f32(candidate) == value)
 
 
-def _widened(item: Payload) -> Payload:
+def widened(item: Payload) -> Payload:
+    """An f32, or a c64, by the shortest decimals that name it."""
     if isinstance(item, complex):
         return complex(shortest_f32(item.real), shortest_f32(item.imag))
     return shortest_f32(item) if isinstance(item, float) else item
@@ -104,13 +105,14 @@ def column_texts(items: Sequence[Payload], digits: int = DIGITS) -> list[str]:
 
 def aligned(texts: Sequence[str]) -> list[str]:
     """Line up on the first point, `E` or `J`: what is left of it flush right, what is right of it flush left."""
-    splits = [_split_at_point(text) for text in texts]
+    splits = [split_at_point(text) for text in texts]
     left = max((len(a) for a, _ in splits), default=0)
     right = max((len(b) for _, b in splits), default=0)
     return [a.rjust(left) + b.ljust(right) for a, b in splits]
 
 
-def _split_at_point(text: str) -> tuple[str, str]:
+def split_at_point(text: str) -> tuple[str, str]:
+    """What is left of the first point, `E` or `J`, and the rest."""
     places = [at for at in map(text.find, ".EJ") if at != -1]
     at = min(places, default=len(text))
     return text[:at], text[at:]
@@ -125,7 +127,7 @@ def table_of(kind: Kind, items: Sequence[Payload], shape: Sequence[int], digits:
     if kind is Kind.CHAR:
         return [list(map(str, items[i * width : (i + 1) * width])) for i in range(count)]
     if kind in (Kind.F32, Kind.C64):
-        items = [_widened(item) for item in items]
+        items = [widened(item) for item in items]
     if len(shape) <= 1:
         return [[number_text(item, digits) for item in items]]
     columns = [column_texts(items[j::width], digits) for j in range(width)]

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from ...lang.json_text import decode
 from ..graph.phases import PhaseId, ValueId
 from .plan import (
     SCHEMA,
@@ -200,7 +201,7 @@ def decode_plan(text: str) -> Plan:
     if len(text) > LARGEST_PLAN:
         raise PlanFormatError(f"a plan has at most {LARGEST_PLAN} characters")
     try:
-        data = json.loads(text)
+        data = decode(text)
     except (ValueError, RecursionError) as error:
         raise PlanFormatError(f"not JSON: {error}") from None
     top = Fields(data, "plan")

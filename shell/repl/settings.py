@@ -8,7 +8,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from ...lang.json_text import decode
+from ...lang.opening import read_text
 from ..results import write_whole
+
+_MOST_BYTES = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +67,8 @@ def folder(environment: Mapping[str, str]) -> Path:
 def load(environment: Mapping[str, str]) -> Settings:
     """As last set; what cannot be read is as if it were not there."""
     try:
-        found = json.loads((folder(environment) / "repl.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = decode(read_text(folder(environment) / "repl.json", _MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
         return Settings()
     settings = Settings()
     for name, value in found.items() if isinstance(found, dict) else ():

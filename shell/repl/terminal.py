@@ -7,6 +7,7 @@ prompt_toolkit's and are given by tests.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
+from ...lang.opening import open_regular
 from ..workspace.pasting import CONTINUED, typed
 from . import glyphs
 from .colours import coloured
@@ -35,6 +37,8 @@ from .completing import offers
 from .loop import PROMPT
 from .preview import Watcher
 from .settings import folder
+
+_LARGEST_HISTORY = 16 << 20
 
 STYLE = Style.from_dict({
     "rho.function": "ansiblue", "rho.operator": "ansimagenta", "rho.defined": "bold", "rho.module": "ansicyan",
@@ -237,8 +241,9 @@ def _history(desk: Desk) -> History:
     place: Path = folder(desk.console.environment)
     try:
         place.mkdir(parents=True, exist_ok=True)
-        with open(place / "history", "a", encoding="utf-8"):
-            pass
+        place.joinpath("history").touch()
+        with open_regular(place / "history") as file:
+            whole = file.seek(0, os.SEEK_END) <= _LARGEST_HISTORY
     except OSError:
         return InMemoryHistory()
-    return FileHistory(str(place / "history"))
+    return FileHistory(str(place / "history")) if whole else InMemoryHistory()

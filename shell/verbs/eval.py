@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.source import Source
 from ..arguments import Arguments, UsageError
 from ..console import Console
@@ -24,6 +25,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
         if arguments.positional:
             raise UsageError("rho eval: give an expression or --lines FILE, not both")
         text = console.read_input() if lines == "-" else read_source(lines).text
+        if len(text) > MAXIMUM_CHARACTERS:
+            raise UsageError(f"rho eval --lines: more than {MAXIMUM_CHARACTERS} characters")
         return run_lines(text, session, request, console, json=wants_json(arguments), verify=arguments.has("--verify"))
     text = " ".join(arguments.positional)
     if not text:

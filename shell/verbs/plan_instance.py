@@ -18,6 +18,7 @@ from ...backend.schedule.instances.result import gap_of, result_json, result_tex
 from ...backend.schedule.instances.solve import Solved, budget_of, solve
 from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
 from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.opening import Pipes, read_text
 from ...lang.source import Span
 from .. import messages
 from ..arguments import Arguments, UsageError
@@ -72,9 +73,7 @@ def _problem(file: str, arguments: Arguments) -> Problem:
     devices = arguments.value("--devices")
     contention = arguments.value("--contention")
     try:
-        with open(file, "rb") as stream:
-            data = stream.read(_MOST_BYTES + 1)
-        text = data.decode("utf-8-sig")
+        text = read_text(file, _MOST_BYTES, Pipes.READ)
     except UnicodeDecodeError:
         raise UsageError(f"`{file}` is not UTF-8 text") from None
     except (OSError, ValueError) as error:

@@ -15,6 +15,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from ...lang.json_text import decode
+from ...lang.opening import read_text
+
 SWITCH = "RHO_VERDICTS"
 FORMAT = 1
 _MOST_BYTES = 65_536
@@ -38,9 +41,7 @@ def read(key: str) -> Mapping[str, Any] | None:
     if place is None:
         return None
     try:
-        with open(place / _name(key), "rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        entry = json.loads(text) if len(text) <= _MOST_BYTES else None
+        entry = decode(read_text(place / _name(key), _MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or entry.get("format") != FORMAT or entry.get("question") != key:

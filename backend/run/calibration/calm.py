@@ -17,6 +17,8 @@ from typing import Final, TypeVar
 
 import numpy as np
 
+from ....lang.opening import read_text
+
 T = TypeVar("T")
 
 _POINTS: Final = 2048
@@ -61,8 +63,7 @@ class Watch:
 def _others() -> bool:
     """Is there a task besides this one that could run?"""
     try:
-        with open(_TASKS, encoding="ascii") as told:
-            return int(told.read().split()[3].partition("/")[0]) > 1
+        return int(read_text(_TASKS, 4096).split()[3].partition("/")[0]) > 1
     except (OSError, ValueError, IndexError):
         return False
 

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.opening import read_text
 from ....typechecker.elements import Kind
 from ...kernels.build import Body, build_kernel
 from ...kernels.chains import Chain
@@ -54,8 +55,8 @@ _CACHE: Final = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")
 def _buffer_bytes() -> int:
     """Half of a core's second-level cache."""
     try:
-        found = _CACHE.read_text(encoding="ascii").strip()
-    except OSError:
+        found = read_text(_CACHE, 64).strip()
+    except (OSError, ValueError):
         return _BUFFERED
     return max(_BUFFERED, int(found[:-1]) << 9) if found[:-1].isdigit() and found.endswith("K") else _BUFFERED
 

@@ -10,120 +10,170 @@ An integer kind takes whole numbers in its range only.
 A table has the shape [lines, columns]; declared with one axis it may be one column or one line, declared as a scalar
 it is one cell.  The header pass counts lines and columns without keeping anything.
 
-Note [Fast and exact].  NumPy's C reader is tried first; wherever it hesitates (any error or warning) the lines are read
-one by one here, which either succeeds or names the line and column at fault.
+Both passes read pieces of at most a megabyte: a line, or as many whole cells of a long one, so that what is in memory does
+not depend on how the numbers are laid out.
 
-Neighbours: `files`; `trouble`.
+Note [Fast and exact].  NumPy's C reader is tried first on some lines at a time; wherever it hesitates (any error or warning)
+their cells are read one by one here, which either succeeds or names the line and column at fault.
+
+Neighbours: `files`; `delimited_writing` (the other way); `trouble`.
 """
 
 from __future__ import annotations
 
 import csv
-import io
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from ....typechecker.elements import Kind
-from ..text import shortest_f32
 from ..values import INTEGER_BITS, integer_range
-from .elements import require_shape, to_kind
-from .trouble import FileTrouble, damaged, disagrees, system_errors
+from .content import Content
+from .elements import changed, require_shape
+from .filling import new_array
+from .trouble import damaged, disagrees, system_errors
 
-_LONGEST_LINE: Final = 1 << 26
+_PIECE: Final = 1 << 20
+"""Bytes of a line that are looked at together, and at most of a cell and of a line with quotes."""
+_TOGETHER: Final = 1 << 17
+"""Bytes of lines that are read at once, about."""
 _DECIMAL = r"(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)"
+_BEGINS_LIKE_NUMBER = re.compile(
+    rf"^[^\S\n]*(?:[0-9+\-.(¯−]|(?:∞|{_DECIMAL})[^\S\n]*$)", re.IGNORECASE | re.MULTILINE
+)
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 _REAL_NUMBER = re.compile(rf"[-+]?{_DECIMAL}", re.IGNORECASE)
 _IMAGINARY_NUMBER = re.compile(rf"([-+]?{_DECIMAL})[ij]", re.IGNORECASE)
 _COMPLEX_NUMBER = re.compile(rf"([-+]?{_DECIMAL})(?:([-+]{_DECIMAL})[ij]|[jJ]([-+]?{_DECIMAL}))", re.IGNORECASE)
+_MARK: Final = "\ufeff"
 _TRUTHS: Final = {"0": False, "1": True, "false": False, "true": True}
 
 
-# ------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------- pieces of lines
 
 
-def _lines(file: BinaryIO) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank, with their numbers from 1."""
-    number = 0
-    while raw := file.readline(_LONGEST_LINE):
-        number += 1
-        if len(raw) >= _LONGEST_LINE:
-            raise damaged(f"line {number} is longer than {_LONGEST_LINE} bytes")
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Whole cells of a line that is not blank: which line (from 1), which column the first cell is (from 0), and whether the
+    line ends here."""
+
+    line: int
+    column: int
+    text: str
+    ends: bool
+    quoted: bool
+
+    def count(self, delimiter: str) -> int:
+        return len(self.cells(delimiter)) if self.quoted else self.text.count(delimiter) + 1
+
+    def cells(self, delimiter: str) -> list[str]:
+        if not self.quoted:
+            return [cell.strip() for cell in self.text.split(delimiter)]
         try:
-            text = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise damaged(f"is not UTF-8: line {number} has the byte 0x{raw[error.start]:02x}") from None
-        if "\0" in text:
-            raise damaged(f"is no table: line {number} holds a NUL character")
-        if text.strip(" \t"):
-            yield number, text
+            rows = list(csv.reader([self.text], delimiter=delimiter, strict=True, skipinitialspace=True))
+        except csv.Error as error:
+            raise damaged(f"line {self.line}: {error}") from None
+        return [cell.strip() for cell in rows[0]]
 
 
-def _cells(text: str, delimiter: str, number: int) -> list[str]:
-    if '"' not in text:
-        return [cell.strip() for cell in text.split(delimiter)]
+def _pieces(file: BinaryIO, delimiter: str) -> Iterator[_Piece]:
+    """The lines that are not blank; long ones in several pieces."""
+    separator = delimiter.encode()
+    number = column = 0
+    left, ended = b"", True
+    while raw := file.readline(_PIECE):
+        if ended:
+            number, column = number + 1, 0
+        ended = raw.endswith(b"\n") or len(raw) < _PIECE
+        raw = left + raw
+        left = b""
+        if not ended:
+            raw, found, left = raw.rpartition(separator)
+            if not found or len(left) >= _PIECE:
+                raise damaged(f"line {number} has a cell of more than {_PIECE} bytes")
+        text = _decoded(raw, number, first=number == 1 and not column)
+        quoted = '"' in text
+        if quoted and (column or not ended):
+            raise damaged(f"line {number} has quotes and more than {_PIECE} bytes")
+        if column or not ended or text.strip(" \t"):
+            piece = _Piece(number, column, text, ended, quoted)
+            yield piece
+            column += piece.count(delimiter)
+    if not ended:
+        yield _Piece(number, column, _decoded(left, number, first=False), True, False)
+
+
+def _decoded(raw: bytes, number: int, *, first: bool) -> str:
     try:
-        rows = list(csv.reader([text], delimiter=delimiter, strict=True, skipinitialspace=True))
-    except csv.Error as error:
-        raise damaged(f"line {number}: {error}") from None
-    return [cell.strip() for cell in rows[0]]
+        text = raw.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise damaged(f"is not UTF-8: line {number} has the byte 0x{raw[error.start]:02x}") from None
+    if "\0" in text:
+        raise damaged(f"is no table: line {number} holds a NUL character")
+    return text.removeprefix(_MARK) if first else text
 
 
-def _is_header(cells: Sequence[str]) -> bool:
-    """None of the cells is a number or begins like one (`1_000` or `1;2` is a mistake to report, not a heading)."""
-    return any(cells) and not any(_begins_like_number(cell) for cell in cells)
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What the header pass finds; `heading` is the number of the line that is skipped, 0: there is none."""
+
+    lines: int
+    columns: int
+    heading: int
 
 
-def _begins_like_number(cell: str) -> bool:
-    plain = _ascii(cell)
-    return plain[:1] in tuple("0123456789+-.(") or bool(_REAL_NUMBER.fullmatch(plain))
+def _scan(content: Content, delimiter: str) -> _Table:
+    """Lines and columns; all lines have as many cells as the first."""
+    columns: int | None = None
+    lines = first = cells = 0
+    numeric = blank = True
+    heading = 0
+    with system_errors(), content.open() as file:
+        for piece in _pieces(file, delimiter):
+            cells += piece.count(delimiter)
+            if columns is None:
+                if not piece.column:
+                    numeric, blank = False, True
+                numeric = numeric or _holds_number(piece, delimiter)
+                blank = blank and not piece.text.strip(f"{delimiter} \t\"")
+            if not piece.ends:
+                continue
+            if columns is None:
+                columns, first = cells, piece.line
+                heading = 0 if numeric or blank else piece.line
+            if cells != columns:
+                raise damaged(f"line {piece.line} has {_count(cells)}, line {first} has {_count(columns)}")
+            lines, cells = lines + 1, 0
+    return _Table(lines - (heading > 0), columns or 0, heading)
+
+
+def _holds_number(piece: _Piece, delimiter: str) -> bool:
+    """Does a cell begin like a number?  (`1_000` or `1;2` in the first line is a mistake to report, not a heading.)"""
+    text = "\n".join(piece.cells(delimiter)) if piece.quoted else piece.text.replace(delimiter, "\n")
+    return _BEGINS_LIKE_NUMBER.search(text) is not None
 
 
 def _ascii(cell: str) -> str:
     return cell.replace("¯", "-").replace("∞", "inf").replace("−", "-")
 
 
-def _rows(file: BinaryIO, delimiter: str) -> Iterator[tuple[int, list[str], bool]]:
-    """Line numbers and cells, all of one count; True for the header line."""
-    columns: int | None = None
-    first = 0
-    for number, text in _lines(file):
-        cells = _cells(text, delimiter, number)
-        heading = columns is None and _is_header(cells)
-        if columns is None:
-            columns, first = len(cells), number
-        if len(cells) != columns:
-            raise damaged(f"line {number} has {_count(len(cells))}, line {first} has {_count(columns)}")
-        yield number, cells, heading
-
-
 def _count(cells: int) -> str:
     return "1 cell" if cells == 1 else f"{cells} cells"
 
 
-def _scan(path: str, delimiter: str) -> tuple[int, int, int]:
-    """Lines (not the header), columns, and how many physical lines stand above the first row."""
-    lines = columns = skip = 0
-    with system_errors(), open(path, "rb") as file:
-        for number, cells, heading in _rows(file, delimiter):
-            columns = len(cells)
-            if heading:
-                continue
-            if not lines:
-                skip = number - 1
-            lines += 1
-    return lines, columns, skip
+# ------------------------------------------------------------------------- reading
 
 
-def header(path: str, delimiter: str, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, delimiter: str, kind: Kind, rank: int) -> tuple[int, ...]:
     """The shape of the table for a declared rank."""
     if kind is Kind.CHAR:
         raise disagrees("is a table of numbers, its declared type is char", "name a txt file for text")
-    lines, columns, _ = _scan(path, delimiter)
-    if not columns:
+    table = _scan(content, delimiter)
+    if not table.columns:
         raise damaged("is empty: it has neither numbers nor a header line")
-    return _as_rank(lines, columns, rank)
+    return _as_rank(table.lines, table.columns, rank)
 
 
 def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
@@ -138,23 +188,55 @@ def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
     raise disagrees(f"is {shape}, its declared type has {rank} axes ({wanted})")
 
 
-def read(path: str, delimiter: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+def read(content: Content, delimiter: str, kind: Kind, shape: tuple[int, ...]) -> Any:
     """The cells as a NumPy array of the kind."""
+    table = _scan(content, delimiter)
+    require_shape(_as_rank(table.lines, table.columns, len(shape)), shape)
+    array = new_array(shape, kind)
+    room, count = array.reshape(-1), 0
+    with system_errors(), content.open() as file:
+        for pieces in _together(_pieces(file, delimiter), table.heading):
+            items = _items(pieces, delimiter, kind, table.columns)
+            if count + len(items) > len(room):
+                raise changed()
+            room[count : count + len(items)] = items
+            count += len(items)
+    require_shape((count,), (len(room),))
+    return array
+
+
+def _together(pieces: Iterator[_Piece], heading: int) -> Iterator[list[_Piece]]:
+    """Whole lines of about `_TOGETHER` bytes, or one part of a long one."""
+    some: list[_Piece] = []
+    size = 0
+    for piece in pieces:
+        if piece.line == heading:
+            continue
+        alone = bool(piece.column) or not piece.ends
+        if some and (alone or size > _TOGETHER):
+            yield some
+            some, size = [], 0
+        some.append(piece)
+        size += len(piece.text)
+        if alone:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
+
+
+def _items(pieces: list[_Piece], delimiter: str, kind: Kind, columns: int) -> Any:
+    """The cells of some lines, or of a part of one, as a vector."""
     import numpy
 
-    lines, columns, skip = _scan(path, delimiter)
-    require_shape(_as_rank(lines, columns, len(shape)), shape)
-    fast = _read_fast(path, delimiter, kind, skip) if lines else None
-    if fast is not None and fast.shape == (lines, columns):
-        return fast.reshape(shape)
+    fast = _read_fast(pieces, delimiter, kind)
+    if fast is not None and (fast.shape[1] == columns or (len(pieces) == len(fast) == 1)):
+        return fast.reshape(-1)
     items: list[Any] = []
-    with system_errors(), open(path, "rb") as file:
-        for number, cells, heading in _rows(file, delimiter):
-            if heading:
-                continue
-            items += [_item(cell, kind, number, column) for column, cell in enumerate(cells, 1)]
-    require_shape((len(items),), (lines * columns,))
-    return to_kind(numpy.array(items, dtype=_WIDE[kind]).reshape(shape), kind)
+    for piece in pieces:
+        cells = enumerate(piece.cells(delimiter), piece.column + 1)
+        items += [_item(cell, kind, piece.line, column) for column, cell in cells]
+    return numpy.array(items, dtype=_WIDE[kind])
 
 
 _WIDE: Final = {
@@ -163,22 +245,21 @@ _WIDE: Final = {
 }  # fmt: skip
 
 
-def _read_fast(path: str, delimiter: str, kind: Kind, skip: int) -> Any:
+def _read_fast(pieces: list[_Piece], delimiter: str, kind: Kind) -> Any:
     """NumPy's reader for i64 and floats, or None where it hesitates.  See Note [Fast and exact]."""
     import numpy
 
     if kind not in (Kind.I64, Kind.F64, Kind.F32):
         return None
-    dtype = "int64" if kind is Kind.I64 else "float64"
+    texts = [piece.text for piece in pieces]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            table = numpy.loadtxt(
-                path, dtype=dtype, comments=None, delimiter=delimiter, skiprows=skip, ndmin=2, encoding="utf-8-sig"
+            return numpy.loadtxt(
+                texts, dtype="int64" if kind is Kind.I64 else "float64", comments=None, delimiter=delimiter, ndmin=2
             )
-    except (ValueError, OverflowError, Warning, OSError):
+    except (ValueError, OverflowError, Warning):
         return None
-    return to_kind(table, kind)
 
 
 def _item(cell: str, kind: Kind, line: int, column: int) -> Any:
@@ -220,34 +301,3 @@ def _complex(text: str) -> complex | None:
 
 def _shown(cell: str) -> str:
     return f"“{cell[:30]}{'…' if len(cell) > 30 else ''}”"
-
-
-# ------------------------------------------------------------------------- writing
-
-
-def render(delimiter: str, kind: Kind, items: Sequence[Any], shape: tuple[int, ...]) -> str:
-    """Rows of numbers that read back to the same values (a vector is one column; without rows, a header names the columns)."""
-    if kind is Kind.CHAR:
-        raise FileTrouble("E708", "is text, which a table of numbers cannot hold", "write it to a txt file")
-    if len(shape) > 2:
-        raise FileTrouble("E708", f"has {len(shape)} axes, a table has two", "write it to an npy file")
-    columns = shape[1] if len(shape) == 2 else 1
-    if not columns:
-        raise FileTrouble("E708", "has no columns, which a table cannot say", "write it to an npy file")
-    out = io.StringIO()
-    if not items:
-        out.write(delimiter.join(f"column{column}" for column in range(columns)) + "\n")
-    for start in range(0, len(items), columns):
-        out.write(delimiter.join(_written(item, kind) for item in items[start : start + columns]) + "\n")
-    return out.getvalue()
-
-
-def _written(item: Any, kind: Kind) -> str:
-    if isinstance(item, complex):
-        part = Kind.F32 if kind is Kind.C64 else Kind.F64
-        imaginary = _written(item.imag, part)
-        return f"{_written(item.real, part)}{'' if imaginary[0] == '-' else '+'}{imaginary}j"
-    if isinstance(item, float):
-        text = repr(shortest_f32(item) if kind is Kind.F32 else item)
-        return text.removesuffix(".0")
-    return str(int(item))

@@ -9,7 +9,7 @@ Neighbours: `npy`, `npz`, `png` (whose headers name a stored type).
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
@@ -52,15 +52,12 @@ def require_accepted(stored: str, kind: Kind) -> None:
     raise disagrees(f"holds {held}, its declared type is {kind.value}", advice)
 
 
-def to_kind(values: Any, kind: Kind) -> Any:
-    """A NumPy array as the kind's own dtype (`U1` for text), native byte order, rows in order."""
-    import numpy
-
-    dtype = "U1" if kind is Kind.CHAR else NUMPY_NAMES[kind]
-    return numpy.ascontiguousarray(values, dtype=dtype).reshape(values.shape)
-
-
 def require_shape(actual: tuple[int, ...], expected: tuple[int, ...]) -> None:
     """The shape bound from the header must still be the file's."""
     if actual != expected:
         raise FileTrouble("E705", f"changed while it was read: its shape was {list(expected)} and is now {list(actual)}")
+
+
+def changed() -> FileTrouble:
+    """The file holds more than its header pass found."""
+    return FileTrouble("E705", "changed while it was read")

@@ -10,14 +10,16 @@ Neighbours: `npz` (members are npy files), `elements` (which dtypes a kind accep
 from __future__ import annotations
 
 import math
-import os
 import re
 import struct
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from ....typechecker.elements import Kind
-from .elements import require_accepted, require_shape, to_kind
+from .blocks import blocks_of
+from .content import Content, length_of
+from .elements import require_accepted, require_shape
+from .filling import Filling
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 MAGIC: Final = b"\x93NUMPY"
@@ -89,12 +91,13 @@ def _read_fields(text: str, start: int) -> Header:
     if len(sizes) > MOST_AXES or not all(_SIZE.fullmatch(size) for size in sizes):
         raise damaged("has a broken shape in its npy header")
     dimensions = tuple(int(size.rstrip("L")) for size in sizes)
-    return Header(name, _stored_type(name), fortran[1] == "True", dimensions, start)
+    return Header(name, stored_type(name), fortran[1] == "True", dimensions, start)
 
 
-def _stored_type(name: str) -> str:
+def stored_type(name: str, format: str = "npy") -> str:
+    """The name in `elements.ACCEPTED` of NumPy's description of a type."""
     if name[:1] not in ("<", ">", "|", "="):
-        raise damaged(f"has a broken element type {name!r} in its npy header")
+        raise damaged(f"has a broken element type {name[:40]!r} in its {format} header")
     if name[1:2] == "O":
         raise disagrees(
             "holds pickled Python objects, which are never loaded because loading them can run code",
@@ -102,15 +105,16 @@ def _stored_type(name: str) -> str:
         )
     stored = _TYPES.get(name[1:])
     if stored is None:
-        raise disagrees(f"holds items of type {name}, which no element type stores")
+        raise disagrees(f"holds items of type {name[:40]}, which no element type stores")
     return stored
 
 
-def header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, kind: Kind, rank: int) -> tuple[int, ...]:
     """The shape, after checking the stored type and that all the data is there."""
-    with system_errors(), open(path, "rb") as file:
+    with system_errors(), content.open() as file:
+        length = length_of(file)
         found = parse_header(file)
-        _check_length(found, os.fstat(file.fileno()).st_size)
+        _check_length(found, length)
     require_accepted(found.stored, kind)
     return found.shape
 
@@ -123,34 +127,35 @@ def _check_length(found: Header, length: int) -> None:
         raise damaged(f"has {length - expected} bytes after its data", "one npy file holds one array; use npz for several")
 
 
-def read(path: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+def read(content: Content, kind: Kind, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
-    import numpy
-
-    with system_errors(), open(path, "rb") as file:
+    with system_errors(), content.open() as file:
+        length = length_of(file)
         found = parse_header(file)
-        _check_length(found, os.fstat(file.fileno()).st_size)
-        require_accepted(found.stored, kind)
-        require_shape(found.shape, shape)
-        flat = numpy.fromfile(file, dtype=found.description, count=math.prod(found.shape))
-    return arrange(flat, found, kind)
+        _check_length(found, length)
+        return fill(file, found, kind, shape)
 
 
-def arrange(flat: Any, found: Header, kind: Kind) -> Any:
-    """Stored items in file order as an array of the header's shape."""
-    if len(flat) != math.prod(found.shape):
-        raise damaged("ended while it was read")
-    if found.stored == "str1":
-        codes = flat.view(f"{'>' if found.description[0] == '>' else '<'}u4")
-        if len(codes) and int(codes.max()) > 0x10FFFF:
-            raise damaged("holds numbers that are no characters")
-    return to_kind(flat.reshape(found.shape, order="F" if found.fortran else "C"), kind)
+def fill(file: BinaryIO, found: Header, kind: Kind, shape: tuple[int, ...]) -> Any:
+    """The data that follow a header, as a NumPy array of the kind."""
+    require_accepted(found.stored, kind)
+    require_shape(found.shape, shape)
+    filling = Filling(shape, kind, found.description, fortran=found.fortran)
+    filling.read(file)
+    return filling.array
+
+
+def require_writable(values: Any) -> None:
+    """E708: more axes than the format's readers take."""
+    if values.ndim > MOST_AXES:
+        raise FileTrouble("E708", f"cannot hold {values.ndim} axes")
 
 
 def write(file: BinaryIO, values: Any, kind: Kind) -> None:
     """Write version 1 (the form `numpy.save` writes); `values` is a NumPy array of the kind."""
     import numpy
 
-    if values.ndim > MOST_AXES:
-        raise FileTrouble("E708", f"cannot hold {values.ndim} axes")
-    numpy.lib.format.write_array(file, numpy.ascontiguousarray(values).reshape(values.shape), allow_pickle=False)
+    described = {"descr": numpy.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": values.shape}
+    numpy.lib.format.write_array_header_1_0(file, described)
+    for block in blocks_of(values, 1 << 17):
+        file.write(numpy.ascontiguousarray(block).view(numpy.uint8).data)

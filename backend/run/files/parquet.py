@@ -4,7 +4,8 @@ A table has the shape [rows, columns]; `table.parquet:name` is one column, and d
 is that column.  Column types widen as stored types of other formats do (`elements`); text, dates, decimals and nested
 columns are E706, and so is a missing value: Rho has no null, and NaN is a number.
 
-The header pass reads the footer only.  Neighbours: `reading`, `elements`.
+The header pass reads the footer only; the data come batch by batch, and must be as many as the footer says.  Neighbours:
+`reading`, `elements`.
 """
 
 from __future__ import annotations
@@ -14,26 +15,35 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from ....typechecker.elements import Kind
-from .elements import require_accepted, require_shape, to_kind
-from .trouble import FileTrouble, damaged, disagrees, first_line, missing_package, system_errors
+from .content import Content
+from .elements import changed, require_accepted, require_shape
+from .filling import new_array
+from .trouble import FileTrouble, damaged, disagrees, first_line, listed, missing_package, system_errors
 
 _STORED: Final = {
     "bool": "bool", "uint8": "uint8", "int8": "int8", "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32",
     "int64": "int64", "uint64": "uint64", "halffloat": "float16", "float": "float32", "double": "float64",
 }  # fmt: skip
+_BATCH: Final = 1 << 18
+"""Items that are decoded at a time."""
+_LARGEST_FOOTER: Final = 16 << 20
+"""Bytes that the list of columns may take, as strings and as containers."""
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[Any]:
+def _opened(content: Content) -> Iterator[Any]:
     try:
         from pyarrow import ArrowException, parquet
     except ImportError:
         raise missing_package("parquet", "pyarrow") from None
-    with system_errors(), open(path, "rb") as stream:
+    with system_errors(), content.open() as stream:
         try:
-            with parquet.ParquetFile(stream) as file:
+            with parquet.ParquetFile(
+                stream, pre_buffer=False, buffer_size=1 << 16,
+                thrift_string_size_limit=_LARGEST_FOOTER, thrift_container_size_limit=1 << 20,
+            ) as file:  # fmt: skip
                 yield file
-        except (ArrowException, OverflowError, OSError) as error:
+        except (ArrowException, OverflowError, UnicodeError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:  # pyarrow's own have none
                 raise
             raise damaged(f"is no sound parquet file: {first_line(error)}") from None
@@ -42,9 +52,8 @@ def _opened(path: str) -> Iterator[Any]:
 def _columns(file: Any, name: str, kind: Kind) -> list[str]:
     """The columns that are asked for, each of a type that the kind accepts."""
     schema = file.schema_arrow
-    listed = ", ".join(schema.names) or "none"
     if name and name not in schema.names:
-        raise FileTrouble("E704", f"has no column named {name}", f"its columns: {listed}")
+        raise FileTrouble("E704", f"has no column named {name}", f"its columns: {listed(schema.names)}")
     wanted = [name] if name else list(schema.names)
     if len(set(schema.names)) != len(schema.names):
         raise disagrees("has two columns of one name")
@@ -58,27 +67,42 @@ def _columns(file: Any, name: str, kind: Kind) -> list[str]:
 
 def _shape(file: Any, columns: list[str], name: str, rank: int) -> tuple[int, ...]:
     rows = file.metadata.num_rows
+    if rows < 0:
+        raise damaged(f"is no sound parquet file: it says that it has {rows} rows")
     return (rows,) if name or (rank == 1 and len(columns) == 1) else (rows, len(columns))
 
 
-def header(path: str, name: str, kind: Kind, rank: int) -> tuple[int, ...]:
+def header(content: Content, name: str, kind: Kind, rank: int) -> tuple[int, ...]:
     """The shape, after checking the columns' types."""
-    with _opened(path) as file:
+    with _opened(content) as file:
         return _shape(file, _columns(file, name, kind), name, rank)
 
 
-def read(path: str, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind."""
-    import numpy
-
-    with _opened(path) as file:
+    with _opened(content) as file:
         columns = _columns(file, name, kind)
         require_shape(_shape(file, columns, name, len(shape)), shape)
-        table = file.read(columns=columns)
-        for column in columns:
-            if table.column(column).null_count:
-                raise disagrees(f"has {table.column(column).null_count} missing values in column `{column}`")
-        parts = [to_kind(table.column(column).to_numpy(), kind) for column in columns]
-    if len(shape) == 1:
-        return parts[0]
-    return numpy.ascontiguousarray(numpy.stack(parts, axis=1)) if parts else to_kind(numpy.empty(shape), kind)
+        array = new_array(shape, kind)
+        table = array.reshape(shape[0], len(columns))
+        for place, column in enumerate(columns):
+            found = _read_column(file, column, table[:, place])
+            if found != shape[0]:
+                raise damaged(f"is no sound parquet file: it says {shape[0]} rows, and column `{column}` has {found}")
+        return array
+
+
+def _read_column(file: Any, column: str, room: Any) -> int:
+    """How many items there are; they are put where they belong."""
+    count = missing = 0
+    for batch in file.iter_batches(batch_size=_BATCH, columns=[column], use_threads=False):
+        items = batch.column(0)
+        missing += items.null_count
+        if count + len(items) > len(room):
+            raise changed()
+        if not items.null_count:
+            room[count : count + len(items)] = items.to_numpy(zero_copy_only=False)
+        count += len(items)
+    if missing:
+        raise disagrees(f"has {missing} missing values in column `{column}`")
+    return count

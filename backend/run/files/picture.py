@@ -5,21 +5,50 @@ integers within 0..255 and within 0..65535 become 8- and 16-bit pixels as they a
 255 and rounded; anything else is scaled linearly, its least finite value to 0 and its greatest to 255.  NaN is as the
 least value, infinities as the nearest finite one.
 
-Neighbours: `png` (the format), `files`.
+Values are looked at, and made into pixels, some rows at a time.  Neighbours: `png` (the format), `files`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
 
 from ....typechecker.elements import Kind
 from .trouble import FileTrouble
 
+_BLOCK: Final = 1 << 17
+"""Items that are looked at together."""
 
-def pixels(values: Any, kind: Kind) -> Any:
-    """`u1` or `u2` samples of a NumPy array of the kind."""
-    import numpy
 
+@dataclass(frozen=True, slots=True)
+class Pixels:
+    """The samples of `values`: of `depth` bits; scaled from `low` to `high` if those are given."""
+
+    values: Any
+    kind: Kind
+    depth: int = 8
+    low: float | None = None
+    high: float = 0.0
+
+    def band(self, first: int, last: int) -> Any:
+        """Samples of some rows."""
+        import numpy
+
+        values = self.values[first:last]
+        if self.kind is Kind.BOOL:
+            return values.astype("u1") * numpy.uint8(255)
+        if self.low is None:
+            return values.astype("u1" if self.depth == 8 else "u2", copy=False)
+        half = self.high / 2 - self.low / 2  # halves, because the whole distance may overflow
+        if not half:
+            return numpy.zeros(values.shape, dtype="u1")
+        known = numpy.clip(numpy.nan_to_num(values.astype("f8"), nan=self.low), self.low, self.high)
+        return numpy.rint((known / 2 - self.low / 2) / half * 255).astype("u1")
+
+
+def pixels(values: Any, kind: Kind) -> Pixels:
+    """How a NumPy array of the kind becomes samples.  FileTrouble E708: it is no picture."""
     if kind is Kind.CHAR or kind.is_complex:
         raise FileTrouble("E708", f"holds {kind.value}, a picture needs real numbers")
     if values.ndim not in (2, 3) or (values.ndim == 3 and not 1 <= values.shape[2] <= 4):
@@ -27,18 +56,30 @@ def pixels(values: Any, kind: Kind) -> Any:
         raise FileTrouble("E708", f"has shape {list(values.shape)}, which is no picture", advice)
     if 0 in values.shape:
         raise FileTrouble("E708", f"has shape {list(values.shape)}, a picture needs at least one pixel")
-    if kind is Kind.BOOL:
-        return values.astype("u1") * numpy.uint8(255)
-    if kind is Kind.U8:
-        return values
-    finite = values[numpy.isfinite(values)]
-    low, high = (finite.min(), finite.max()) if finite.size else (0, 0)
+    if kind in (Kind.BOOL, Kind.U8):
+        return Pixels(values, kind)
+    low, high = _range(values)
     if kind.is_integer and low >= 0 and high <= 65535:
-        return values.astype("u1" if high <= 255 else "u2")
+        return Pixels(values, kind, 8 if high <= 255 else 16)
     if not kind.is_integer and low >= 0 and high <= 1:
         low, high = 0, 1
-    known = numpy.clip(numpy.nan_to_num(values.astype("f8"), nan=float(low)), float(low), float(high))
-    half = float(high) / 2 - float(low) / 2  # halves, because the whole distance may overflow
-    if not half:
-        return numpy.zeros(values.shape, dtype="u1")
-    return numpy.rint((known / 2 - float(low) / 2) / half * 255).astype("u1")
+    return Pixels(values, kind, 8, float(low), float(high))
+
+
+def _range(values: Any) -> tuple[Any, Any]:
+    """The least and the greatest finite value; 0 and 0 if there is none."""
+    import numpy
+
+    low = high = None
+    for rows in _blocks(values):
+        finite = rows[numpy.isfinite(rows)]
+        if finite.size:
+            least, greatest = finite.min(), finite.max()
+            low, high = least if low is None else min(low, least), greatest if high is None else max(high, greatest)
+    return (0, 0) if low is None else (low, high)
+
+
+def _blocks(values: Any) -> Iterator[Any]:
+    rows = max(1, _BLOCK // max(1, values[0].size))
+    for first in range(0, len(values), rows):
+        yield values[first : first + rows]

@@ -12,8 +12,10 @@ Neighbours: one codec a format: `npy npz delimited png plain parquet zarr_store`
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
@@ -27,10 +29,12 @@ from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..failures import shown as number_in_text
 from . import delimited, npy, npz, parquet, plain, png, zarr_store
-from .trouble import FileTrouble, disagrees, system_errors
+from .content import Content
+from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
 _WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr)):(.*)", re.DOTALL)
+_WIDEST: Final = 16  # bytes of an item
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 
 
@@ -40,36 +44,44 @@ def split_member(path: str) -> tuple[str, str]:
     return (path, "") if found is None else (found[1], found[2])
 
 
-def read_shape(path: str, kind: Kind, rank: int, span: Span, *, shown: str | None = None) -> tuple[int, ...]:
+def read_shape(
+    path: str, kind: Kind, rank: int, span: Span, *, shown: str | None = None, held: bytes | None = None
+) -> tuple[int, ...]:
     """The shape that the file gives an input declared with `kind` and `rank`.
 
-    `shown` is how messages name the file (as the program wrote it) when `path` was resolved."""
-    with located(shown or path, span):
-        shape = _header(path, kind, rank)
+    `shown` is how messages name the file (as the program wrote it) when `path` was resolved; `held` its bytes where they could
+    be read only once."""
+    with located(shown or path, span), system_errors():
+        shape = _header(path, held, kind, rank)
         if len(shape) != rank:
             raise disagrees(f"has shape [{' '.join(map(str, shape))}], its declared type has {_axes(rank)}")
+        if math.prod(max(1, size) for size in shape) * _WIDEST > sys.maxsize:
+            raise damaged(f"has shape [{' '.join(map(str, shape))}], which no array can have")
         return shape
 
 
-def read_values(path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, shown: str | None = None) -> Any:
+def read_values(
+    path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, shown: str | None = None, held: bytes | None = None
+) -> Any:
     """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
     with located(shown or path, span), system_errors():
         file, member = split_member(path)
-        match _suffix(file):
+        content, suffix = _content(file, held)
+        match suffix:
             case ".npy":
-                return npy.read(file, kind, shape)
+                return npy.read(content, kind, shape)
             case ".npz":
-                return npz.read(file, member, kind, shape)
+                return npz.read(content, member, kind, shape)
             case ".parquet":
-                return parquet.read(file, member, kind, shape)
+                return parquet.read(content, member, kind, shape)
             case ".zarr":
-                return zarr_store.read(file, member, kind, shape)
+                return zarr_store.read(content, member, kind, shape)
             case ".png":
-                return png.read(file, kind, shape)
+                return png.read(content, kind, shape)
             case ".txt":
-                return plain.read(file, kind, shape)
-            case suffix:
-                return delimited.read(file, _DELIMITERS[suffix], kind, shape)
+                return plain.read(content, kind, shape)
+            case _:
+                return delimited.read(content, _DELIMITERS[suffix], kind, shape)
 
 
 def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable, int], path: str, span: Span) -> None:
@@ -112,39 +124,32 @@ def check_permutation(values: Any, path: str, span: Span) -> None:
             raise disagrees(f"is declared a permutation, but does not hold {missing} (each of 0 to {values.size - 1} once)")
 
 
-def _header(path: str, kind: Kind, rank: int) -> tuple[int, ...]:
+def _header(path: str, held: bytes | None, kind: Kind, rank: int) -> tuple[int, ...]:
     file, member = split_member(path)
-    match _suffix(file):
+    content, suffix = _content(file, held)
+    match suffix:
         case ".npy":
-            return npy.header(file, kind, rank)
+            return npy.header(content, kind, rank)
         case ".npz":
-            return npz.header(file, member, kind, rank)
+            return npz.header(content, member, kind, rank)
         case ".parquet":
-            return parquet.header(file, member, kind, rank)
+            return parquet.header(content, member, kind, rank)
         case ".zarr":
-            return zarr_store.header(file, member, kind)
+            return zarr_store.header(content, member, kind)
         case ".png":
-            return png.header(file, kind, rank)
+            return png.header(content, kind, rank)
         case ".txt":
-            return plain.header(file, kind, rank)
-        case suffix:
-            return delimited.header(file, _DELIMITERS[suffix], kind, rank)
+            return plain.header(content, kind, rank)
+        case _:
+            return delimited.header(content, _DELIMITERS[suffix], kind, rank)
 
 
-def _suffix(file: str) -> str:
-    """The format, after checking that it is known and that the file is a regular one."""
+def _content(file: str, held: bytes | None) -> tuple[Content, str]:
+    """The file and its format, which is known."""
     suffix = os.path.splitext(file)[1].lower()
     if suffix not in READABLE:
         raise FileTrouble("E704", f"has the suffix {suffix!r}, which is no known format" if suffix else "has no suffix", _known())
-    with system_errors():
-        os.stat(file)
-        if suffix == ".zarr" and os.path.isdir(file):
-            return suffix
-        if os.path.isdir(file):
-            raise IsADirectoryError
-        if not os.path.isfile(file):
-            raise FileTrouble("E704", "is no regular file")
-    return suffix
+    return Content(file, held), suffix
 
 
 def _known() -> str:

@@ -6,8 +6,14 @@ Codecs know the format, not the program: they raise `FileTrouble`, and `files` a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Final
+
+from ....lang.opening import NotRegular
+
+_MOST_NAMES: Final = 20
+_LONGEST_NAME: Final = 80
 
 
 class FileTrouble(Exception):
@@ -40,6 +46,14 @@ def first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
+def listed(names: Iterable[str]) -> str:
+    """Some of the names that a file has, on one line."""
+    every = sorted(names)
+    shown = ["".join(c if c.isprintable() else "?" for c in name[:_LONGEST_NAME]) for name in every[:_MOST_NAMES]]
+    more = [f"and {len(every) - _MOST_NAMES} more"] if len(every) > _MOST_NAMES else []
+    return ", ".join(shown + more) or "none"
+
+
 @contextmanager
 def system_errors() -> Iterator[None]:
     """Errors of the operating system while reading become E704."""
@@ -51,6 +65,8 @@ def system_errors() -> Iterator[None]:
         raise FileTrouble("E704", "is a folder, not a file") from None
     except PermissionError:
         raise FileTrouble("E704", "may not be read: permission denied") from None
+    except NotRegular:
+        raise FileTrouble("E704", "is no regular file") from None
     except NotADirectoryError:
         raise FileTrouble("E704", "does not exist: a folder on its path is a file") from None
     except ValueError as error:  # a NUL in the path

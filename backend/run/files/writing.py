@@ -13,8 +13,6 @@ Neighbours: `lang.replacing`; `reading` (the same formats inwards); `run.values`
 
 from __future__ import annotations
 
-import json
-import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,8 +22,9 @@ from typing import Any, BinaryIO, Final
 from ....lang.replacing import Replacement
 from ....lang.source import Span
 from ....typechecker.elements import Kind
-from ..values import Array, from_numpy, nested, to_numpy
-from . import delimited, npy, picture, plain, png
+from ..values import Array, to_numpy
+from . import delimited_writing, json_writing, npy, picture, plain_writing, png
+from .blocks import require_utf8
 from .reading import located
 from .trouble import FileTrouble
 
@@ -91,46 +90,30 @@ def _suffix(path: str) -> str:
 
 
 def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
-    """What fills the file; everything that can be refused is refused here, before a file exists."""
-    match _suffix(path):
+    """What fills the file, block by block; everything that can be refused is refused here, before a file exists."""
+    suffix = _suffix(path)
+    array = to_numpy(values) if isinstance(values, Array) else values
+    if kind is Kind.CHAR and suffix in (".txt", ".json"):
+        require_utf8(array)
+    match suffix:
         case ".npy":
-            array = to_numpy(values) if isinstance(values, Array) else values
+            npy.require_writable(array)
             return lambda file: npy.write(file, array, kind)
         case ".png":
-            pixels = picture.pixels(to_numpy(values) if isinstance(values, Array) else values, kind)
-            return lambda file: png.write(file, pixels)
-        case suffix:
-            text = _text(suffix, values if isinstance(values, Array) else from_numpy(values))
-    try:
-        raw = text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise FileTrouble("E708", f"cannot be written: {text[error.start]!r} is no character of UTF-8") from None
-    return lambda file: _write_all(file, raw)
+            pixels = picture.pixels(array, kind)
+            return lambda file: png.write(file, array.shape, pixels.depth, pixels.band)
+        case ".txt":
+            return lambda file: _write_texts(file, plain_writing.texts(kind, array))
+        case ".json":
+            return lambda file: _write_texts(file, json_writing.texts(kind, array))
+        case _:
+            delimited_writing.require_table(kind, array.shape)
+            return lambda file: _write_texts(file, delimited_writing.texts("," if suffix == ".csv" else "\t", kind, array))
 
 
-def _write_all(file: BinaryIO, raw: bytes) -> None:
-    file.write(raw)
-
-
-def _text(suffix: str, values: Array) -> str:
-    items = list(values.data)
-    if suffix == ".txt":
-        return plain.render(values.kind, items, values.shape)
-    if suffix == ".json":
-        content = {"elem": values.kind.value, "shape": list(values.shape), "data": _plain_data(nested(values))}
-        return json.dumps(content, ensure_ascii=False, allow_nan=False) + "\n"
-    return delimited.render("," if suffix == ".csv" else "\t", values.kind, items, values.shape)
-
-
-def _plain_data(data: Any) -> Any:
-    """Nested lists with complex numbers and non-finite floats in the forms that JSON has."""
-    if isinstance(data, list):
-        return [_plain_data(item) for item in data]
-    if isinstance(data, complex):
-        return [_plain_data(data.real), _plain_data(data.imag)]
-    if isinstance(data, float) and not math.isfinite(data):
-        return "nan" if math.isnan(data) else "inf" if data > 0 else "-inf"
-    return data
+def _write_texts(file: BinaryIO, texts: Iterator[str]) -> None:
+    for text in texts:
+        file.write(text.encode("utf-8"))
 
 
 # -------------------------------------------------------------------------- whole or not at all

@@ -5,11 +5,10 @@ A file is a device profile (TOML), or JSON with the `devices` and `links` of an 
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from ....lang.opening import Pipes, read_text
 from ..profiles.profile import to_devices
 from ..profiles.shipped import load_profile
-from .fields import Faults, load_json
+from .fields import MOST_CHARACTERS, Faults, load_json
 from .topology import MOST_DEVICES, Devices, Topology, decode_devices_file
 
 
@@ -24,7 +23,7 @@ def devices_of(said: str) -> Devices:
     if said.endswith(".json"):
         faults = Faults(said)
         try:
-            text = Path(said).read_text(encoding="utf-8")
+            text = read_text(said, MOST_CHARACTERS, Pipes.READ)
         except (OSError, ValueError) as error:
             faults.add("", f"cannot be read: {getattr(error, 'strerror', None) or 'it is not UTF-8 text'}")
             faults.stop()

@@ -11,12 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ....lang.json_text import TooManyValues, require_few
 from ....lang.primitives import nearest
 
 LARGEST: Final = (1 << 53) - 1
 """Of every number in a file: what JSON readers of other languages keep exactly."""
 MOST_FAULTS: Final = 20
 MOST_CHARACTERS: Final = 64 << 20
+MOST_VALUES: Final = 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +182,14 @@ def load_json(text: str, faults: Faults) -> object:
 
     value: object = None
     try:
+        require_few(text, MOST_VALUES)
         value = json.loads(text, object_pairs_hook=without_repeats, parse_constant=constant)
     except json.JSONDecodeError as error:
         faults.add(f"line {error.lineno}, column {error.colno}", f"not JSON: {error.msg}")
     except RecursionError:
         faults.add("", "the lists and objects are nested too deeply")
+    except TooManyValues as error:
+        faults.add("", f"it holds {error}")
     except ValueError:
         faults.add("", "a number has too many digits")
     faults.stop()

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Final
 
 from ....lang.diagnostics import Refused
+from ....lang.opening import read_text
 from .profile import Backend, Calibration, DeviceProfile, Profile
-from .reading import read_profile
+from .reading import LARGEST_PROFILE, read_profile
 from .shipped import load_profile
 from .tables import Table
 from .writing import canonical
@@ -56,7 +57,7 @@ def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None
     bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
     kept = cache_file(bare, folder)
     try:
-        text = kept.read_text(encoding="utf-8")
+        text = read_text(kept, LARGEST_PROFILE)
         found = read_profile(str(kept), text)
     except (OSError, ValueError, Refused):
         return with_default_tables(bare)

@@ -30,6 +30,8 @@ from .tables import Table
 
 RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
 MOST_DEVICES: Final = 10_000_000
+LARGEST_PROFILE: Final = 4 << 20
+"""Bytes."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _INSTANCE: Final = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)\[([0-9]{1,9})\]")
 _AT_LINE: Final = re.compile(r"\(at (?:line (\d+), column (\d+)|end of document)\)")

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from ....lang.diagnostics import Diagnostic, Refused
+from ....lang.opening import NotRegular, Pipes, TooLarge, read_text
 from ....lang.primitives import nearest
 from ....lang.source import Span
 from .profile import Profile
-from .reading import read_profile
+from .reading import LARGEST_PROFILE, read_profile
 
 FOLDER: Final = Path(__file__).parent / "shipped"
 
@@ -31,10 +32,12 @@ def profile_text(name: str) -> tuple[str, str]:
     names = shipped_names()
     path = FOLDER / f"{name}.toml" if name in names else Path(name)
     try:
-        return (f"<profile {name}>" if name in names else name), path.read_text(encoding="utf-8-sig")
+        return (f"<profile {name}>" if name in names else name), read_text(path, LARGEST_PROFILE, Pipes.READ)
     except (OSError, ValueError) as error:
         guess = nearest(name, names)
         meant = f"; did you mean `{guess}`?" if guess else ""
         reason = "is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else "cannot be read as a file"
+        if isinstance(error, NotRegular | TooLarge):
+            reason = f"cannot be read: {error.strerror}"
         what = f"`{name}` is no shipped profile and {reason}{meant}"
         raise Refused([Diagnostic("E704", what, Span(name, 0, 0), notes=(f"shipped: {', '.join(names)}",))]) from None

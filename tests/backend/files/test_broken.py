@@ -138,7 +138,7 @@ def test_permission_denied_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     def refuse(*args: object, **more: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("builtins.open", refuse)
+    monkeypatch.setattr("os.open", refuse)
     with pytest.raises(RunFailed, match="permission denied"):
         load(path, F64, 1)
 

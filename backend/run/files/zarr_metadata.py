@@ -1,0 +1,302 @@
+"""What the metadata of a zarr array say, versions 2 and 3, checked before anything is decoded.
+
+Sources: the specifications of Zarr version 2 and version 3 (core, and `sharding_indexed`).  Metadata are JSON of at most a
+megabyte; a codec that is not in the lists here and in `zarr_codecs` is refused, and so is whatever changes what a chunk means
+(storage transformers, fields that must be understood).
+
+Neighbours: `zarr_store`, `zarr_codecs`, `zarr_shards`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ....lang import json_text
+from .npy import MOST_AXES, stored_type
+from .trouble import damaged, disagrees
+from .zarr_codecs import ALLOWED, Codec
+
+MOST_BYTES: Final = 1 << 20
+LARGEST_CHUNK: Final = 1 << 30
+_LARGEST_SIZE: Final = (1 << 62) - 1
+_MOST_CODECS: Final = 16
+_MOST_DEPTH: Final = 3
+_MOST_INNER: Final = 1 << 18
+"""Chunks in one shard."""
+_NAMES: Final = {
+    "bool": "b1", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8", "uint8": "u1", "uint16": "u2", "uint32": "u4",
+    "uint64": "u8", "float16": "f2", "float32": "f4", "float64": "f8", "complex64": "c8", "complex128": "c16",
+}  # fmt: skip
+_UNDERSTOOD: Final = frozenset((
+    "zarr_format", "node_type", "shape", "data_type", "chunk_grid", "chunk_key_encoding", "fill_value", "codecs", "attributes",
+    "storage_transformers", "dimension_names",
+))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """Chunks inside a chunk: the shape of the inner ones, how they are encoded, and where and how their index is."""
+
+    shape: tuple[int, ...]
+    inner: Pipeline
+    at_end: bool
+    checked: bool
+    """Has the index a checksum?"""
+    order: str
+    """Of its bytes: `<` or `>`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """How a chunk became bytes: axes permuted (`order`; None: as they are), items laid out or shards, codecs."""
+
+    order: tuple[int, ...] | None
+    dtype: Any
+    shards: Shards | None
+    codecs: tuple[Codec, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ZarrArray:
+    """`stored` is the name in `elements.ACCEPTED`; `prefix` and `separator` make the names of chunks, and `fill` is the item
+    of chunks that are not there."""
+
+    shape: tuple[int, ...]
+    chunks: tuple[int, ...]
+    stored: str
+    pipeline: Pipeline
+    fill: Any
+    prefix: str
+    separator: str
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Chunks along each axis."""
+        return tuple(-(-size // chunk) for size, chunk in zip(self.shape, self.chunks, strict=True))
+
+    @property
+    def chunk_bytes(self) -> int:
+        """Of the chunks that are decoded one at a time."""
+        shape, pipeline = self.chunks, self.pipeline
+        while pipeline.shards is not None:
+            shape, pipeline = pipeline.shards.shape, pipeline.shards.inner
+        return math.prod(shape) * int(pipeline.dtype.itemsize)
+
+
+def parse(raw: bytes) -> Mapping[str, Any]:
+    """The object of a metadata file.  E705."""
+    try:
+        found = json_text.decode(raw.decode("utf-8"), 1 << 17)
+    except (ValueError, RecursionError) as error:
+        raise damaged(f"is no zarr array or group: its metadata are no JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise damaged("is no zarr array or group: its metadata are no object")
+    return found
+
+
+def version_2(found: Mapping[str, Any]) -> ZarrArray:
+    """An array by its `.zarray`."""
+    if found.get("zarr_format") != 2:
+        raise damaged(f"has metadata of format {_shown(found.get('zarr_format'))}, not 2")
+    shape, chunks = _sizes(found, "shape"), _sizes(found, "chunks")
+    name = found.get("dtype")
+    if not isinstance(name, str):
+        raise disagrees("holds records with fields, not numbers of one type")
+    stored, dtype = stored_type(name, "zarr"), _dtype(name)
+    if found.get("order") not in ("C", "F"):
+        raise damaged("has no order of items")
+    order = tuple(reversed(range(len(shape)))) if found["order"] == "F" and len(shape) > 1 else None
+    filters, compressor = found.get("filters") or [], found.get("compressor")
+    if not isinstance(filters, list) or len(filters) > _MOST_CODECS:
+        raise damaged("has no list of filters")
+    named = [*filters, *([] if compressor is None else [compressor])]
+    codecs = tuple(_codec(_text(_object(one, "codec"), "id"), _object(one, "codec"), dtype) for one in named)
+    separator = found.get("dimension_separator", ".")
+    return _sound(ZarrArray(shape, chunks, stored, Pipeline(order, dtype, None, codecs),
+                            _fill(found.get("fill_value"), dtype), "", _separator(separator)))  # fmt: skip
+
+
+def version_3(found: Mapping[str, Any]) -> ZarrArray:
+    """An array by its `zarr.json`."""
+    for key, value in found.items():
+        if key not in _UNDERSTOOD and not (isinstance(value, dict) and value.get("must_understand") is False):
+            raise damaged(f"has metadata that are not understood: {_shown(key)}")
+    if found.get("zarr_format") != 3 or found.get("storage_transformers"):
+        raise damaged("has metadata of another format than 3, or storage transformers, which are not read")
+    shape = _sizes(found, "shape")
+    grid, keys = _object(found.get("chunk_grid"), "chunk grid"), _object(found.get("chunk_key_encoding"), "names of chunks")
+    if grid.get("name") != "regular" or keys.get("name") not in ("default", "v2"):
+        raise damaged("has a grid of chunks, or names of them, that are not read")
+    chunks = _sizes(_object(grid.get("configuration"), "chunk grid"), "chunk_shape")
+    code = _data_type(found.get("data_type"))
+    settings = _object(keys.get("configuration") or {}, "names of chunks")
+    default = keys["name"] == "default"
+    separator = _separator(settings.get("separator", "/" if default else "."))
+    pipeline = _pipeline(found.get("codecs"), chunks, code, _MOST_DEPTH)
+    fill = _fill(found.get("fill_value"), _dtype("<" + code))
+    return _sound(ZarrArray(shape, chunks, stored_type("<" + code, "zarr"), pipeline, fill, "c" if default else "", separator))
+
+
+def _sound(array: ZarrArray) -> ZarrArray:
+    if len(array.chunks) != len(array.shape) or 0 in array.chunks:
+        raise damaged("has chunks of another number of axes than the array, or without items")
+    if array.chunk_bytes > LARGEST_CHUNK:
+        raise damaged(f"has chunks of {array.chunk_bytes} bytes; at most {LARGEST_CHUNK} are read")
+    return array
+
+
+def _pipeline(listed: Any, shape: tuple[int, ...], code: str, depth: int) -> Pipeline:
+    if not isinstance(listed, list) or not 0 < len(listed) <= _MOST_CODECS or not depth:
+        raise damaged("has no list of codecs, or one that is too long or too deep")
+    order = tuple(range(len(shape)))
+    dtype, shards, codecs = None, None, []
+    for one in listed:
+        codec = {"name": one} if isinstance(one, str) else _object(one, "codec")
+        name, settings = _text(codec, "name"), _object(codec.get("configuration") or {}, "codec")
+        if dtype is None and name == "transpose":
+            order = tuple(order[axis] for axis in _order(settings.get("order"), len(shape)))
+        elif dtype is None and name == "bytes":
+            endian = settings.get("endian", "little")
+            if endian not in ("little", "big"):
+                raise damaged(f"has items in an order of bytes that is none: {_shown(endian)}")
+            dtype = _dtype(("<" if endian == "little" else ">") + code)
+        elif dtype is None and name == "sharding_indexed":
+            dtype = _dtype("<" + code)
+            shards = _shards(settings, tuple(shape[axis] for axis in order), code, depth)
+        elif dtype is None:
+            raise _refused(name)
+        else:
+            codecs.append(_codec(name.removeprefix("numcodecs."), settings, dtype))
+    if dtype is None:
+        raise damaged("does not say how its items are laid out")
+    if shards is not None and codecs:
+        raise damaged("encodes whole shards, which is not read")
+    return Pipeline(None if order == tuple(range(len(shape))) else order, dtype, shards, tuple(codecs))
+
+
+def _shards(settings: Mapping[str, Any], shape: tuple[int, ...], code: str, depth: int) -> Shards:
+    inner = _sizes(settings, "chunk_shape")
+    if len(inner) != len(shape) or 0 in inner or any(size % part for size, part in zip(shape, inner, strict=True)):
+        raise damaged("has shards that their chunks do not fill")
+    if math.prod(size // part for size, part in zip(shape, inner, strict=True)) > _MOST_INNER:
+        raise damaged(f"has more than {_MOST_INNER} chunks in a shard")
+    index = settings.get("index_codecs")
+    plain = _pipeline(index, (1,), "u8", 1)
+    if plain.order or plain.shards or any(codec.name != "crc32c" for codec in plain.codecs) or len(plain.codecs) > 1:
+        raise damaged("has an index of shards that is compressed, which is not read")
+    location = settings.get("index_location", "end")
+    if location not in ("start", "end"):
+        raise damaged("has an index of shards at no place that is known")
+    return Shards(inner, _pipeline(settings.get("codecs"), inner, code, depth - 1), location == "end", bool(plain.codecs),
+                  ">" if plain.dtype.byteorder == ">" else "<")  # fmt: skip
+
+
+def _codec(name: str, settings: Mapping[str, Any], dtype: Any) -> Codec:
+    if name not in ALLOWED:
+        raise _refused(name)
+    if name == "delta":
+        result = _numeric(settings.get("dtype"))
+        return Codec(name, {"dtype": result, "astype": _numeric(settings.get("astype", settings.get("dtype")))})
+    return Codec(name, settings)
+
+
+def _refused(name: str) -> Exception:
+    known = ", ".join(sorted((*ALLOWED, "bytes", "sharding_indexed", "transpose")))
+    return damaged(f"names the codec {_shown(name)}, which is not read", f"codecs that are read: {known}")
+
+
+def _numeric(name: Any) -> Any:
+    if not isinstance(name, str) or stored_type(name, "zarr") in ("str1", "bool"):
+        raise damaged("has differences of a type that is none of numbers")
+    return _dtype(name)
+
+
+def _dtype(name: str) -> Any:
+    import numpy
+
+    return numpy.dtype(name)
+
+
+def _data_type(found: Any) -> str:
+    if isinstance(found, str) and found in _NAMES:
+        return _NAMES[found]
+    if found == {"name": "fixed_length_utf32", "configuration": {"length_bytes": 4}}:
+        return "U1"
+    raise disagrees(f"holds items of type {_shown(found)}, which no element type stores")
+
+
+def _sizes(found: Mapping[str, Any], key: str) -> tuple[int, ...]:
+    sizes = found.get(key)
+    if not isinstance(sizes, list) or len(sizes) > MOST_AXES:
+        raise damaged(f"has no {key} in its metadata")
+    if not all(isinstance(size, int) and not isinstance(size, bool) and 0 <= size <= _LARGEST_SIZE for size in sizes):
+        raise damaged(f"has a broken {key} in its metadata")
+    return tuple(sizes)
+
+
+def _order(found: Any, rank: int) -> tuple[int, ...]:
+    if found in ("C", "F"):
+        return tuple(range(rank)) if found == "C" else tuple(reversed(range(rank)))
+    if not isinstance(found, list) or not all(isinstance(axis, int) for axis in found) or sorted(found) != list(range(rank)):
+        raise damaged("has an order of axes that is none")
+    return tuple(found)
+
+
+def _separator(found: Any) -> str:
+    if found not in (".", "/"):
+        raise damaged(f"has names of chunks that are not read: {_shown(found)}")
+    return str(found)
+
+
+def _object(found: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(found, dict):
+        raise damaged(f"has a broken {what} in its metadata")
+    return found
+
+
+def _text(found: Mapping[str, Any], key: str) -> str:
+    value = found.get(key)
+    if not isinstance(value, str):
+        raise damaged("has a codec without a name")
+    return value
+
+
+def _shown(found: Any) -> str:
+    return "`" + "".join(c if c.isprintable() else "?" for c in str(found)[:60]) + "`"
+
+
+_WORDS: Final[Mapping[Any, float]] = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def _fill(found: Any, dtype: Any) -> Any:
+    """The item of chunks that are not there, of the stored dtype."""
+    import numpy
+
+    try:
+        if dtype.kind == "U":
+            text = str(found or "")
+            if len(text) > 1:
+                raise ValueError
+            return numpy.array(text, "U1")[()]
+        if found is None:
+            return dtype.type(0)
+        if isinstance(found, str) and found.startswith("0x"):
+            raw = bytes.fromhex(found[2:])
+            return numpy.frombuffer(raw, dtype.newbyteorder(">"), 1)[0].astype(dtype.newbyteorder("="))
+        if isinstance(found, list) and dtype.kind == "c" and len(found) == 2:
+            return dtype.type(complex(*(_WORDS[part] if part in _WORDS else float(part) for part in found)))
+        number = _WORDS[found] if isinstance(found, str) else found
+        if isinstance(number, list | dict):
+            raise ValueError
+        if dtype.kind == "b" and number not in (0, 1):
+            raise ValueError
+        if dtype.kind in "iu":
+            if number != int(number) or not numpy.iinfo(dtype).min <= number <= numpy.iinfo(dtype).max:
+                raise ValueError
+            number = int(number)
+        return dtype.type(number)
+    except (ValueError, TypeError, KeyError, OverflowError):
+        raise damaged(f"has an item for chunks that are not there, {_shown(found)}, that is none of its type") from None
