@@ -12,7 +12,7 @@ from ..lang.parser import parse_program
 from ..lang.render import render_text
 from ..lang.source import Source
 from .arguments import UsageError
-from .examples import Case, Claim, EqualCase, ExpressionCase, ProgramCase, Step, without_last_statement
+from .examples import Case, Claim, EqualCase, ExpressionCase, ProgramCase, Step, claimed_lines, without_last_statement
 from .exits import Exit
 from .outcome import nothing
 from .permissions import Permissions
@@ -136,9 +136,8 @@ class _Runner:
         for step in case.steps:
             if step.claim is not Claim.PRINTS:
                 continue
-            expected = [line.rstrip() for line in step.expected]
-            found = actual[at : at + len(expected)]
-            at += len(expected)
+            expected, found = _paired([line.rstrip() for line in step.expected], actual[at:])
+            at += len(found)
             if found != expected:
                 return [*failures, *self.failure(step.line, _difference(expected, found))]
         if at < len(actual) and case.steps[-1].claim is not None:
@@ -181,6 +180,19 @@ class _Runner:
         actual = [line.rstrip() for shown in report.outcome.printed for line in shown.text().split("\n")]
         expected = [line.rstrip() for line in case.expected]
         return [] if actual == expected else self.failure(case.line, _difference(expected, actual))
+
+
+def _paired(claims: Sequence[str], actual: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The lines that claims expect beside those that are printed; lines of which only the number is claimed are themselves."""
+    expected: list[str] = []
+    for claim in claims:
+        count = claimed_lines(claim)
+        if count is None:
+            expected.append(claim)
+        else:
+            told = list(actual[len(expected) : len(expected) + count])
+            expected += told if len(told) == count else [claim]
+    return expected, list(actual[: len(expected)])
 
 
 def definitions(text: str) -> str:

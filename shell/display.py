@@ -57,6 +57,14 @@ def display(
     return _show(source, [list(range(size)) for size in source.shape], digits, width)
 
 
+def line_count(shape: Sequence[int]) -> int:
+    """How many lines `display` takes for numbers of this shape, uncut and without a width."""
+    lines = 1
+    for depth, size in enumerate(reversed(shape[:-1])):
+        lines = size * lines + max(0, size - 1) * depth
+    return max(1, lines)
+
+
 def matrix_cells(
     value: Array | ArrayLike, *, kind: Kind | None = None, digits: int = DIGITS, limit: int | None = None
 ) -> list[list[str]]:

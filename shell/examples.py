@@ -5,6 +5,8 @@ the one before and ```` ```rho skip ```` is not read.  A `.rho` file is one prog
 
     +/⍳10
     ⍝ → 45                       what the lines above print since the last claim, one `⍝ →` a printed line
+    1000 1000⍴⍳7
+    ⍝ → ⋮ 1000 lines             as many printed lines, whatever they say
     1 2 + 1 2 3
     ⍝ error: E101                with the lines above, the program is rejected with this code; the last statement
                                  is then left out (all of these lines, if the others are wrong without it)
@@ -28,10 +30,22 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*(.*)$")
+_LINES = re.compile(r"⋮ (\d{1,12}) lines?")
 _CLAIM = re.compile(r"^\s*⍝ ?(→|error:|warning:|type:) ?(.*)$")
 _EXAMPLE = re.compile(r"^\s*⍝ ?>>> ?(.*)$")
 _COMMENT = re.compile(r"^\s*⍝ ?(.*)$")
 SESSION_INDENT = "      "
+
+
+def lines_claim(count: int) -> str:
+    """The claim that so many lines are printed."""
+    return f"⍝ → ⋮ {count} line{'s' * (count != 1)}"
+
+
+def claimed_lines(expected: str) -> int | None:
+    """How many lines a claim stands for without saying what they are; None where it says."""
+    found = _LINES.fullmatch(expected.rstrip())
+    return None if found is None else int(found[1])
 
 
 class Claim(Enum):

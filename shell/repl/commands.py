@@ -19,6 +19,7 @@ from ..arguments import UsageError, nearest
 from ..console import Console
 from ..durations import duration
 from ..exits import Exit
+from ..results import write_whole
 from ..sources import Undecodable, read_source
 from . import settings as setting
 from .settings import Settings
@@ -314,11 +315,10 @@ def _save(rest: str, desk: Desk) -> Exit:
 
     path = rest if rest.endswith(".md") else rest + ".md"
     text = markdown(desk.workspace.state, title_of(path))
-    target = Path(path)
     if not desk.workspace.session.permissions.may_write(path):
         raise UsageError(f"`{path}` may not be written")
     try:
-        target.write_text(text, encoding="utf-8")
+        write_whole(Path(path), text)
     except OSError as error:
         raise UsageError(f"`{path}` cannot be written: {error.strerror}") from None
     wrong = problems(text, path)

@@ -76,10 +76,10 @@ def written(value: Kept) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something that was entered and accepted, and the texts that it printed."""
+    """Something that was entered and accepted, and what it printed: a text, or only its number of lines where it was long."""
 
     text: str
-    printed: tuple[str, ...]
+    printed: tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True)

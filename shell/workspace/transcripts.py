@@ -1,7 +1,7 @@
 """Sessions as Markdown that `rho test` accepts.
 
-Saved entries stand at the margin, what they printed behind `⍝ →`.  A program has no `ans`, so where a later entry mentions
-it the expression that it stands for is named.
+Saved entries stand at the margin, what they printed behind `⍝ →`; of long output only the number of lines is kept, in the
+session too.  A program has no `ans`, so where a later entry mentions it the expression that it stands for is named.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ import os
 from collections.abc import Sequence
 
 from ..claims import check_case
-from ..examples import markdown_cases
+from ..examples import lines_claim, markdown_cases
 from .items import Entry, State
 from .program import ANSWER
-from .statements import Form, quiet, statements_of, words
-
-MOST_LINES = 200
-"""Of output that is saved; an entry that printed more is saved without its expressions."""
+from .statements import Form, statements_of, words
 
 
 def markdown(state: State, title: str) -> str:
@@ -41,20 +38,19 @@ def _answer_wanted(later: Sequence[Entry]) -> bool:
 
 def _entry(entry: Entry, answered: bool) -> list[str]:
     statements = statements_of(entry.text)
-    printed = [line for text in entry.printed for line in text.split("\n")]
     expressions = [statement for statement in statements if statement.form is Form.EXPRESSION]
     lines: list[str] = []
-    whole = len(printed) <= MOST_LINES
     for statement in statements:
-        text = statement.text if whole else quiet(statement.text)
         if statement.form is Form.ORIGIN:
             continue
         if statement.form is Form.EXPRESSION and (answered and statement is expressions[-1]):
-            lines.append(f"{ANSWER} ← {text}")
-            lines += [ANSWER] if whole and not statement.printed_last else []
-        elif statement.form is not Form.EXPRESSION or whole:
-            lines.append(text)
-    return [*lines, *([f"⍝ → {line}" for line in printed] if whole else [])]
+            lines.append(f"{ANSWER} ← {statement.text}")
+            lines += [ANSWER] if not statement.printed_last else []
+        else:
+            lines.append(statement.text)
+    for printed in entry.printed:
+        lines += [lines_claim(printed)] if isinstance(printed, int) else [f"⍝ → {line}" for line in printed.split("\n")]
+    return lines
 
 
 def problems(text: str, path: str) -> list[str]:

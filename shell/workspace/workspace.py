@@ -30,6 +30,7 @@ from ..exits import Exit
 from ..messages import exit_of
 from ..session import Checked, Session
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
+from .printed import remembered
 from .program import ANSWER, Layout, before, put, with_sizes
 from .statements import Form, Statement, quiet, statements_of, words
 
@@ -110,7 +111,7 @@ class Workspace:
         except _Stopped as stopped:
             return Entered(stopped.exit, (), stopped.diagnostics), self.state
         printed = tuple(progress.printed)
-        entry = Entry(text.rstrip("\n"), tuple([shown.text() for shown in printed]))
+        entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry))
         return Entered(Exit.OK, printed, warnings, tuple(progress.notes)), state
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import math
+import resource
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from rho.backend.run.values import array
 from rho.shell.claims import check_case
+from rho.shell.display import display, line_count
 from rho.shell.examples import markdown_cases
 from rho.shell.exits import Exit
 from rho.shell.repl.commands import perform
 from rho.shell.workspace.pasting import typed
 from rho.shell.workspace.transcripts import markdown, problems
 from rho.shell.workspace.workspace import Workspace
+from rho.typechecker.elements import Kind
 
 from .conftest import Table
 
@@ -66,6 +72,62 @@ def test_long_output_is_left_out(enter: Enter, workspace: Workspace) -> None:
     enter("x ← 300 1⍴⍳300", "x", "≢x")
     text = markdown(workspace.state, "s")
     assert "⍝ → 300" in text and "⍝ → 299" not in text and not problems(text, "s.md")
+
+
+LONG = (
+    "1+1", "1000 1000⍴⍳7", "2+2", "⍳100000", "f ← {⍵+1}", "⎕←2 3 400⍴f ans[1]", "ans[0;1;2]", "100000⍴'abc'", "⍕⍳20000", "≢ans",
+    "200 1 2⍴0.5", "y ← ⎕←5000⍴1.5", "y[3]", "0 3000⍴0", "3000 0⍴0", "3001 0⍴' '",
+)  # fmt: skip
+"""Entries whose output is long in lines, in characters, or in neither."""
+
+
+def test_every_entry_is_saved_and_comes_back(table: Table, enter: Enter, tmp_path: Path) -> None:
+    enter(*LONG)
+    assert perform(")save s", table.desk)[1] is Exit.OK
+    assert f"{len(LONG)} entries saved" in table.err.getvalue() and "does not hold" not in table.err.getvalue()
+    saved = (tmp_path / "s.md").read_text(encoding="utf-8")
+    assert len(saved.encode()) < 20_000
+    statements = [line for line in saved.split("```")[1].split("\n")[1:] if line and not line.startswith("⍝ →")]
+    assert sum(line != "ans" for line in statements) == len(LONG)
+    again = Workspace(table.workspace.session)
+    table.desk.workspace = again
+    assert perform(")load s.md", table.desk)[1] is Exit.OK
+    assert again.state.types == table.workspace.state.types
+    (loaded,), every = again.state.log, [text for entry in table.workspace.state.log for text in entry.printed]
+    assert [text for text in loaded.printed if text != ""] == [text for text in every if text != ""]
+
+
+def test_how_many_lines_a_value_takes() -> None:
+    shapes = [(), (0,), (5,), (3, 4), (0, 4), (4, 0), (2, 3, 4), (2, 1, 3, 1), (2, 2, 2, 2, 2), (1, 1, 1, 1), (3, 0, 2), (2, 3, 0)]
+    for shape in shapes:
+        value = array(Kind.I64, shape, [7] * math.prod(shape))
+        assert line_count(shape) == len("\n".join(display(value)).split("\n")), shape
+
+
+def test_a_claim_of_how_many_lines_are_printed_is_checked(enter: Enter, workspace: Workspace) -> None:
+    enter("500 1⍴1", "3", "500 1⍴2")
+    text = markdown(workspace.state, "s")
+    assert text.count("⍝ → ⋮ 500 lines") == 2 and not problems(text, "s.md")
+    for wrong in ("⋮ 499 lines", "⋮ 501 lines", "⋮ 5000 lines"):
+        assert problems(text.replace("⋮ 500 lines", wrong, 1), "s.md"), wrong
+        assert problems(text[::-1].replace("⋮ 500 lines"[::-1], wrong[::-1], 1)[::-1], "s.md"), wrong
+
+
+def test_a_full_disk_leaves_the_saved_session(table: Table, enter: Enter, tmp_path: Path) -> None:
+    enter("1+1")
+    assert perform(")save s", table.desk)[1] is Exit.OK
+    before = (tmp_path / "s.md").read_bytes()
+    enter("x ← 3")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, limit[1]))  # as a disk with that much room
+    try:
+        assert perform(")save s", table.desk)[1] is Exit.USAGE
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert "cannot be written" in table.err.getvalue()
+    assert (tmp_path / "s.md").read_bytes() == before and [p.name for p in tmp_path.glob("*.md*")] == ["s.md"]
 
 
 @pytest.mark.parametrize(
