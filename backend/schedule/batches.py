@@ -28,8 +28,7 @@ from .problem import (
 
 def executions(problem: Problem) -> int:
     """Executions that one schedule of the problem holds: of a problem that was unrolled, several."""
-    last = problem.phases[-1].id.rpartition("#")[2] if problem.phases else ""
-    return int(last) + 1 if problem.batches > 1 and last.isdecimal() else 1
+    return problem.executions
 
 
 def unrolled(problem: Problem) -> Problem:
@@ -46,7 +45,7 @@ def unrolled(problem: Problem) -> Problem:
     directives: list[Directive] = []
     for directive in problem.directives:
         directives += _copies(directive, problem.batches, count)
-    return replace(problem, phases=phases, edges=edges, directives=tuple(directives))
+    return replace(problem, phases=phases, edges=edges, directives=tuple(directives), executions=problem.batches)
 
 
 def _copies(directive: Directive, batches: int, count: int) -> Iterator[Directive]:

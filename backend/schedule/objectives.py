@@ -111,6 +111,12 @@ def load(problem: Problem, schedule: Schedule) -> int:
         path = routes.path(transfer.source, transfer.target) if transfer.link is not None else None
         if path is not None and path[0].channel is not None:
             busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
+    for shard in schedule.shards:
+        together = problem.phases[shard.phase].together
+        if together is not None and shard.first == 0:  # it keeps its channels to itself
+            paths = [routes.path(source, target) for _, source, target in together.channels]
+            for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
+                busy[channel] = busy.get(channel, 0) + shard.end - shard.start
     return max(busy.values(), default=0)
 
 

@@ -366,6 +366,8 @@ class Problem:
     power_off_unused: bool = False
     batches: int = 1
     """Executions in a row, for throughput: the initiation interval is that of the steady state."""
+    executions: int = 1
+    """Executions that the phases are of: `batches` once they are unrolled (`batches.unrolled`), else 1."""
     selects: tuple[Select, ...] = ()
 
     def device_names(self) -> tuple[str, ...]:

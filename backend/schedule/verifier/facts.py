@@ -22,6 +22,7 @@ from ..problem import (
     Replicate,
     Schedule,
     Shard,
+    Together,
     Transfer,
 )
 
@@ -191,3 +192,12 @@ class Facts:
             counted = near if self.problem.devices[self.group[near]].count > 1 else far
             return (link.group, self.instance[counted], direction)
         return (link.group, direction)
+
+    def held(self, shard: Shard, together: Together) -> set[tuple[object, ...]]:
+        """The channels that a phase which devices run together keeps to itself while it runs."""
+        links = range(len(self.problem.links))
+        moves = [
+            Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end)
+            for link, source, target in together.channels if link in links
+        ]  # fmt: skip
+        return {channel for moved in moves if (channel := self.channel(moved)) is not None}

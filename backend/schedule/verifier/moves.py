@@ -71,17 +71,15 @@ def carried(facts: Facts) -> Iterator[Violation]:
             yield Violation(Code.V6, f"{what} says {moved.bytes} bytes; units [{moved.first}, {moved.stop}) are {wanted}")
         if moved.busy > moved.start and (channel := facts.channel(moved)) is not None:
             busy[channel].append(moved)
-    kept: set[tuple[int, tuple[object, ...]]] = set()
     for shard in facts.schedule.shards:
         together = facts.problem.phases[shard.phase].together
         if together is not None and shard.first == 0:
             for link, source, target in together.channels:
-                held = Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end)
                 if not 0 <= link < len(links) or not facts.joins(links[link], source, target):
                     yield Violation(Code.V6, f"`{facts.id(shard.phase)}` uses link {link}, which does not join its devices")
-                elif (channel := facts.channel(held)) is not None and (shard.phase, channel) not in kept:
-                    kept.add((shard.phase, channel))
-                    busy[channel].append(held)
+            for channel in facts.held(shard, together):
+                held = Transfer(shard.phase, shard.device, shard.device, 0, 0, 0, None, shard.start, shard.end, shard.end)
+                busy[channel].append(held)
     for moves in busy.values():
         moves.sort(key=lambda t: t.start)
         for first, then in pairwise(moves):
