@@ -177,9 +177,10 @@ class Facts:
 
     def channel(self, transfer: Transfer) -> tuple[object, ...] | None:
         """What the transfer keeps others from using; None if nothing."""
-        if transfer.link is None or self.problem.contention is Contention.OFF:
+        links = self.problem.links
+        if transfer.link is None or not 0 <= transfer.link < len(links) or self.problem.contention is Contention.OFF:
             return None
-        link = self.problem.links[transfer.link]
+        link = links[transfer.link]
         source, target = int(transfer.source), int(transfer.target)
         forwards = self.at(source, link.source) and self.at(target, link.target)
         near, far = (source, target) if forwards else (target, source)
@@ -195,9 +196,8 @@ class Facts:
 
     def held(self, shard: Shard, together: Together) -> set[tuple[object, ...]]:
         """The channels that a phase which devices run together keeps to itself while it runs."""
-        links = range(len(self.problem.links))
         moves = [
             Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end)
-            for link, source, target in together.channels if link in links
-        ]  # fmt: skip
+            for link, source, target in together.channels
+        ]
         return {channel for moved in moves if (channel := self.channel(moved)) is not None}

@@ -106,16 +106,23 @@ class Closure:
 
 def ordered(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
     """V2: each step once in its own queue, no circle, every dependency enforced."""
-    yield from _queues(facts, sync)
+    wrong = list(_queues(facts, sync))
+    yield from wrong
+    if wrong:
+        return
     for wait in sync.waits:
         positions = range(len(sync.queues[wait.queue].steps)) if 0 <= wait.queue < len(sync.queues) else range(0)
         if wait.position not in positions or not 0 <= wait.fence < len(sync.fences):
             yield Violation(Code.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
             return
-    for fence in sync.fences:
+    for place, fence in enumerate(sync.fences):
         if any(not 0 <= q < len(sync.queues) or not 0 <= p < len(sync.queues[q].steps) for q, p in fence.after):
             yield Violation(Code.V2, f"fence f{fence.id} is nowhere")
             return
+        if fence.id != place or not fence.after:
+            yield Violation(Code.V2, f"fence f{fence.id} is the one numbered {place}, or comes after nothing")
+        elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
+            yield Violation(Code.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
     if sum(len(queue.steps) for queue in sync.queues) * len(sync.queues) > MOST_WORK:
         return
     closure = Closure(sync)
@@ -135,12 +142,57 @@ def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
     wanted = {Step(kind, index) for kind, each in counts for index in range(len(each))}
     if len(steps) != len(set(steps)) or set(steps) != wanted:
         yield Violation(Code.V2, "the queues do not hold each step once")
+        return
+    names = [queue.name for queue in sync.queues]
+    for place, queue in enumerate(sync.queues):
+        if queue.name in names[:place]:
+            yield Violation(Code.V2, f"two queues are called {queue.name}")
+        computes = queue.kind is QueueKind.COMPUTE
+        if computes != (queue.device is not None) or (computes and queue.name not in facts.names):
+            yield Violation(Code.V2, f"queue {queue.name} is of no device, or of one that does not compute")
+            continue
+        for step in queue.steps:
+            if (step.kind is StepKind.TRANSFER) == computes:
+                yield Violation(Code.V2, f"{_name(facts, step)} is in queue {queue.name}")
+            elif computes and not _device(facts, step) == queue.device == facts.names.index(queue.name):
+                yield Violation(Code.V2, f"{_name(facts, step)} is in the queue of {queue.name}")
+        ticks = [_when(facts, step) for step in queue.steps]
+        for (_, early), (at, late) in pairwise(enumerate(ticks)):
+            if early > late:
+                yield Violation(Code.V2, f"{_name(facts, queue.steps[at])} comes after what is later, in queue {queue.name}")
+    yield from _channels(facts, sync)
+
+
+def _when(facts: Facts, step: Step) -> tuple[int, int]:
+    """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
+    match step.kind:
+        case StepKind.SHARD:
+            shard = facts.schedule.shards[step.index]
+            return shard.start, shard.end
+        case StepKind.COMBINE:
+            made = facts.schedule.combines[step.index]
+            own = [shard.end for shard in facts.on[made.phase, facts.home]]
+            return max([made.start, *own]), made.end
+        case StepKind.TRANSFER:
+            moved = facts.schedule.transfers[step.index]
+            return moved.arrive, moved.start
+
+
+def _channels(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    """What one channel carries is in one queue."""
+    queues: dict[tuple[object, ...], str] = {}
     for queue in sync.queues:
         for step in queue.steps:
-            if step in wanted and (step.kind is StepKind.TRANSFER) != (queue.kind is QueueKind.COPY):
-                yield Violation(Code.V2, f"{_name(facts, step)} is in queue {queue.name}")
-            elif step in wanted and queue.kind is QueueKind.COMPUTE and _device(facts, step) != queue.device:
-                yield Violation(Code.V2, f"{_name(facts, step)} is in the queue of {queue.name}")
+            if step.kind is StepKind.TRANSFER and queue.kind is QueueKind.COPY:
+                moved = facts.schedule.transfers[step.index]
+                channel = facts.channel(moved) if moved.busy > moved.start else None
+                if channel is not None and queues.setdefault(channel, queue.name) != queue.name:
+                    yield Violation(Code.V2, f"{_name(facts, step)} is in queue {queue.name}, its channel's is {queues[channel]}")
+
+
+def _teller(facts: Facts, step: Step) -> int:
+    """The device whose doing a fence after a step tells of: of a transfer its source."""
+    return int(facts.schedule.transfers[step.index].source) if step.kind is StepKind.TRANSFER else _device(facts, step)
 
 
 def _device(facts: Facts, step: Step) -> int:
