@@ -8,6 +8,7 @@ Neighbours: `search`, `goals`, `objectives`; `plan --check --prove` calls `repro
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from ..bounds import Bounds
@@ -39,8 +40,10 @@ def reprove(problem: Problem, answer: Answer, steps: Steps | None = None) -> boo
     if answer.status is Status.ABORTED:
         return False
     if answer.status is Status.IMPOSSIBLE:
-        found = find_conflict(problem, steps)
-        return found is not None and answer.conflict is not None and found.code == answer.conflict.code
+        if answer.conflict is None:
+            return False
+        found = find_conflict(replace(problem, directives=answer.conflict.directives), steps)  # these alone
+        return found is not None and found.code == answer.conflict.code
     if answer.schedule is None or not answer.values:
         return answer.lower_bound <= 0 or confirmed(problem, answer.lower_bound, steps)
     if answer.lower_bound > answer.values[0]:

@@ -25,8 +25,11 @@ from .facts import Facts
 from .violation import Code, Violation
 
 METHODS: Final = ("none", "bound", "certificate", "search", "z3")
-ADVISORY: Final = ("Answer.baselines", "Answer.speculated", "Proof.method", "Proof.detail")
-"""Fields from which nothing is concluded, here or elsewhere."""
+ADVISORY: Final = (
+    "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Proof.method", "Proof.detail",
+    "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name",
+)  # fmt: skip
+"""Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy)."""
 
 
 class Standing(Enum):
@@ -47,6 +50,12 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
         yield Violation(Code.V10, f"a lower bound of {bound} by no method")
     if (status is Status.IMPOSSIBLE) != (answer.conflict is not None):
         yield Violation(Code.V10, f"called {status.value} with{'out' if answer.conflict is None else ''} a conflict")
+    if answer.conflict is not None:
+        unknown = [one for one in answer.conflict.directives if one not in problem.directives]
+        if unknown or len(set(answer.conflict.directives)) < len(answer.conflict.directives):
+            yield Violation(Code.V10, "the conflict is of directives that were not given (V8), or of one twice")
+        if answer.conflict.phase is not None and not 0 <= answer.conflict.phase < len(problem.phases):
+            yield Violation(Code.V10, f"the conflict is about phase {answer.conflict.phase}, which is not there")
     if status is Status.IMPOSSIBLE and answer.schedule is not None:
         yield Violation(Code.V10, f"called impossible with a schedule of {answer.schedule.makespan} ticks")
     if answer.schedule is None and answer.values:

@@ -115,14 +115,17 @@ def ordered(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
         if wait.position not in positions or not 0 <= wait.fence < len(sync.fences):
             yield Violation(Code.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
             return
+    if len(set(sync.waits)) < len(sync.waits):
+        yield Violation(Code.V2, "a wait is stated twice")
     for place, fence in enumerate(sync.fences):
         if any(not 0 <= q < len(sync.queues) or not 0 <= p < len(sync.queues[q].steps) for q, p in fence.after):
             yield Violation(Code.V2, f"fence f{fence.id} is nowhere")
             return
-        if fence.id != place or not fence.after:
-            yield Violation(Code.V2, f"fence f{fence.id} is the one numbered {place}, or comes after nothing")
+        if fence.id != place or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
+            yield Violation(Code.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
         elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
             yield Violation(Code.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
+    yield from _in_time(facts, sync)
     if sum(len(queue.steps) for queue in sync.queues) * len(sync.queues) > MOST_WORK:
         return
     closure = Closure(sync)
@@ -133,6 +136,38 @@ def ordered(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
         if step not in closure.place or not any(e in closure.place and closure.knows(step, e) for e in earlier):
             names = f"{_name(facts, step)} is not certain to come after {' or '.join(_name(facts, e) for e in earlier)}"
             yield Violation(Code.V2, names)
+
+
+def _in_time(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    """No wait holds its queue up beyond the tick at which the schedule goes on."""
+    for wait in sync.waits:
+        queue = sync.queues[wait.queue]
+        step = queue.steps[wait.position]
+        for q, p in sync.fences[wait.fence].after:
+            done = _ended(facts, sync.queues[q].steps[p])
+            if done > _started(facts, step):
+                name = _name(facts, sync.queues[q].steps[p])
+                yield Violation(Code.V2, f"{queue.name} waits for {name} until {done}, and goes on with {_name(facts, step)}")
+
+
+def _started(facts: Facts, step: Step) -> int:
+    match step.kind:
+        case StepKind.SHARD:
+            return facts.schedule.shards[step.index].start
+        case StepKind.COMBINE:
+            return facts.schedule.combines[step.index].end  # it merges as partial results arrive
+        case StepKind.TRANSFER:
+            return facts.schedule.transfers[step.index].start
+
+
+def _ended(facts: Facts, step: Step) -> int:
+    match step.kind:
+        case StepKind.SHARD:
+            return facts.schedule.shards[step.index].end
+        case StepKind.COMBINE:
+            return facts.schedule.combines[step.index].end
+        case StepKind.TRANSFER:
+            return facts.schedule.transfers[step.index].arrive
 
 
 def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:

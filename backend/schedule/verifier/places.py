@@ -37,6 +37,8 @@ def present(facts: Facts) -> Iterator[Violation]:
     for moved in facts.schedule.transfers:
         if not (0 <= moved.phase < phases and 0 <= moved.source < devices and 0 <= moved.target < devices):
             yield Violation(Code.V1, f"a transfer speaks of phase {moved.phase} or of devices that are not there")
+        elif not 0 <= moved.first <= moved.stop:
+            yield Violation(Code.V1, f"a transfer of `{facts.id(moved.phase)}` has the units [{moved.first}, {moved.stop})")
     for step in facts.schedule.combines:
         if not 0 <= step.phase < phases or facts.problem.phases[step.phase].combine is None:
             yield Violation(Code.V1, f"a combine speaks of phase {step.phase}, which has none")

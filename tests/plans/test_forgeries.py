@@ -1,0 +1,169 @@
+"""No forgery of an answer or of a stored plan is believed: every field of every dataclass in them, and every objective.
+
+Fields come from the types (`forging.fields_in`), so that a new one is forged without anybody's thinking of it.  A forgery is refused
+if the format, the verifiers, or a proof done again says no.  What is accepted must be named here, or in what the product itself declares
+advisory, with the reason: it says less than was known, or it is right as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from share import share
+
+from rho.backend.schedule.exact.reprove import reprove
+from rho.backend.schedule.exact.solver import Steps
+from rho.backend.schedule.problem import Answer, Objective, Proof, Status
+from rho.backend.schedule.synchronisation import Synchronisation
+from rho.backend.schedule.verifier import ADVISORY, Code, Standing, standing, verify
+
+from .answers import PROBLEMS, Claim, case
+from .forging import fields_in, forgeries, places_of
+
+STEPS = 3_000_000
+
+# ------------------------------------------------------------------------------------------------- answers
+
+FIELDS = fields_in(Answer, Synchronisation)
+RIGHT_TOO = (
+    "delays sync.fences[1].after: ((0, 0),) → ((4, 0),)",  # which comes after it, and no later than what waits
+    "delays sync.waits[3].fence: 1 → 2",  # another fence that tells as much
+    "delays sync.waits[3].fence: 1 → 0",
+    "delays sync.waits[5].fence: 0 → 1",
+    "uncontended sync.fences[2].after: ((1, 0),) → ((1, 1),)",
+    "uncontended sync.waits[0].fence: 2 → 0",
+    "uncontended sync.waits[3].fence: 0 → 2",
+    "merged answer.schedule.combines[0].start: 23 → 24",  # the first merge may wait for the second partial result
+)
+
+
+def refused(name: str, claim: Claim) -> bool:
+    problem, answer = case(name).problem, claim.answer
+    if verify(problem, answer, claim.sync):
+        return True
+    return answer != case(name).answer and not reprove(problem, answer, Steps(STEPS))
+
+
+def says_less(name: str, claim: Claim) -> bool:
+    """An optimal answer may be called one of which that is not known; the order in which waits are listed says nothing."""
+    right = case(name)
+    if claim.sync is not None and right.sync is not None and claim.sync != right.sync:
+        return replace(claim.sync, waits=frozenset(claim.sync.waits)) == replace(right.sync, waits=frozenset(right.sync.waits))  # type: ignore[arg-type]
+    return claim.answer == replace(right.answer, status=Status.GAP)
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_the_answers_are_right(name: str) -> None:
+    right = case(name)
+    assert verify(right.problem, right.answer, right.sync) == ()
+    assert reprove(right.problem, right.answer, Steps(STEPS))
+
+
+@pytest.mark.parametrize(("kind", "field"), FIELDS, ids=[".".join(one) for one in FIELDS])
+def test_no_forged_field_of_an_answer_is_accepted(kind: str, field: str) -> None:
+    if f"{kind}.{field}" in ADVISORY:
+        return
+    cases = [
+        (name, what, claim)
+        for name in PROBLEMS
+        for what, claim in forgeries(Claim(case(name).answer, case(name).sync), kind, field)
+    ]
+    accepted = [
+        f"{name} {what}"
+        for name, what, claim in share(cases, seed=hash_of(kind, field))
+        if not refused(name, claim) and not says_less(name, claim) and f"{name} {what}" not in RIGHT_TOO
+    ]
+    assert accepted == []
+
+
+def hash_of(*words: str) -> int:
+    return sum(ord(letter) * 31**place % 1_000_003 for place, letter in enumerate("".join(words)))
+
+
+def test_what_is_advisory_are_fields() -> None:
+    assert set(ADVISORY) <= {f"{kind}.{field}" for kind, field in FIELDS}
+
+
+def test_every_field_of_an_answer_is_in_one_of_the_cases() -> None:
+    """But those of directives: an answer names some of its problem's only in a conflict."""
+    directives = {kind for kind, field in FIELDS if (kind, "line") in FIELDS} | {"Line"}
+    for kind, field in FIELDS:
+        if kind not in directives:
+            assert any(places_of(Claim(case(n).answer, case(n).sync), kind, field) for n in PROBLEMS), (kind, field)
+
+
+# -------------------------------------------------------------------------------------- coherent claims of answers
+
+WHAT_IS_CLAIMED = {
+    "less": lambda value: value - 1,
+    "a tenth": lambda value: value // 10,
+    "nothing": lambda value: 0,
+    "more": lambda value: value + 1,
+    "as much as fits no number": lambda value: 1 << 63,
+}
+
+
+@pytest.mark.parametrize("claimed", WHAT_IS_CLAIMED)
+@pytest.mark.parametrize("objective", Objective, ids=[objective.value for objective in Objective])
+def test_no_value_of_an_objective_is_taken_on_trust(objective: Objective, claimed: str) -> None:
+    """The forged value goes with a bound, a proof and a status that agree with it."""
+    tried = 0
+    for name in PROBLEMS:
+        right = case(name)
+        objectives = right.problem.objectives
+        for place, own in enumerate(objectives if right.answer.values else ()):
+            value = WHAT_IS_CLAIMED[claimed](right.answer.values[place])
+            if own is not objective or value == right.answer.values[place]:
+                continue
+            values = (*right.answer.values[:place], value, *right.answer.values[place + 1 :])
+            bound = value if place == 0 else right.answer.lower_bound
+            proof = replace(right.answer.proof, lower_bound=bound, method="z3")
+            forged = replace(right.answer, values=values, lower_bound=bound, proof=proof, status=Status.OPTIMAL)
+            assert Code.V9 in {violation.code for violation in verify(right.problem, forged, right.sync)}, name
+            tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_better_bound_is_believed_only_if_it_is_proved_again(name: str) -> None:
+    """An answer that is not the best, called optimal: nothing in the schedule shows that it is not."""
+    right = case(name)
+    schedule = right.answer.schedule
+    if schedule is None:
+        return
+    late = replace(
+        schedule,
+        shards=tuple(replace(shard, start=shard.start + 7, end=shard.end + 7) for shard in schedule.shards),
+        combines=tuple(replace(step, start=step.start + 7, end=step.end + 7) for step in schedule.combines),
+        transfers=tuple(
+            replace(moved, start=moved.start + 7, busy=moved.busy + 7, arrive=moved.arrive + 7) for moved in schedule.transfers
+        ),
+    )
+    if Objective.LATENCY is not right.problem.objectives[0]:
+        return
+    values = (late.makespan, *right.answer.values[1:])
+    forged = Answer(Status.OPTIMAL, late, late.makespan, values, Proof("certificate", late.makespan))
+    problem = replace(right.problem, directives=())  # deadlines would refuse it
+    assert standing(problem, forged) is Standing.CLAIMED
+    assert verify(problem, forged) or not reprove(problem, forged, Steps(STEPS))
+
+
+def test_bounds_that_anybody_can_refute() -> None:
+    right = case("cut")
+    everything_at_home = 2 + 160 + 80 + 1 + 5 + 1 + 1
+    free = replace(right.problem, directives=(), devices=tuple(replace(d, memory=None) for d in right.problem.devices))
+    for bound, wrong in ((everything_at_home, False), (everything_at_home + 1, True)):
+        assert right.answer.schedule is not None
+        claim = replace(right.answer, status=Status.GAP, lower_bound=bound, proof=Proof("z3", bound), values=(bound,))
+        found = [v for v in verify(free, claim) if v.code is Code.V10]
+        assert bool(found) == wrong
+    impossible = replace(case("impossible").answer, lower_bound=0, proof=Proof("none", 0))
+    assert impossible.conflict is not None
+    said = replace(impossible, conflict=replace(impossible.conflict, directives=()))
+    assert [violation.code for violation in verify(free, said)] == [Code.V10]
+
+
+def test_syncs_are_not_believed_without_queues() -> None:
+    right = case("syncs")
+    assert [violation.code for violation in verify(right.problem, right.answer)] == [Code.V9]
