@@ -1,8 +1,8 @@
 """No forgery of an answer or of a stored plan is believed: every field of every dataclass in them, and every objective.
 
-Fields come from the types (`forging.fields_in`), so that a new one is forged without anybody's thinking of it.  A forgery is refused
-if the format, the verifiers, or a proof done again says no.  What is accepted must be named here, or in what the product itself declares
-advisory, with the reason: it says less than was known, or it is right as well.
+Fields come from the types (`forging.fields_in`), so that a new one is forged without anybody's thinking of it.  A forgery is
+refused if the format, the verifiers, or a proof done again says no.  What is accepted must be named here, or in what the
+product itself declares advisory, with the reason: it says less than was known, or it is right as well.
 """
 
 from __future__ import annotations

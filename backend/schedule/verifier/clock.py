@@ -108,8 +108,8 @@ def _busiest(facts: Facts) -> int:
         busy[shard.device] += shard.end - shard.start
         together = facts.problem.phases[shard.phase].together
         if together is not None and shard.first == 0:
-            for channel in facts.held(shard, together):
-                busy[channel] += shard.end - shard.start
+            for kept in facts.held(shard, together):
+                busy[kept] += shard.end - shard.start
     for step in schedule.combines:
         busy[facts.home] += step.end - step.start
     for moved in schedule.transfers:
