@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TextIO
 
 from ..backend.run.files import check_declared, read_shape, read_values, split_member
 from ..lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
@@ -18,6 +19,7 @@ from ..lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ..typechecker.core import Core, CoreInput
 from . import machine
 from .permissions import Permissions
+from .streams import read_standard_input, stream_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +35,27 @@ class InputFile:
 
 
 def find_inputs(
-    core: Core, given: Mapping[str, str], folder: str, permissions: Permissions, limit: int | None = None
-) -> dict[str, InputFile]:
+    core: Core, given: Mapping[str, str], folder: str, permissions: Permissions, limit: int | None = None,
+    standard_input: TextIO | None = None,
+) -> dict[str, InputFile]:  # fmt: skip
     """Every input's file, with its shape; all problems together.  `given` overrides the paths in the program; one that is a
-    pipe is read here, at most `limit` bytes of it."""
+    pipe or standard input is read here, at most `limit` bytes of it."""
     files: dict[str, InputFile] = {}
     failures: list[RhoError] = []
     for entry in core.inputs:
         shown = given.get(entry.name) or entry.path or ""
         path = shown if entry.name in given else os.path.join(folder, shown)
         type = core.types[entry.value]
+        stream = stream_of(shown) if entry.name in given else None
         try:
-            if not permissions.may_read(split_member(path)[0]):
+            held = None
+            if stream is not None:
+                held = _held(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
+                path = stream.named(held)
+            elif not permissions.may_read(split_member(path)[0]):
                 raise Refused([permissions.refusal(shown, entry.span)])
-            held = _held(path, shown, limit, entry) if entry.name in given and is_pipe(split_member(path)[0]) else None
+            elif entry.name in given and is_pipe(file := split_member(path)[0]):
+                held = _held(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
             shape = read_shape(path, type.element.kind, type.rank, entry.span, shown=shown, held=held)
         except RhoError as error:
             failures.append(error)
@@ -57,11 +66,11 @@ def find_inputs(
     return files
 
 
-def _held(path: str, shown: str, limit: int | None, entry: CoreInput) -> bytes:
-    """All that comes through a pipe."""
+def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:
+    """All that comes through a pipe, at most as many bytes as there is memory."""
     most = limit or machine.memory() or sys.maxsize
     try:
-        return read_bytes(split_member(path)[0], most, Pipes.READ)
+        return read(most)
     except TooLarge:
         message = f"`{shown}` has more than the {most:,} bytes of memory there are"
         raise Refused([Diagnostic("E702", message, entry.span)]) from None

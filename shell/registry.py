@@ -22,7 +22,7 @@ FORMAT_PLAN = Option(
 )  # fmt: skip
 FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
 
-INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH")
+INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input)")
 SET = Option(("--set",), Takes.VALUES, "PARAM=N", "give a param another value")
 ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
 ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
@@ -65,7 +65,8 @@ VERBS: tuple[Verb, ...] = (
             ("rho run examples/sunspots.rho --plot average", "and draw it here; --plot average=sun.png into a file"),
         ),
         (
-            INPUT, SET, Option(("--out",), Takes.VALUES, "NAME=PATH", "save output NAME (.npy .csv .png .txt .json)"),
+            INPUT, SET,
+            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)"),
             JSON, FORMAT_RESULT, STRICT, VERIFY,
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file"),

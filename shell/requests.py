@@ -6,11 +6,14 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from typing import TextIO
 
 from ..lang.records import dataclass
 from ..typechecker.core import Core
 from .arguments import Arguments, UsageError, nearest
+from .console import Console
 from .permissions import Permissions
+from .streams import check_streams, stream_of
 
 _BYTES = re.compile(r"([0-9][0-9_]{0,17})(?:\.([0-9]{1,9}))?\s*([A-Za-z]*)", re.ASCII)
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -26,26 +29,28 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`inputs` maps names to paths (relative to the working folder), `params` to numbers, `outputs` to paths."""
+    """`inputs` maps names to paths (relative to the working folder) or streams, `params` to numbers, `outputs` to paths or
+    streams; `standard_input` is what `-` reads."""
 
     inputs: Mapping[str, str] = field(default_factory=dict)
     params: Mapping[str, int] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
+    standard_input: TextIO | None = None
 
 
-def request_of(arguments: Arguments) -> Request:
+def request_of(arguments: Arguments, console: Console) -> Request:
     """The request of `run`, `eval` and `plan`."""
     params = {name: _natural(name, text) for name, text in arguments.pairs("--set", "PARAM=N").items()}
-    return Request(
-        arguments.pairs("--in", "NAME=PATH"), params, arguments.pairs("--out", "NAME=PATH"),
-        Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time"))),
-    )  # fmt: skip
+    inputs, outputs = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
+    check_streams(inputs, outputs, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
+    limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
+    return Request(inputs, params, outputs, limits, console.input)
 
 
 def permissions_of(arguments: Arguments, request: Request, script: str, folder: str) -> Permissions:
     """The script's folder, the files named on the command line, and what is allowed beside them."""
-    named = [script, *(data_file(path) for path in request.inputs.values())]
+    named = [script, *(data_file(path) for path in request.inputs.values() if stream_of(path) is None)]
     writable = arguments.values("--allow-write")
     for option in ("--allow-read", "--allow-write"):
         for given in arguments.values(option):
@@ -95,8 +100,11 @@ def _listed(names: Sequence[str]) -> str:
 
 def check_outputs(request: Request) -> None:
     """Two outputs may not share a file, nor may one overwrite a file that is read."""
-    places: dict[str, str] = {os.path.realpath(data_file(path)): f"--in {name}" for name, path in request.inputs.items()}
+    files = {name: path for name, path in request.inputs.items() if stream_of(path) is None}
+    places: dict[str, str] = {os.path.realpath(data_file(path)): f"--in {name}" for name, path in files.items()}
     for name, path in request.outputs.items():
+        if stream_of(path) is not None:
+            continue
         real = os.path.realpath(path)
         if real in places:
             raise UsageError(f"--out {name}={path}: that file is {places[real]} already", "give each output a file of its own")

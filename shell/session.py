@@ -134,7 +134,10 @@ class Session:
         if core.inputs:
             from .loading import find_inputs  # imports NumPy, which a program without data may never need
 
-            files = find_inputs(core, request.inputs, self.folder_of(checked.source), self.permissions, request.limits.memory)
+            folder = self.folder_of(checked.source)
+            files = find_inputs(
+                core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input
+            )
         bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
         device = Device(HOME, "cpu", cores())
         full, named = detail is PlanDetail.FULL, ""

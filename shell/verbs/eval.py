@@ -15,7 +15,7 @@ from ..sources import EVAL, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    request = request_of(arguments)
+    request = request_of(arguments, console)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session("", permissions_of(arguments, request, "", ""), strictness)
     lines = arguments.value("--lines")

@@ -37,7 +37,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
     if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
         scheduling = Scheduling(Use.LOOK)  # pictures, comparisons and plans that are run need ticks
-    request = request_of(arguments)
+    request = request_of(arguments, console)
     path = arguments.positional[0]
     try:
         source = read_source(path)

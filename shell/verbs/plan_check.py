@@ -69,7 +69,7 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
     if not named or (not arguments.positional and not os.path.isfile(named)):
         raise UsageError(f"the script of `{path}` is not here", f"name it: rho plan --check {path} FILE")
     source = read_source(named)
-    request = request_of(arguments)
+    request = request_of(arguments, console)
     session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)))
     checked = session.check(source)
     if checked.core is None:

@@ -21,6 +21,7 @@ from ..running import run_program
 from ..scheduling import Use, require_optimal, scheduling_of, simulation_lines
 from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
+from ..streams import bytes_out, stream_of
 from ..tracing import Recorder, write_trace
 from ..watching import UNWATCHED
 from .eval import show_report
@@ -32,8 +33,14 @@ if TYPE_CHECKING:
 def run(arguments: Arguments, console: Console) -> Exit:
     from .. import messages
 
-    request = request_of(arguments)
+    request = request_of(arguments, console)
     check_outputs(request)
+    json = wants_json(arguments)
+    results = console
+    if any(stream_of(target) is not None for target in request.outputs.values()):
+        if json:
+            raise UsageError("--json and an output `-` both write standard output", "give the output a file")
+        console = replace(console, out=console.err)  # what is printed
     path = arguments.positional[0]
     try:
         source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
@@ -60,17 +67,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
     def save(loaded: Loaded, outcome: Outcome) -> None:
         pictures = drawings.files(loaded, outcome)
         drawings.show(outcome, console, drawn.append)
-        _save(loaded, request, outcome, console, pictures)
+        _save(loaded, request, outcome, console, results, pictures)
 
     with RunProgress(console, recorder or UNWATCHED) as watch:
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
-            analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=wants_json(arguments),
+            analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=json,
         )  # fmt: skip
     report = replace(report, outcome=drawings.without(report.outcome))
     if recorder is not None and traced is not None and report.exit is Exit.OK:
         write_trace(recorder, traced)
-    json = wants_json(arguments)
     code = show_report(report, console, json=json)
     for line in drawn:
         (console.note if json else console.print)(line)
@@ -120,30 +126,43 @@ def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, p
     from ...backend.run.files import check_writable
     from ...lang.diagnostics import Refused
 
-    read = {os.path.realpath(data_file(file.path)): f"read as input `{name}`" for name, file in loaded.files.items()}
+    files = {name: file.path for name, file in loaded.files.items() if file.held is None}
+    read = {os.path.realpath(data_file(path)): f"read as input `{name}`" for name, path in files.items()}
     read[os.path.realpath(program)] = "the program"
-    for name, target in request.outputs.items():
+    targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
+    for name, target in targets.items():
         what = read.get(os.path.realpath(target))
         if what is not None:
             raise UsageError(f"--out {name}={target}: that file is {what}", "save the output in a file of its own")
     for entry in loaded.core.outputs:
-        path = request.outputs.get(entry.name)
+        path = targets.get(entry.name)
         if path is not None:
             if not permissions.may_write(path):
                 raise Refused([permissions.write_refusal(path, entry.span)])
             check_writable(path, entry.span)
 
 
-def _save(loaded: Loaded, request: Request, outcome: Outcome, console: Console, pictures: Sequence[Prepared]) -> None:
+def _save(
+    loaded: Loaded, request: Request, outcome: Outcome, console: Console, results: Console, pictures: Sequence[Prepared]
+) -> None:
+    """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
     from ...backend.run.files import prepare_values, write_together
 
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
             console.note(line)
-    writes = []
+    files: list[Prepared] = []
+    streamed: list[Prepared] = []
     for entry in loaded.core.outputs:
         path = request.outputs.get(entry.name)
-        if path is not None:
-            shown = outcome.outputs[entry.name]
-            writes.append(prepare_values(path, shown.value, shown.kind, entry.span))
-    write_together([*writes, *pictures])
+        if path is None:
+            continue
+        shown, stream = outcome.outputs[entry.name], stream_of(path)
+        kept, name = (files, path) if stream is None else (streamed, stream.named())
+        kept.append(prepare_values(name, shown.value, shown.kind, entry.span, shown=path))
+    if files or pictures:
+        write_together([*files, *pictures])
+    for one in streamed:
+        file = bytes_out(results.out)
+        one.fill(file)
+        file.flush()

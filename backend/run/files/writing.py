@@ -45,9 +45,11 @@ def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
     write_together([prepare_values(path, values, kind, span)])
 
 
-def prepare_values(path: str, values: Any, kind: Kind, span: Span) -> Prepared:
-    """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together."""
-    with located(path, span):
+def prepare_values(path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None) -> Prepared:
+    """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
+
+    `shown` is how messages name it where it is no file and `path` tells only the format."""
+    with located(shown or path, span):
         return Prepared(path, _writer(path, values, kind), span)
 
 
