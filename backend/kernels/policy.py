@@ -52,6 +52,10 @@ LONG_NANOSECONDS: Final = 10e6
 """Work from which pieces are handed out by Python, so that an interrupt is heard between them."""
 
 
+HEARD_NANOSECONDS: Final = 5e6
+"""Work of such a piece at most, where it can be cut: functions of large arguments, on a busy machine, take far longer."""
+
+
 class Mode(Enum):
     OFF = "off"
     AUTO = "auto"
@@ -122,6 +126,11 @@ def is_worthwhile(kernel: Kernel, body: Body, points: int, runs: int = 1) -> boo
 FEW_NANOSECONDS: Final = 30_000.0
 LEVELLED_NANOSECONDS: Final = 200_000.0
 """Work from which pieces are equal: taking one is nothing beside it."""
+
+
+def pieces(least: int, nanoseconds: float) -> int:
+    """How many pieces work has that would have `least`: more where it is long, so that interrupts are heard between them."""
+    return least if nanoseconds < LONG_NANOSECONDS else max(least, int(nanoseconds / HEARD_NANOSECONDS))
 
 
 def starts(size: int, step: int, threads: int, nanoseconds: float) -> list[int]:

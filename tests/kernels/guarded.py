@@ -20,7 +20,7 @@ from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.kernels import policy
 from rho.backend.kernels.ir import BLOCK
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled, gathering, hashing, scanning, selecting, sorting, structured
+from rho.backend.run.cpu import compiled, cuts, gathering, hashing, scanning, selecting, sorting, structured
 from rho.backend.run.cpu.library.keys import order_columns
 from rho.backend.run.cpu.scalars import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
@@ -246,7 +246,7 @@ def together(count: int) -> None:
 
 def main() -> None:
     os.environ[policy.SWITCH] = "always"
-    compiled.PARALLEL = scanning.PARALLEL = scanning.CUT = scanning.MANY = selecting.PARALLEL = 0  # type: ignore[misc]
+    cuts.PARALLEL = scanning.PARALLEL = scanning.CUT = scanning.MANY = selecting.PARALLEL = 0  # type: ignore[misc]
     scanning.BATCH = 1 << 16  # type: ignore[misc]
     sorting._PARTED = 0  # type: ignore[misc]
     compiled.room = scanning.room = selecting.room = sorting.room = guarded  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ import pytest
 from rho.backend.graph.phases import AxisNode
 from rho.backend.kernels import policy
 from rho.backend.kernels.ir import Form
-from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu import compiled, cuts
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 
@@ -20,7 +20,7 @@ KINDS = [Kind.F64, Kind.F32, Kind.I64, Kind.I32, Kind.U8, Kind.BOOL]
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("function", ["least_place", "greatest_place"])
 def test_places(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PARALLEL", 0)
+    monkeypatch.setattr(cuts, "PARALLEL", 0)
     for cells, length in ((2, 1), (5, 9), (33, 2), (700, 16), (1031, 70)):
         for transposed in (False, True):
             shape, axes = ([length, cells], [1, 0]) if transposed else ([cells, length], [0, 1])

@@ -13,7 +13,7 @@ from rho import backend
 from rho.backend.kernels import policy
 from rho.backend.kernels.complexes import _most_square
 from rho.backend.kernels.ir import Kernel
-from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu import cuts
 from rho.backend.run.cpu.complexes import magnitude, multiply
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
@@ -26,7 +26,7 @@ PART = {Kind.C64: Kind.F32, Kind.C128: Kind.F64}
 
 @pytest.fixture(autouse=True)
 def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PARALLEL", 0)
+    monkeypatch.setattr(cuts, "PARALLEL", 0)
 
 
 def numbers(kind: Kind, count: int, seed: int) -> Any:

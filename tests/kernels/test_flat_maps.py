@@ -7,7 +7,7 @@ import pytest
 
 from rho.backend.kernels.ir import Kernel, Stores
 from rho.backend.run import pool
-from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu import compiled, cuts
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -16,7 +16,7 @@ pytest.importorskip("llvmlite")
 
 @pytest.fixture(autouse=True)
 def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PARALLEL", 0)
+    monkeypatch.setattr(cuts, "PARALLEL", 0)
 
 
 @pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])

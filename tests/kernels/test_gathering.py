@@ -9,7 +9,7 @@ import pytest
 
 import rho
 from rho.backend.kernels import policy
-from rho.backend.run.cpu import compiled, gathering
+from rho.backend.run.cpu import cuts, gathering
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked, run_plan
 from rho.tests.kernels.phases import data, same_bits
@@ -30,7 +30,7 @@ SIZES = {"n": 900, "m": 517, "k": 3, "2": 2, "5": 5, "33": 33, "40": 40}
 
 @pytest.fixture(autouse=True)
 def every_launch_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PARALLEL", 0)
+    monkeypatch.setattr(cuts, "PARALLEL", 0)
     monkeypatch.setenv(policy.SWITCH, "always")
 
 

@@ -12,7 +12,7 @@ from rho.backend.graph.phases import AxisNode, Node, Projection, SizeNode
 from rho.backend.kernels import policy
 from rho.backend.kernels.ir import LANES, ROWS
 from rho.backend.run import sums
-from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu import cuts
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, run, same_bits
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes import number
@@ -67,7 +67,7 @@ def body_of(draw: random.Random, kinds: list[Kind], space: list[int]) -> list[No
 
 @pytest.mark.parametrize("seed", range(60))
 def test_maps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PARALLEL", 1)
+    monkeypatch.setattr(cuts, "PARALLEL", 1)
     draw = random.Random(seed)
     space, kind = spaces(draw), draw.choice((Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, *FLOATS))
     pairs = [operand(draw, space, kind) for _ in range(draw.randrange(1, 4))]
@@ -80,7 +80,7 @@ def test_maps(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_reductions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "PARALLEL", 1)
+    monkeypatch.setattr(cuts, "PARALLEL", 1)
     draw = random.Random(1000 + seed)
     space = [*spaces(draw), draw.choice((1, 2, 15, 16, 31, 255, 256, 257, 300, 1000))]
     kind = draw.choice((Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, *FLOATS))
@@ -100,7 +100,7 @@ def test_reductions(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("count", [1, 2, 17, 4095, 4096, 4097, 8192, 12289, 40961, 300_000])
 def test_order_of_sums(kind: Kind, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole vectors, columns and rows are summed as `run.sums` says, on any number of threads."""
-    monkeypatch.setattr(compiled, "PARALLEL", 1)
+    monkeypatch.setattr(cuts, "PARALLEL", 1)
     rng = np.random.default_rng(count)
     x = rng.standard_normal(count).astype(data(kind, 1, 0).dtype)
     one = phase([count], [projection([count], [count], [0])], [read(0, kind)], [0], "add")

@@ -82,7 +82,7 @@ def test_loops_have_the_bits_of_their_turns(monkeypatch: pytest.MonkeyPatch) -> 
     for mode, stretch, threads, least in (("always", 1 << 28, 1, 1 << 16), ("always", 12000, 3, 1), ("off", 1, 1, 1)):
         monkeypatch.setenv(policy.SWITCH, mode)
         monkeypatch.setattr(loops, "STRETCH", stretch)
-        monkeypatch.setattr("rho.backend.run.cpu.compiled.PARALLEL", least)
+        monkeypatch.setattr("rho.backend.run.cpu.cuts.PARALLEL", least)
         plan = backend.plan(bound, Device("cpu0", "cpu", threads))
         made.append(backend.execute(plan, bound, given).outputs["r"].value.tobytes())
     assert len(calls) == 2
@@ -115,7 +115,7 @@ def test_stencils(text: str) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_stencils_have_the_bits_of_their_turns(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rho.backend.run.cpu.stencils.PARALLEL", 1)
-    monkeypatch.setattr("rho.backend.run.cpu.compiled.PARALLEL", 1)
+    monkeypatch.setattr("rho.backend.run.cpu.cuts.PARALLEL", 1)
     text = "input A : f64[n m]\noutput r ← {⍵+0.1×((1⊖⍵)+(¯1⊖⍵)+(1⌽⍵)+¯2⌽⍵)-4×⍵}⍣7 ⊢ A\n"
     core = checked(text)
     assert core is not None

@@ -71,6 +71,23 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
     assert refused <= 12  # axes behind that do not lie next to each other
 
 
+@pytest.mark.skipif(not is_installed(), reason="no llvmlite")
+@pytest.mark.parametrize(("kind", "function"), FUNCTIONS)
+def test_a_long_line_is_scanned_part_by_part(kind: Kind, function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(scanning, "_HEARD", 1 << 16)
+    monkeypatch.setattr(scanning, "_kept", {})
+    array = data(kind, 70_001, 3)
+    if kind.is_float:
+        array[300:] = np.where(np.isfinite(array[300:]), array[300:], 1)
+    for one in (array, array[::-1], np.repeat(array, 2)[::2]):
+        made = scanning.scan_lines(function, kind, one, 0, 1)
+        assert made is not None
+        assert same_bits(made, wanted(function, kind, one, 0))
+    assert all(isinstance(kept, scanning.Cut) for kept in scanning._kept.values())
+
+
 def test_nothing_to_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, "always")
     assert scanning.scan_lines("add", Kind.F64, np.zeros((3, 0)), 1, 2) is None

@@ -4,10 +4,7 @@ The operands are the views that NumPy would compute on, so their bounds are NumP
 strides of each, checked here for every new layout.  The arrays are held until the kernel has returned.  A run that kernels cannot
 do (a foreign layout, no llvmlite) goes to `otherwise`, the same phase on NumPy.
 
-Note [Pieces].  Work is cut along the outermost loop that is long enough, or along the reduce axis at multiples of 2ᵐ blocks of
-the order of sums, whose partial results are subtrees of its tree.  So the pieces do not show.
-
-Neighbours: `backend.kernels` (what is bound), `structured` (decides), `reduce` (joins partial results).
+Neighbours: `backend.kernels` (what is bound), `cuts` (pieces), `structured` (decides), `reduce` (joins partial results).
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.columns import column_nest, in_columns, is_free
 from ...kernels.flat_maps import with_flat_rows
-from ...kernels.ir import BLOCK, NO_MEMORY, Apply, Form, Kernel, Stores
+from ...kernels.ir import NO_MEMORY, Apply, Form, Kernel, Stores
 from ...kernels.llvm_leaf import has_feature, is_installed
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
@@ -35,13 +32,13 @@ from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
 from ...schedule.workspace import workspace
 from ..failures import CheckFailed
-from ..native import native
 from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree
 from ..team import run_boxes
 from .complexes import in_parts
+from .cuts import Cuts, Made, Reduction, Work, cuts_of
 from .kinds import DTYPES, NumArray
-from .launching import LONG_NANOSECONDS, SHARED_NANOSECONDS, Launch, combiners, joined, launch_of
+from .launching import LONG_NANOSECONDS, Launch, combiners, joined, launch_of
 from .layouts import broadcasts, contiguous
 from .packing import Pack, packed, to_pack
 from .scalars import PLAIN, implementation
@@ -49,13 +46,13 @@ from .views import View
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 
-PARALLEL: Final = policy.CREW_NANOSECONDS
-"""Nanoseconds of work from which a phase uses the team: waking a thread takes a tenth of it."""
 STREAMED: Final = 1 << 25
 """Results of at least this many bytes bypass the caches."""
 CALL = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 SHORT_CALL = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 """The same without giving up the interpreter lock, which would take longer than the work."""
+MOST_KEPT: Final = 256
+"""Pieces that are kept; more are made one by one, each time."""
 ASKED: Final = 16
 """A small phase asks for its kernel once in so many runs: asking costs as much as such a run."""
 
@@ -93,7 +90,7 @@ class Bound:
 
     kernel: Kernel
     call: Callable[[int], int]
-    pieces: tuple[Piece, ...]
+    pieces: Sequence[Piece]
     operand_places: tuple[int, ...]
     result_places: tuple[int, ...]
     shape: tuple[int, ...]
@@ -238,67 +235,36 @@ class CompiledRun:
         first = head + len(arrays) * each
         result_places = tuple(first + i * (1 + kernel.result_axes) for i in range(len(self.body.results)))
         cells = nest.sizes if kernel.form is Form.MAP else nest.sizes[:-1]
-        cuts, partials = self.cuts(nest, kernel.lanes)
-        pieces = tuple(self.piece(kernel, nest, cells, cut, place, partials) for place, cut in enumerate(cuts))
+        work = Work(policy.work(self.body, self.points), self.threads, kernel.lanes, self.reduction())
+        cuts = cuts_of(nest, work)
+        pieces: Sequence[Piece] = Made(cuts.count, lambda place: self.piece(nest, cells, cuts, place))
+        pieces = tuple(pieces) if cuts.count <= MOST_KEPT else pieces
         shape = tuple(self.space[axis] for axis in nest.order)
         call = SHORT_CALL(address) if self.small and not self.body.steps else CALL(address)
         dtypes = tuple(DTYPES[result.kind] for result in self.body.results)
-        combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], partials)
-        duration, helpers = policy.work(self.body, self.points), min(self.threads, len(pieces)) - 1
-        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, partials, dtypes, packs,
-                     address=address, combine=combine, duration=duration, helpers=helpers)  # fmt: skip
+        combine = combiners([r.reduction or "" for r in self.body.results], [r.kind for r in self.body.results], cuts.partials)
+        helpers = min(self.threads, len(pieces)) - 1
+        return Bound(kernel, call, pieces, operand_places, result_places, shape, nest.order, cuts.partials, dtypes, packs,
+                     address=address, combine=combine, duration=work.nanoseconds, helpers=helpers)  # fmt: skip
 
-    def cuts(self, nest: Nest, lanes: int = 1) -> tuple[list[tuple[int, int, int]], int]:
-        """(loop, start, stop) of each piece, and the partial results of a cell.  See Note [Pieces].
+    def reduction(self) -> Reduction:
+        if not self.reduces:
+            return Reduction.NONE
+        return Reduction.PLACES if self.body.finds_places else Reduction.SUMS
 
-        Pieces of columns have `lanes` cells at least: a kernel ACROSS takes its last vector back from the end."""
-        whole = [(0, 0, nest.sizes[0])]
-        least = PARALLEL if native() is None else min(PARALLEL, SHARED_NANOSECONDS)
-        work = policy.work(self.body, self.points)
-        if self.threads <= 1 or work < least:
-            return whole, 1
-        wanted = (8 if work < LONG_NANOSECONDS else 4) * self.threads
-        parallel = len(nest.sizes) - (1 if self.reduces else 0)
-        for loop in range(parallel):
-            size = nest.sizes[loop]
-            if size < 2 * self.threads:
-                continue
-            inner = loop == parallel - 1 and nest.form is not Form.ALONG
-            grain = 256 if inner and size >= 1024 * self.threads else 64 if inner and size >= 256 * self.threads else 1
-            if inner and grain == 1:
-                continue
-            runs = self.threads if inner and nest.form is not Form.MAP else wanted
-            step = -(-size // (runs * grain)) * grain
-            starts = policy.starts(size, step, self.threads, work) if runs == wanted else list(range(0, size, step))
-            if inner and nest.form is not Form.MAP:
-                starts = [start for start in starts if not start or size - start >= lanes]
-                if len(starts) > 1 and step < lanes:
-                    return whole, 1
-            return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)], 1
-        size = nest.sizes[-1]
-        if not self.reduces or self.body.finds_places or size < 2 * BLOCK * self.threads:
-            return whole, 1
-        step = BLOCK
-        while step * wanted < size:
-            step *= 2
-        last = len(nest.sizes) - 1
-        made = [(last, start, min(start + step, size)) for start in range(0, size, step)]
-        return made, len(made)
-
-    def piece(self, kernel: Kernel, nest: Nest, cells: tuple[int, ...], cut: tuple[int, int, int], place: int, partials: int
-              ) -> Piece:  # fmt: skip
-        loop, start, stop = cut
-        sizes, origins = list(nest.sizes), [0] * len(nest.sizes)
-        sizes[loop], origins[loop] = stop - start, start
-        words = [*sizes, *origins, *self.scalars]
+    def piece(self, nest: Nest, cells: tuple[int, ...], cuts: Cuts, place: int) -> Piece:
+        ranges = cuts.ranges(place)
+        words = [*(stop - start for start, stop in ranges), *(start for start, _ in ranges), *self.scalars]
         for strides in nest.strides:
             words += [0, *strides]
         starts: list[int] = []
         for result in self.body.results:
             strides = contiguous(cells, result.kind.bytes)
-            starts.append(place * prod(cells) * result.kind.bytes if partials > 1 else start * strides[loop])
+            ahead = cuts.partial(place) * prod(cells) * result.kind.bytes
+            starts.append(ahead + sum(start * step for (start, _), step in zip(ranges, strides, strict=False)))
             words += [0, *strides[:-1]]
-        return Piece((*words, 0), tuple(start * strides[loop] for strides in nest.strides), tuple(starts))
+        operands = tuple(sum(start * step for (start, _), step in zip(ranges, own, strict=True)) for own in nest.strides)
+        return Piece((*words, 0), operands, tuple(starts))
 
     # ---------------------------------------------------------------------------------------- running
 

@@ -26,7 +26,8 @@ from ...kernels.nest import Nest
 from ...kernels.store import address_of
 from ..native import native
 from ..pool import ALIGNMENT, LEAST, room
-from .compiled import PARALLEL, STREAMED, strides_over, vector_bytes
+from .compiled import STREAMED, strides_over, vector_bytes
+from .cuts import PARALLEL
 from .kinds import NumArray
 from .launching import SHARED_NANOSECONDS, Block, moved
 from .sharing import Pieces

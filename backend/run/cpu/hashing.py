@@ -16,7 +16,8 @@ from ...kernels.hashing import Form, Hashing
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ..team import run_boxes
-from .compiled import CALL, PARALLEL
+from .compiled import CALL
+from .cuts import PARALLEL
 from .kinds import NumArray
 
 LEAST: Final = 1 << 12

@@ -31,7 +31,8 @@ from ...kernels.store import address_of
 from ..native import native
 from ..pool import ALIGNMENT
 from ..team import run_boxes
-from .compiled import ASKED, CALL, PARALLEL, SHORT_CALL, STREAMED, strides_over, vector_bytes
+from .compiled import ASKED, CALL, SHORT_CALL, STREAMED, strides_over, vector_bytes
+from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray
 
 
@@ -146,11 +147,13 @@ class RowBinding:
     def cuts(self, nest: Nest, lanes: int) -> list[tuple[int, int, int]]:
         """(loop, start, stop) of each piece: the first loop that is long enough is cut, into pieces of whole vectors of rows."""
         least = PARALLEL if native() is None else min(PARALLEL, policy.SHARED_NANOSECONDS)
-        if self.threads > 1 and self.work >= least:
+        is_long = self.work >= policy.LONG_NANOSECONDS
+        if is_long or (self.threads > 1 and self.work >= least):
+            wanted = policy.pieces(4 * self.threads, self.work)
             for loop, size in enumerate(nest.sizes[:-1]):
                 grain = lanes if self.is_side and loop == len(nest.sizes) - 2 else 1
                 if size >= 2 * self.threads * grain:
-                    step = -(-size // (4 * self.threads * grain)) * grain
+                    step = -(-size // (wanted * grain)) * grain
                     starts = [start for start in range(0, size, step) if not start or size - start >= grain]
                     return [(loop, start, stop) for start, stop in zip(starts, [*starts[1:], size], strict=True)]
         return [(0, 0, nest.sizes[0])]

@@ -36,6 +36,8 @@ PARALLEL: Final = 20_000.0
 """Nanoseconds of work from which lines are shared out."""
 CUT: Final = 60_000.0
 """Nanoseconds of work from which one line is cut into parts: these are two launches, and what is between them."""
+_HEARD: Final = 1 << 25
+"""Bytes of a line that one thread scans before an interrupt is heard."""
 BATCH: Final = 1 << 22
 """Bytes of a line that are gone along twice at once."""
 MANY: Final = 4
@@ -103,12 +105,14 @@ def _made(code: Scan, arg: NumArray, axis: int, threads: int) -> Whole | Cut | N
     bytes = code.kind.bytes
     work = arg.nbytes * _BYTE_WORK + (0 if code.is_free else arg.size * _ORDERED_WORK)
     if code.form is Form.COLUMNS:
-        blocks = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1)
+        blocks = _columns(code, arg, axis, axes, threads if work >= PARALLEL else 1, work)
         return None if blocks is None else Whole(code, Pieces(address, blocks, 3, threads, work))
     lines, length = prod(arg.shape[:axis]), arg.shape[axis]
     if threads >= MANY and threads > 1 and lines < 2 * threads and work / lines >= CUT:
         return Cut(code, address, arg, axis, axes[0], threads)
-    each = -(-lines // (_PIECES * threads)) if threads > 1 and work >= PARALLEL else lines
+    if lines == 1 and work >= policy.LONG_NANOSECONDS:
+        return Cut(code, address, arg, axis, axes[0], 0)
+    each = -(-lines // policy.pieces(_PIECES * threads if threads > 1 and work >= PARALLEL else 1, work))
     blocks = []
     for first in range(0, lines, each):
         words = (min(each, lines - first), length, 0, axes[0], arg.strides[axis], 0, length * bytes, 0)
@@ -174,12 +178,13 @@ _kept: dict[tuple[Any, ...], Whole | Cut] = {}
 
 
 class Cut:
-    """Lines that are cut into parts, batch by batch; a batch is whole blocks, but the last of a line."""
+    """Lines that are cut into parts, batch by batch; a batch is whole blocks, but the last of a line.  `threads` 0: a batch is
+    one part, so that nothing is read twice, and batches only let an interrupt be heard."""
 
     def __init__(self, code: Scan, address: int, arg: NumArray, axis: int, line_step: int, threads: int) -> None:
         self.code, self.lines, self.length = code, prod(arg.shape[:axis]), arg.shape[axis]
         self.step, self.line_step = arg.strides[axis], line_step
-        self.batch = max(BLOCK * _PIECES * threads, BATCH // (code.kind.bytes * BLOCK) * BLOCK)
+        self.batch = max(BLOCK * _PIECES * threads, (BATCH if threads else _HEARD) // (code.kind.bytes * BLOCK) * BLOCK)
         last = self.length % self.batch or self.batch
         self.last = _Batch(code, address, last, self.step, threads)
         self.whole = self.last if last == self.batch else _Batch(code, address, self.batch, self.step, threads)
@@ -198,8 +203,8 @@ class _Batch:
     def __init__(self, code: Scan, address: int, length: int, step: int, threads: int) -> None:
         bytes, blocks = code.kind.bytes, -(-length // BLOCK)
         self.code, self.dtype = code, DTYPES[code.kind]
-        self.first = first = max(1, int(blocks * _TOTAL_SHARE / (threads + _TOTAL_SHARE)))
-        each = max(1, -(-(blocks - first) // (_PIECES * threads)))
+        self.first = first = max(1, int(blocks * _TOTAL_SHARE / (threads + _TOTAL_SHARE))) if threads else blocks
+        each = max(1, -(-(blocks - first) // (_PIECES * max(1, threads))))
         self.starts = starts = list(range(first, blocks, each))
         self.totals = 2 * (len(starts) + 1)
         """Where the totals of blocks are in the items of a run; before them what is before and behind each part."""
@@ -239,7 +244,7 @@ class _Batch:
 # ------------------------------------------------------------------------------------------------ columns
 
 
-def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int) -> list[Block] | None:
+def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: int, work: float) -> list[Block] | None:
     bytes, cells = code.kind.bytes, prod(arg.shape[axis + 1 :])
     if axes[1] != bytes:
         return None
@@ -247,7 +252,8 @@ def _columns(code: Scan, arg: NumArray, axis: int, axes: tuple[int, int], team: 
     pitch = cells * bytes
     by_table = team == 1 or tables >= 2 * team
     count, least = (tables, 1) if by_table else (cells, max(code.lanes, ALIGNMENT // bytes))
-    each = count if team == 1 else max(least, -(-count // (_PIECES * team * least)) * least)
+    wanted = policy.pieces(1 if team == 1 else _PIECES * team, work)
+    each = count if wanted == 1 else max(least, -(-count // (wanted * least)) * least)
     starts = list(range(0, count, each))
     if not by_table and len(starts) > 1 and count - starts[-1] < code.lanes:
         starts.pop()  # fewer lines than a vector go to the piece before

@@ -22,7 +22,8 @@ from ...kernels.scalar_text import identity as unchanging
 from ...kernels.scattering import WORDS, Scatter
 from ...kernels.store import address_of
 from ..team import run_boxes
-from .compiled import CALL, PARALLEL
+from .compiled import CALL
+from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray
 from .scalars import PLAIN
 

@@ -20,7 +20,8 @@ from ...kernels.selecting import WIDTHS, Form, Select
 from ...kernels.store import address_of
 from ..pool import room
 from ..team import run_boxes
-from .compiled import CALL, PARALLEL
+from .compiled import CALL
+from .cuts import PARALLEL
 from .kinds import NumArray
 from .space import common_stride
 

@@ -32,7 +32,8 @@ from ...kernels.store import address_of
 from ..pool import room
 from ..team import run_boxes
 from .bands import MOST_TURNS, Bands, buffers_planned, shape_of
-from .compiled import CALL, PARALLEL, strides_over, vector_bytes
+from .compiled import CALL, strides_over, vector_bytes
+from .cuts import PARALLEL
 from .kinds import DTYPES, FILLS, NumArray
 from .views import compile_view
 

@@ -15,7 +15,8 @@ from ...kernels.uniforms import HEAD, ROUNDS, Uniforms
 from ..philox import MASK, WEYL_0, WEYL_1
 from ..philox_numpy import fill_uniform
 from ..team import run_boxes
-from .compiled import CALL, PARALLEL
+from .compiled import CALL
+from .cuts import PARALLEL
 from .kinds import NumArray
 
 LEAST: Final = 1 << 13

@@ -1,0 +1,50 @@
+"""Kernels cut into very many short pieces (as long work is, so that interrupts are heard) give the same bits."""
+
+from __future__ import annotations
+
+from math import prod
+
+import pytest
+
+from rho.backend.kernels import policy
+from rho.backend.run.cpu import compiled
+from rho.backend.run.cpu.cuts import Cuts
+from rho.tests.kernels.phases import apply, data, phase, projection, read, run, same_bits
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+
+SPACES = [((3, 20_000), 2), ((5, 3, 9_000), 3), ((700, 33), 2), ((2, 2048, 9), 3), ((40_000,), 1)]
+
+
+@pytest.fixture(autouse=True)
+def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a few hundred points were long work."""
+    monkeypatch.setattr(policy, "LONG_NANOSECONDS", 0.0)
+    monkeypatch.setattr(policy, "HEARD_NANOSECONDS", 400.0)
+    monkeypatch.setattr(compiled, "LONG_NANOSECONDS", 0.0)
+
+
+@pytest.mark.parametrize("reduction", [None, "add", "max", "least_place"])
+@pytest.mark.parametrize(("shape", "rank"), SPACES)
+@pytest.mark.parametrize("turned", [False, True])
+def test_short_pieces_do_not_show(shape: tuple[int, ...], rank: int, reduction: str | None, turned: bool) -> None:
+    if reduction == "least_place" and rank == 1:
+        return  # one cell: not a kernel's
+    axes = [*range(1, rank), 0] if turned else [*range(rank)]
+    array = data(Kind.F64, prod(shape), 5).reshape([shape[axis] for axis in axes])
+    body = [read(0, Kind.F64), apply("mul", (0, 0), Kind.F64)]
+    made = phase(shape, [projection(shape, array.shape, axes)], body, [1], reduction)
+    plain = run(made, [array], policy.Mode.OFF)
+    for threads in (1, 3):
+        for found, wanted in zip(run(made, [array], policy.Mode.ALWAYS, threads), plain, strict=True):
+            assert same_bits(found, wanted)
+
+
+def test_every_loop_is_cut_until_pieces_are_short() -> None:
+    whole = Cuts.none((3, 20_000))
+    cut = whole.cut(0, [0, 1]).cut(1, range(0, 20_000, 4096), reduced=True)
+    assert (cut.count, cut.partials, cut.most(0), cut.most(1)) == (10, 5, 2, 4096)
+    seen = sorted((*map(tuple, cut.ranges(place)), cut.partial(place)) for place in range(cut.count))
+    assert seen[0] == ((0, 1), (0, 4096), 0)
+    assert seen[-1] == ((1, 3), (16384, 20_000), 4)
