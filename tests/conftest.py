@@ -5,15 +5,17 @@ A stage of a planner that fails is left out for users and an error here (RHO_STA
 import os
 import signal
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 os.environ["RHO_VERDICTS"] = "off"
 os.environ["RHO_KERNEL_CACHE"] = "off"
 os.environ["RHO_STAGES"] = "strict"
 for size in ("COLUMNS", "LINES"):  # pytest-xdist sets them in its workers; terminals of tests have sizes of their own
     os.environ.pop(size, None)
-settings.register_profile("gate", derandomize=True)
-settings.register_profile("search")
+# A busy machine is slow: no test fails for the time it took.
+UNTIMED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("gate", derandomize=True, **UNTIMED)
+settings.register_profile("search", **UNTIMED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
