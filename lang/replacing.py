@@ -64,11 +64,14 @@ class Durability(Enum):
 
 
 def replace_file(
-    path: str | os.PathLike[str], fill: Callable[[BinaryIO], object], durability: Durability = Durability.POWER_LOSS
-) -> None:
-    """Replace one file with what `fill` writes.  OSError, and whatever `fill` raises: the old file is as it was."""
+    path: str | os.PathLike[str], fill: Callable[[BinaryIO], object], durability: Durability = Durability.POWER_LOSS,
+    mode: int = 0o666,
+) -> None:  # fmt: skip
+    """Replace one file with what `fill` writes; a new one gets `mode`, less what the process's mask takes away.
+
+    OSError, and whatever `fill` raises: the old file is as it was."""
     with Replacement(durability) as files:
-        files.add(path, fill)
+        files.add(path, fill, mode)
         files.commit()
 
 
@@ -99,21 +102,21 @@ class Replacement:
             for folder in dict.fromkeys(part.folder for part in parts):
                 recover(folder)
 
-    def add(self, path: str | os.PathLike[str], fill: Callable[[BinaryIO], object]) -> None:
+    def add(self, path: str | os.PathLike[str], fill: Callable[[BinaryIO], object], mode: int = 0o666) -> None:
         """Write the new contents of a file beside it.  OSError, and whatever `fill` raises."""
         target = os.path.realpath(path)
         folder, name = os.path.split(target)
         recover(folder)
-        before, mode = _before(target)
-        temporary, handle = temporaries.create(folder, name, 0o666 if mode is None else 0o600)
+        before, kept = _before(target)
+        temporary, handle = temporaries.create(folder, name, mode if kept is None else 0o600)
         self._parts.append(_Part(folder, name, temporary, handle, before))
         with os.fdopen(handle, "wb", closefd=False) as file:
             fill(file)
             file.flush()
             if self._durability is Durability.POWER_LOSS:
                 os.fsync(handle)
-        if mode is not None:
-            os.chmod(temporary, mode)
+        if kept is not None:
+            os.chmod(temporary, kept)
 
     def commit(self) -> None:
         """Rename every temporary to its target.  OSError, whose `filename` is the target.

@@ -3,12 +3,13 @@
 Elaboration rules never construct a `Core` themselves; they call `emit` (or a named helper) on a builder.
 Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
 
-What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check (`guards`), what calls
-promise about reads (`promises`), which mask or integer names which run-time size, the exact quotient behind an integer
+What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check (`guards`), those that a
+solver proved, which loading checks too (`solved`), what calls promise about reads (`promises`), which mask or integer names
+which run-time size, the exact quotient behind an integer
 division (`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
 where the program mentions a value (`uses`), which calls are being expanded (`calls`), the function being applied (`glyph`,
-for messages), the signature being checked (`clause_site`), and whether the body being expanded was proved for all
-sizes (`proved_body`).
+for messages), the signature being checked (`clause_site`), and by what the body being expanded was proved for all sizes
+(`proof`).
 
 Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
@@ -29,7 +30,7 @@ from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
 from .mask_facts import MaskFacts
-from .obligations import Obligation, Relation, SizeFact
+from .obligations import Obligation, Proof, Relation, SizeFact
 from .operands import Operand
 from .scalars import FUNCTIONS, ResultKind
 from .sizes import Size, SizeOrigin, SizeVariable, variable
@@ -70,9 +71,10 @@ class Builder(Conversions):
         self.diagnostics: list[Diagnostic] = []
         self.premises: list[SizeFact] = []
         self.guards: list[CoreGuard] = []
+        self.solved: list[CoreGuard] = []
         self.promises: list[CoreCall] = []
         self.clause_site: ClauseSite | None = None
-        self.proved_body = False
+        self.proof = Proof.NONE
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
         self.logarithms: dict[ValueId, int] = {}
@@ -290,8 +292,10 @@ class Builder(Conversions):
         Returns False only if an error was reported.
         """
         fact = obligation.fact
-        decision = decide(fact, self.premises) if not self.proved_body else self._trusted(fact)
+        decision = decide(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
+            if decision.by_solver and fact.left != fact.right:
+                self._solved(CoreGuard(fact, obligation))
             return True
         diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.clause_site)
         self.report(diagnostic)
@@ -309,7 +313,14 @@ class Builder(Conversions):
         """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
         if fact.left.constant is not None and fact.right.constant is not None:
             return decide(fact)
-        return Decision(Verdict.PROVED)
+        return Decision(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
+
+    def _solved(self, guard: CoreGuard) -> None:
+        """Remember a fact to be evaluated when the program is loaded, unless sizes that a run finds are in it: those are checked
+        where they are used."""
+        fact = guard.fact
+        if all(v.origin is not SizeOrigin.RUNTIME for v in fact.left.variables() | fact.right.variables()):
+            self.solved.append(guard)
 
     # -- blocks
 
@@ -333,12 +344,14 @@ class Builder(Conversions):
 
     def mark(self) -> tuple[int, ...]:
         """Where a trial starts, for `rollback`."""
-        return (len(self.diagnostics), len(self.premises), len(self.guards), *[len(ops) for _, ops in self._blocks])
+        counts = (len(self.diagnostics), len(self.premises), len(self.guards), len(self.solved))
+        return (*counts, *[len(ops) for _, ops in self._blocks])
 
     def rollback(self, mark: tuple[int, ...]) -> None:
         """Undo what was emitted, reported and required since `mark`; blocks opened since then are dropped."""
-        diagnostics, premises, guards, *lengths = mark
-        del self.diagnostics[diagnostics:], self.premises[premises:], self.guards[guards:], self._blocks[len(lengths) :]
+        diagnostics, premises, guards, solved, *lengths = mark
+        del self.diagnostics[diagnostics:], self.premises[premises:], self.guards[guards:], self.solved[solved:]
+        del self._blocks[len(lengths) :]
         for (_, ops), length in zip(self._blocks, lengths, strict=True):
             del ops[length:]
 

@@ -540,7 +540,9 @@ class Core:
     """A checked program.
 
     `types`, `spans`, `names` describe values; every op's results are in `types` and `spans`, `names` has those bound at
-    top level.  `shown` lists what the program shows in order: (name or "", value) of every top-level print.
+    top level.  `shown` lists what the program shows in order: (name or "", value) of every top-level print.  `solved` are facts
+    that a solver proved: loading evaluates them as it does the guards, for nothing that others proved is believed where memory
+    depends on it.
     """
 
     block: Block
@@ -554,6 +556,7 @@ class Core:
     schedules: tuple[tree.Schedule, ...]
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
+    solved: tuple[CoreGuard, ...] = ()
 
 
 def kind_of(core: Core, value: ValueId) -> Kind:

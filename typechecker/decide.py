@@ -28,11 +28,13 @@ _PROOF_STEPS = 200  # nodes of the search in `_nonnegative`
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`counterexample`: sizes that break the fact (DEPENDS).  `unproved`: what the solver did about an UNKNOWN one."""
+    """`counterexample`: sizes that break the fact (DEPENDS).  `unproved`: what the solver did about an UNKNOWN one.  `by_solver`:
+    the verdict is the solver's word, of this run or an earlier one."""
 
     verdict: Verdict
     counterexample: Mapping[SizeVariable, int] | None = None
     unproved: Unproved | None = None
+    by_solver: bool = False
 
 
 def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
@@ -53,7 +55,7 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
     if answered.verdict is Verdict.UNKNOWN and found.counterexample is not None:
         return Decision(Verdict.DEPENDS, found.counterexample)
     example = answered.example or found.counterexample
-    return Decision(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved)
+    return Decision(answered.verdict, example if answered.verdict is Verdict.DEPENDS else None, answered.unproved, True)
 
 
 def _examples(fact: SizeFact, related: Sequence[SizeFact]) -> Found:

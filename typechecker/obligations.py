@@ -24,6 +24,14 @@ class Relation(Enum):
     DIVIDES = "∣"
 
 
+class Proof(Enum):
+    """By what every fact that a body needs was proved for all sizes."""
+
+    NONE = "it was not"
+    RULES = "normal forms, bounds and premises"
+    SOLVER = "a solver too"
+
+
 @dataclass(frozen=True, slots=True)
 class SizeFact:
     """`left relation right`; `DIVIDES` reads left divides right.  ≥ and > are stored swapped."""

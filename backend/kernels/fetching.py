@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...lang.certain import certain
 from ...typechecker.elements import Kind
 from .ir import FETCH, Apply, Step
 from .scalar_text import Check
@@ -25,7 +26,7 @@ def fetch(e: Emission, place: int, node: Apply, args: Sequence[str], cursor: Cur
     row = e.kernel.operands[node.parameter]
     if _serves_a_row(e, node):
         return e.load(node.parameter, cursor)
-    assert row.step is Step.NONE
+    certain(row.step is Step.NONE, "an operand that is fetched from has no step")
     ahead = _ahead(e, place, args)
     address = cursor.address if cursor else e.bases[node.parameter]
     return e.v.gather(row.kind, e.w.let(f"getelementptr i8, ptr {address}, <{e.v.lanes} x i64> {ahead}"))

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from ...lang.certain import certain
 from ...typechecker.elements import Kind
 from .build import used_nodes
 from .emission import Emission
@@ -139,5 +140,5 @@ def _row_items(e: Emission, operand: int, first: str) -> str:
     stride = e.strides[operand][-2]
     address = w.at(e.bases[operand], w.word("mul", first, stride))
     offsets = v.binary("mul", Kind.I64, v.splat(Kind.I64, stride), v.counting())
-    assert e.kernel.operands[operand].step is Step.NONE
+    certain(e.kernel.operands[operand].step is Step.NONE, "an operand of one item a row has no step")
     return v.gather(kind, w.let(f"getelementptr i8, ptr {address}, <{v.lanes} x i64> {offsets}"))

@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ...lang.certain import certain
 from ...typechecker.elements import Kind
 from .emission import VECTOR_ALIGN
 from .ir import BLOCK, LANES, Apply, Kernel, Load, Step, Stores, kind_of
@@ -135,7 +136,7 @@ class _Rows:
                 continue
             if isinstance(node, Apply) and node.function not in FUNCTIONS and all(arg in self.known for arg in node.args):
                 self.known[place] = self.e.node(place, self.known)
-        assert not self.v.checks
+        certain(not self.v.checks, "what is the same for a row cannot fail")
 
     # ------------------------------------------------------------------------------------- one sweep
 
@@ -237,7 +238,7 @@ class _Rows:
             found = dict(self.known)
             for node in nodes:
                 found[node] = self.element(node, found, sources, at, offset)
-            assert not v.checks
+            certain(not v.checks, "no element of a row kernel can fail")
             for node in sweep.keeps:
                 kind = kind_of(kernel, node)
                 v.store(kind, found[node], self.scratch(self.kept[node], kind, at, offset))
@@ -293,7 +294,7 @@ class _Rows:
     def pack(self, sweep: Sweep, span: int, whole: str, rest: str) -> None:
         """The items after `whole`, fewer than `span`, to the stack."""
         kernel = self.kernel
-        assert span <= LANES
+        certain(span <= LANES, "what is packed fits into its room")
         rows = []
         for i in self.loaded(sweep):
             self.ends.room_for("operand", i, kernel.operands[i].kind)

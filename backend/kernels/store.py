@@ -1,9 +1,9 @@
 """Machine code of kernels: kept in the process, and on disk in the user's cache folder.
 
-A file holds one object, named by the digest of its text and of what else it depends on (processor, features, LLVM), with a digest
-of its contents in front: a file that is damaged, foreign or unreadable is as good as absent.  The folder is the user's alone
-(mode 0700, owned by the user); one that others may write is not read, for its files are code.  Files are written under a
-temporary name and renamed; a folder that cannot be written is no error.  `RHO_KERNEL_CACHE` names another folder; `off`: none.
+An entry holds one object, named by the digest of its text and of what else it depends on (processor, features, LLVM).  Entries
+are code: only those that this user's runs wrote, under the name that they have, are read (`lang.user_cache`); one that is
+damaged, foreign, exchanged or unreadable is as good as absent, and a folder that cannot be written is no error.
+`RHO_KERNEL_CACHE` names another folder; `off`: none.
 
 Neighbours: `llvm_leaf` (makes and links objects), `llvm_text`, `policy`.
 """
@@ -12,21 +12,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 import threading
-from hashlib import sha256
-from pathlib import Path
 from typing import Protocol
 
-from ...lang.opening import read_bytes
+from ...lang.user_cache import Cache
 from . import llvm_leaf
 from .ir import Kernel
 
 SWITCH = "RHO_KERNEL_CACHE"
-FORMAT = b"rho kernel 1\n"
-_MOST_BYTES = 4 << 20
-_MOST_FILES = 4096
-_DIGEST_BYTES = 32
+CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
 
 
 class Code(Protocol):
@@ -60,8 +54,8 @@ def is_ready(kernel: Kernel | Code) -> bool:
 
 def is_stored(kernel: Kernel | Code) -> bool:
     """Is there a file that should hold the code?"""
-    place = folder()
-    return place is not None and (place / _name(_text(kernel))).exists()
+    file = CACHE.file(_key(_text(kernel)))
+    return file is not None and file.exists()
 
 
 def _text(kernel: Kernel | Code) -> str:
@@ -74,8 +68,8 @@ def _made(kernel: Kernel | Code) -> int | None:
     if llvm_leaf.binding() is None:
         return None
     text = _text(kernel)
-    place, name = folder(), _name(text)
-    code = None if place is None else _read(place, name)
+    key = _key(text)
+    code = CACHE.read(key)
     if code is not None:
         with contextlib.suppress(llvm_leaf.Unsupported):
             return llvm_leaf.link(code)
@@ -84,64 +78,9 @@ def _made(kernel: Kernel | Code) -> int | None:
         found = llvm_leaf.link(code)
     except llvm_leaf.Unsupported:
         return None
-    if place is not None:
-        _write(place, name, code)
+    CACHE.write(key, code)
     return found
 
 
-def folder() -> Path | None:
-    """Where objects are kept; None if nowhere."""
-    chosen = os.environ.get(SWITCH, "")
-    if chosen.lower() in ("off", "0", "no"):
-        return None
-    if chosen:
-        return Path(chosen) if os.path.isabs(chosen) else None
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if os.path.isabs(base):
-        return Path(base) / "rho" / "kernels"
-    home = os.path.expanduser("~")
-    return Path(home) / ".cache" / "rho" / "kernels" if os.path.isabs(home) else None
-
-
-def _name(text: str) -> str:
-    return sha256(f"{llvm_leaf.identity()}\n{text}".encode()).hexdigest()[:40] + ".o"
-
-
-def _is_private(place: Path) -> bool:
-    """Does the folder belong to this user, and may nobody else write it?"""
-    try:
-        found = os.lstat(place)
-    except OSError:
-        return False
-    if not stat.S_ISDIR(found.st_mode):
-        return False
-    if not hasattr(os, "geteuid"):
-        return True
-    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-
-
-def _read(place: Path, name: str) -> bytes | None:
-    if not _is_private(place):
-        return None
-    try:
-        data = read_bytes(place / name, _MOST_BYTES)
-    except OSError:
-        return None
-    head = len(FORMAT) + _DIGEST_BYTES
-    code = data[head:]
-    if data[: len(FORMAT)] != FORMAT or sha256(code).digest() != data[len(FORMAT) : head]:
-        return None
-    return code
-
-
-def _write(place: Path, name: str, code: bytes) -> None:
-    temporary = place / f".{name}.{os.getpid()}"
-    try:
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_private(place) or len(os.listdir(place)) >= _MOST_FILES:
-            return
-        temporary.write_bytes(FORMAT + sha256(code).digest() + code)
-        os.replace(temporary, place / name)
-    except OSError:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+def _key(text: str) -> str:
+    return f"{llvm_leaf.identity()}\n{text}"

@@ -2,7 +2,8 @@
 
 Every back end binds the same way: from shapes alone (a file's header is enough), before any data moves.  What does not
 fit is `Refused` at once, all problems together: E706 where one input disagrees with its declared type, E701 where two
-inputs give one size two values, where a guard fails, or where a param is not a natural number.
+inputs give one size two values, where a guard fails, or where a param is not a natural number.  What a solver proved is
+evaluated as well: its word, which may come from a file, is good enough to check a program and not to run it.
 
 Neighbours: `typechecker.core` (inputs, params, guards), `run.reference`, `run.files` (shapes from headers).
 """
@@ -36,7 +37,7 @@ def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[
     _bind_inputs(core, shapes, sizes, problems)
     if problems:
         raise Refused(problems)
-    for guard in core.guards:
+    for guard in (*core.guards, *core.solved):
         if all(v in sizes for v in guard_variables(guard)) and not guard.fact.holds(sizes):
             problems.append(broken_guard(guard, sizes))
     if problems:

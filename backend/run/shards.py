@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, TypeAlias
 
+from ...lang.certain import certain
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable, number
@@ -220,7 +221,7 @@ def combine_with(pair: Pair, phase: Structured, value: ValueId, partials: Sequen
                 nodes[start] = (stop, pair(nodes[start][1], right))
         size *= 2
     (_, found), *rest = nodes.values()
-    assert not rest, "partial results tile the reduce axis"
+    certain(not rest, "partial results tile the reduce axis")
     return found
 
 

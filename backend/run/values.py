@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
+from ...lang.certain import certain
 from ...lang.records import dataclass
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
@@ -111,7 +112,8 @@ def _complex_f32(value: Any) -> complex:
 
 
 def _character(value: Any) -> str:
-    assert isinstance(value, str) and len(value) == 1
+    assert isinstance(value, str)
+    certain(len(value) == 1, "a character is one")
     return value
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ...lang.json_text import decode
 from ...lang.opening import read_text
+from ...lang.user_cache import state_folder
 from ..results import write_whole
 
 _MOST_BYTES = 65_536
@@ -58,16 +60,18 @@ def shown(settings: Settings) -> list[str]:
     return [f"{name:<8} {word(value)}" for name, value in asdict(settings).items()]
 
 
-def folder(environment: Mapping[str, str]) -> Path:
-    """Where history and settings are kept."""
-    base = environment.get("XDG_STATE_HOME") or ""
-    return (Path(base) if base.startswith("/") else Path.home() / ".local" / "state") / "rho"
+def folder(environment: Mapping[str, str]) -> Path | None:
+    """Where history and settings are kept; None for a user without a home."""
+    return state_folder(environment)
 
 
 def load(environment: Mapping[str, str]) -> Settings:
     """As last set; what cannot be read is as if it were not there."""
+    place = folder(environment)
+    if place is None:
+        return Settings()
     try:
-        found = decode(read_text(folder(environment) / "repl.json", _MOST_BYTES))
+        found = decode(read_text(place / "repl.json", _MOST_BYTES))
     except (OSError, ValueError, RecursionError):
         return Settings()
     settings = Settings()
@@ -80,9 +84,9 @@ def load(environment: Mapping[str, str]) -> Settings:
 
 def save(settings: Settings, environment: Mapping[str, str]) -> None:
     """Best effort: a home that cannot be written keeps nothing."""
-    try:
-        place = folder(environment)
-        place.mkdir(parents=True, exist_ok=True)
-        write_whole(place / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")
-    except OSError:
+    place = folder(environment)
+    if place is None:
         return
+    with suppress(OSError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(place / "repl.json", json.dumps(asdict(settings), ensure_ascii=False) + "\n")

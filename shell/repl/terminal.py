@@ -10,7 +10,6 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
@@ -238,7 +237,9 @@ def _indent(document: Document) -> str:
 
 def _history(desk: Desk) -> History:
     """On disk; in memory where the home cannot be written."""
-    place: Path = folder(desk.console.environment)
+    place = folder(desk.console.environment)
+    if place is None:
+        return InMemoryHistory()
     try:
         place.mkdir(parents=True, exist_ok=True)
         place.joinpath("history").touch()

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -41,6 +42,17 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(cache.SWITCH, raising=False)
     monkeypatch.setattr(verdicts, "_kept", {})
     return tmp_path / "rho" / "verdicts"
+
+
+def only_entry(folder: Path) -> Path:
+    """What is kept, beside the key."""
+    (stored,) = folder.glob("*.json")
+    return stored
+
+
+def text_of(stored: Path) -> Any:
+    """The entry below the line that says who wrote it."""
+    return json.loads(stored.read_text().partition("\n")[2])
 
 
 LARGE = number(1000)
@@ -127,8 +139,7 @@ def hard() -> SizeFact:
 
 def test_a_verdict_is_kept_on_disk(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert decide(hard()).verdict is Verdict.PROVED
-    (stored,) = own_cache.iterdir()
-    assert json.loads(stored.read_text())["verdict"] == "proved"
+    assert text_of(only_entry(own_cache))["verdict"] == "proved"
     monkeypatch.setattr(verdicts, "_kept", {})
     monkeypatch.setattr(child, "solve", lambda *_: pytest.fail("asked again"))
     assert decide(hard()).verdict is Verdict.PROVED
@@ -141,9 +152,10 @@ DAMAGE = ["", "{", "[]", "null", '{"format": 1}', "[" * 5000, OTHER]
 @pytest.mark.parametrize("text", DAMAGE, ids=range(len(DAMAGE)))
 def test_damaged_entries_are_ignored(own_cache: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     decide(hard())
-    (stored,) = own_cache.iterdir()
-    whole = stored.read_text()
-    stored.write_text(text)
+    stored = only_entry(own_cache)
+    whole, key = stored.read_text(), text_of(stored)["question"]
+    cache.CACHE.write(key, text.encode())
+    assert stored.read_text().endswith(text)
     monkeypatch.setattr(verdicts, "_kept", {})
     assert decide(hard()).verdict is Verdict.PROVED
     assert stored.read_text() == whole
@@ -152,9 +164,8 @@ def test_damaged_entries_are_ignored(own_cache: Path, monkeypatch: pytest.Monkey
 def test_an_example_from_the_cache_is_checked(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goal = fact(n + m + k + h + d, "≤", LARGE)
     decide(goal)
-    (stored,) = own_cache.iterdir()
-    entry = json.loads(stored.read_text())
-    stored.write_text(json.dumps({**entry, "model": [0] * 5}))
+    entry = text_of(only_entry(own_cache))
+    cache.write(entry["question"], {**entry, "model": [0] * 5})
     monkeypatch.setattr(verdicts, "_kept", {})
     found = decide(goal)
     assert found.verdict is Verdict.DEPENDS

@@ -16,6 +16,7 @@ from ...lang.records import dataclass
 from ...lang.source import Span
 from ..clauses import ClauseSite
 from ..elements import Element, Kind
+from ..obligations import Proof
 from ..operands import Operand, TupleOperand, Value
 from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
@@ -60,7 +61,7 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
         ctx.builder.report(diagnostic)
     if not outcome.accepted:
         return BrokenFunction(signature.span)
-    return replace(function, proved=outcome.proved)
+    return replace(function, proof=outcome.proof)
 
 
 def _outcome(ctx: Context, function: SignedFunction) -> Outcome:
@@ -96,15 +97,16 @@ def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
 
 def _checked(ctx: Context, function: SignedFunction) -> Outcome:
     """Check the body for each sample until one is refused."""
-    guarded = False
+    proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
     for sample in _samples(function.signature):
-        found, needs_guard = _check(ctx, function, sample)
-        guarded = guarded or needs_guard
+        found, proof = _check(ctx, function, sample)
+        proofs.add(proof)
         reported += found
         if any(d.is_error for d in found):
-            return Outcome(tuple(reported), accepted=False, proved=False)
-    return Outcome(tuple(reported), accepted=True, proved=not guarded and not shape_variables(function.signature))
+            return Outcome(tuple(reported), accepted=False, proof=Proof.NONE)
+    weakest = next(proof for proof in (Proof.NONE, Proof.SOLVER, Proof.RULES) if proof in proofs)
+    return Outcome(tuple(reported), accepted=True, proof=weakest)
 
 
 def _samples(signature: tree.Signature) -> Iterator[_Sample]:
@@ -116,17 +118,17 @@ def _samples(signature: tree.Signature) -> Iterator[_Sample]:
         yield _Sample(ranks[at % len(ranks)], at % kinds)
 
 
-def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], bool]:
-    """(what is wrong for some size, whether a fact about params has to be checked when loaded)."""
+def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
+    """(what is wrong for some size, by what the rest was proved: NONE where loading has to check a fact about params)."""
     sites = function.home.scope.file.sites
     captures = sites is None or sites.current is None or sites.current.reach is not Reach.NOTHING
     with ctx.aside(Names.FOLLOWING if captures else Names.FRESH):
         return _check_aside(ctx, function, sample)
 
 
-def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], bool]:
+def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
     builder, signature = ctx.builder, function.signature
-    guards, promises = len(builder.guards), len(builder.promises)
+    guards, solved, promises = len(builder.guards), len(builder.solved), len(builder.promises)
     bindings = Bindings(function.home.scope.file.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
@@ -151,7 +153,8 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
                 builder.promises[promises:-1],  # the last is what is being checked
             )
     found = [d for d in builder.diagnostics if d.is_error or d.code == "W310"]
-    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], len(builder.guards) > guards
+    proof = Proof.NONE if len(builder.guards) > guards else Proof.SOLVER if len(builder.solved) > solved else Proof.RULES
+    return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
 
 
 def _assume(ctx: Context, signature: tree.Signature, bindings: Bindings) -> None:

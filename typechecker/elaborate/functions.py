@@ -11,6 +11,7 @@ from typing import TypeAlias
 from ...lang import tree
 from ...lang.records import dataclass
 from ...lang.source import Span
+from ..obligations import Proof
 from ..operands import Operand, Value
 from .scopes import Moment
 
@@ -42,7 +43,7 @@ class DfnFunction:
 class SignedFunction:
     """An annotated function: matched against its signature at every call.
 
-    `proved`: every fact its body needs follows from the signature, for all sizes, so calls need not look again.
+    `proof`: by what every fact its body needs follows from the signature, for all sizes, so that calls need not look again.
     """
 
     span: Span
@@ -50,7 +51,7 @@ class SignedFunction:
     signature: tree.Signature
     body: FunctionValue
     home: Moment
-    proved: bool = False
+    proof: Proof = Proof.NONE
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ...lang import parser, tree
@@ -11,7 +11,7 @@ from ...lang.limits import ensure_recursion_headroom
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..builder import Builder
-from ..core import Core, Print, ValueId
+from ..core import Core, CoreGuard, Print, ValueId
 from ..obligations import Obligation
 from ..operands import Operand, Value
 from ..types import ArrayType
@@ -79,11 +79,17 @@ def elaborate(
             tuple(run.schedules),
             tuple(ctx.sources),
             tuple(builder.promises),
+            _once(builder.solved),
         )
         moved = _read_after_moves(core, names, ctx) if run.schedules else []
         if moved:
             core, diagnostics = None, (*diagnostics, *moved)
     return Elaborated(core, diagnostics, names, last, ctx, {} if scope.file.sites is None else scope.file.sites.bound)
+
+
+def _once(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
+    """Each fact once, where it came up first."""
+    return tuple({(g.fact.relation, g.fact.left.key, g.fact.right.key): g for g in reversed(guards)}.values())[::-1]
 
 
 def _read(ctx: Context, source: Source) -> tree.Program:
@@ -188,7 +194,7 @@ def _unreadable_after(ctx: Context, span: Span) -> bool:
 def _bare(ctx: Context) -> tuple[int, ...]:
     """A mark that keeps everything but the blocks left open."""
     whole = ctx.builder.mark()
-    return whole[:4]
+    return whole[: len(whole) - (ctx.builder.depth - 1)]
 
 
 def _statement(

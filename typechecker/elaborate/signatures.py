@@ -16,7 +16,7 @@ from ...lang.source import Span
 from ..core import CoreCall, ValueId
 from ..display import show_type
 from ..elements import Element, Kind
-from ..obligations import Obligation, Relation, SizeFact
+from ..obligations import Obligation, Proof, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..sizes import Size, capacity
 from ..types import ArrayType
@@ -157,13 +157,13 @@ def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
 def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
     """Inside the body: its `where` is known, and nothing proved is proved again."""
     builder = ctx.builder
-    before = builder.proved_body
-    builder.proved_body = before or function.proved
+    before = builder.proof
+    builder.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
     builder.premises += stated
     try:
         yield
     finally:
-        builder.proved_body = before
+        builder.proof = before
         for fact in stated:
             builder.premises.remove(fact)
 

@@ -22,6 +22,7 @@ from ...lang.diagnostics import Diagnostic
 from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Span
+from ..obligations import Proof
 from ..operands import Operand, TupleOperand
 from ..sizes import Size, SizeOrigin
 from .scopes import Module
@@ -77,7 +78,7 @@ class Outcome:
 
     diagnostics: tuple[Diagnostic, ...]
     accepted: bool
-    proved: bool
+    proof: Proof
     nodes: int = 0
 
 

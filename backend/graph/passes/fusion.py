@@ -18,6 +18,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from ....lang.certain import certain
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
 from ..phases import (
@@ -248,7 +249,8 @@ def _coordinate(builder: BodyBuilder, path: Projection, axis: int) -> int:
     if not path.stages:
         return builder.add(AxisNode(axis))
     stage = path.stages[0]
-    assert isinstance(stage, Affine) and len(path.stages) == 1
+    assert isinstance(stage, Affine)
+    certain(len(path.stages) == 1, "a coordinate is read along one affine stage")
     return _index(builder, stage.indices[axis])
 
 

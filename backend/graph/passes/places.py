@@ -12,6 +12,7 @@ from dataclasses import replace
 from math import prod
 from typing import Final
 
+from ....lang.certain import certain
 from ....typechecker.elements import Kind
 from ..phases import (
     PLACES,
@@ -96,7 +97,7 @@ def _reduction(grade: LibraryPhase, graph: Graph) -> Structured:
     last = len(type.shape) - 1
     axes = tuple(Axis(size, AxisKind.REDUCE if axis == last else AxisKind.PARALLEL) for axis, size in enumerate(type.shape))
     function = "greatest_place" if grade.attributes.get("descending") is True else "least_place"
-    assert function in PLACES
+    certain(function in PLACES, "a grade's place is a reduction to a place")
     body = (ReadNode(0, type.element.kind),)
     reads = (Read(grade.args[0], IDENTITY),)
     return Structured(grade.id, grade.span, axes, reads, body, (Result(grade.results[0], 0, function),))

@@ -22,6 +22,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ....lang.certain import certain
 from ....lang.opening import read_text
 from ....typechecker.elements import Kind
 from ...kernels.build import Body, build_kernel
@@ -232,7 +233,7 @@ class Bands:
         columns = [rows.count, self.space[1], 0, 0, self.left, self.right]
         columns += [rows.first % self.space[0] * line, line, bytes]
         columns += [(rows.first - rows.base) * pitch + self.starts[place], pitch, bytes, 0]
-        assert len(columns) == _COPY_WORDS
+        certain(len(columns) == _COPY_WORDS, "a copy has the words that its kernel reads")
         made.add(code, rows.keys, columns, {6: 2 * states + place, 9: place})
 
     def step(self, made: _Blocks, rows: _Rows, turn: int, is_last: bool, code: int) -> None:

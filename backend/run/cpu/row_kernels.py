@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ....lang.certain import certain
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.chains import Joined
@@ -177,7 +178,7 @@ class RowBinding:
             starts.append(start * steps[loop])
             words += [0, *(steps[:-1] if self.is_side else steps)]
         words += [0, 0]
-        assert len(words) == kernel.words()
+        certain(len(words) == kernel.words(), "a launch has the words that its kernel reads")
         return tuple(words), tuple(start * strides[loop] for strides in nest.strides), tuple(starts)
 
     def call(self, bound: BoundRows, arrays: Sequence[NumArray], results: Sequence[NumArray]) -> tuple[Any, ...]:

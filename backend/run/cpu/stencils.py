@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from ....lang.certain import certain
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph import traverse
@@ -223,7 +224,7 @@ class _Run:
             address += sum(start * stride for (start, _), stride in zip(piece, strides, strict=True))
             words += [address, *(strides[axis] for axis in loops)]
         words.append(0)
-        assert len(words) == kernel.words()
+        certain(len(words) == kernel.words(), "a launch has the words that its kernel reads")
         return (ctypes.c_int64 * len(words))(*words)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Final
 
+from ....lang.certain import certain
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
@@ -46,7 +47,7 @@ def fill(out: NumArray, key: int, stream: int, threads: int) -> None:
 
     def work(first: int, owner: Any = out) -> None:
         words = [min(step, vectors - first), first * _LANES, stream & MASK, (stream >> 32) & MASK, start + first * 16 * _LANES]
-        assert len(words) == HEAD
+        certain(len(words) == HEAD, "a launch has the words that its kernel reads")
         block = (ctypes.c_int64 * (HEAD + 2 * ROUNDS))(*words, *keys)
         call(ctypes.addressof(block))
 

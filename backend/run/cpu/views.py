@@ -19,6 +19,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ....lang.certain import certain
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, Projection, Reshaped, Stage
 from ..pool import room
@@ -152,7 +153,7 @@ def _compile_stage(
     low, high = _bounds(known)
     if all(a >= 0 and b < n for a, b, n in zip(low, high, shape, strict=True)):
         return _strided(known)
-    assert stage.fills, f"a read leaves its operand: {low} to {high} of {shape}"
+    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {shape}")
     if prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(space), 64):
         return _padded(known, low, high, fill)
     return _fetched(known, fill)

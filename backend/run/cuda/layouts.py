@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from ....lang.certain import certain
 from ....typechecker.sizes import Size
 from ...graph.phases import Affine, Projection, Reshaped, Stage
 from ..cpu.views import PADDING_LIMIT, KnownAffine, points_inside
@@ -88,7 +89,7 @@ def _compile_stage(
     low, high = _bounds(known)
     if all(a >= 0 and b < n for a, b, n in zip(low, high, shape, strict=True)):
         return lambda placed: _moved(placed, known)
-    assert stage.fills, f"a read leaves its operand: {low} to {high} of {shape}"
+    certain(stage.fills, f"a read stays in its operand: {low} to {high} of {shape}")
     if prod(b - a + 1 for a, b in zip(low, high, strict=True)) <= PADDING_LIMIT * max(prod(space), 64):
         return lambda placed: _padded(xp, placed, known, low, high, fill)
     return lambda placed: _fetched(xp, placed, known, fill)

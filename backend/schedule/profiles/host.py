@@ -10,7 +10,6 @@ Neighbours: `backend.run.calibration` (measures), `shell.verbs.devices` (shows).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -18,7 +17,8 @@ from pathlib import Path
 from typing import Final
 
 from ....lang.diagnostics import Refused
-from ....lang.opening import read_text
+from ....lang.replacing import replace_file
+from ....lang.user_cache import cache_folder, read_private
 from .profile import Backend, Calibration, DeviceProfile, Profile
 from .reading import LARGEST_PROFILE, read_profile
 from .shipped import load_profile
@@ -56,10 +56,12 @@ def machine_profile(facts: HostFacts, tier: str, numpy: str, folder: Path | None
     """This machine as it is known: calibrated, or with the default tables."""
     bare = host_profile(facts, tier, {**facts.facts(), "numpy": numpy})
     kept = cache_file(bare, folder)
+    data = None if kept is None else read_private(kept, LARGEST_PROFILE)
+    if data is None:
+        return with_default_tables(bare)
     try:
-        text = read_text(kept, LARGEST_PROFILE)
-        found = read_profile(str(kept), text)
-    except (OSError, ValueError, Refused):
+        found = read_profile(str(kept), data.decode("utf-8"))
+    except (ValueError, RecursionError, Refused):
         return with_default_tables(bare)
     if dict(found.calibration.facts) != dict(bare.calibration.facts) or len(found.devices) != 1:
         return with_default_tables(bare)
@@ -92,19 +94,16 @@ def _mean(before: Table | None, table: Table) -> Table:
 def keep_calibration(profile: Profile, folder: Path | None = None) -> Path:
     """Write a calibration where `machine_profile` finds it.  OSError."""
     path = cache_file(profile, folder)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(canonical(profile), encoding="utf-8")
-    temporary.replace(path)
+    if path is None:
+        raise FileNotFoundError("this user has no home folder")
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = canonical(profile).encode("utf-8")
+    replace_file(path, lambda file: file.write(text), mode=0o600)
     return path
 
 
-def cache_file(profile: Profile, folder: Path | None = None) -> Path:
+def cache_file(profile: Profile, folder: Path | None = None) -> Path | None:
+    """Where the calibration of a machine is kept: `rho/devices` in the user's cache folder; None for a user who has none."""
     facts = "\n".join(f"{name}={value}" for name, value in sorted(profile.calibration.facts.items()))
-    return (folder or cache_folder()) / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"
-
-
-def cache_folder() -> Path:
-    """Where calibrations are kept: `rho/devices` in the user's cache folder."""
-    chosen = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
-    return (Path(chosen) if chosen else Path.home() / ".cache") / "rho" / "devices"
+    place = folder or cache_folder("devices")
+    return None if place is None else place / f"{sha256(facts.encode()).hexdigest()[:16]}.toml"
