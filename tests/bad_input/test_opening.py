@@ -28,9 +28,7 @@ ALLOWED = {
     "shell/main.py": "os.devnull, for a stream that is closed",
     "shell/jupyter/kernelspec.py": "writes into a folder of its own",
     "shell/crash.py": "writes a reproducer into a new file",
-    "typechecker/solver/cache.py": "only temporary.write_text",
-    "backend/kernels/store.py": "only temporary.write_bytes",
-    "backend/schedule/profiles/host.py": "only temporary.write_text",
+    "lang/user_cache.py": "opens a folder that is the user's alone, and entries by its handle",
     "shell/repl/commands.py": "only target.write_text",
 }
 """Modules that may call what opens files, and why, or only one call."""
@@ -160,7 +158,9 @@ def test_a_device_without_an_end_is_refused_at_once(words: tuple[str, ...], tmp_
     assert found.returncode in (1, 2, 3, 4) and b"Traceback" not in found.stderr, (found.returncode, found.stderr)
 
 
-def test_caches_and_settings_that_are_pipes_or_devices_are_as_good_as_absent(tmp_path: Path) -> None:
+def test_caches_and_settings_that_are_pipes_or_devices_are_as_good_as_absent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rho.backend.schedule.profiles.host import HostFacts, cache_file, host_profile, machine_profile
     from rho.shell.repl import settings
     from rho.typechecker.solver import cache
@@ -169,15 +169,11 @@ def test_caches_and_settings_that_are_pipes_or_devices_are_as_good_as_absent(tmp
     kept = cache_file(host_profile(facts, "numpy", {**facts.facts(), "numpy": np.__version__}), tmp_path)
     state = tmp_path / "rho"
     state.mkdir()
-    verdicts = tmp_path / "rho" / "verdicts"
-    verdicts.mkdir()
-    for name in (kept, state / "repl.json", verdicts / cache._name("question")):
+    monkeypatch.setenv("RHO_VERDICTS", str(tmp_path / "rho" / "verdicts"))
+    cache.CACHE.write("question", b"{}")
+    (tmp_path / "rho" / "verdicts").joinpath(cache.CACHE._name("question")).unlink()
+    for name in (kept, state / "repl.json", cache.CACHE.file("question")):
         os.mkfifo(name)
     assert machine_profile(facts, "numpy", np.__version__, tmp_path).calibration.calibrated is None
     assert settings.load({"XDG_STATE_HOME": str(tmp_path)}) == settings.Settings()
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(tmp_path)
-    try:
-        assert cache.read("question") is None
-    finally:
-        os.environ.pop("XDG_CACHE_HOME") if before is None else os.environ.__setitem__("XDG_CACHE_HOME", before)
+    assert cache.read("question") is None

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ...lang.json_text import decode
 from ...lang.user_cache import Cache
 
 SWITCH = "RHO_VERDICTS"
@@ -25,7 +26,7 @@ def read(key: str) -> Mapping[str, Any] | None:
     if text is None:
         return None
     try:
-        entry = json.loads(text)
+        entry = decode(text.decode("ascii"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(entry, dict) or entry.get("format") != FORMAT or entry.get("question") != key:
