@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import Final
 
 from .costs import Costs, order_of
-from .filling import least, most
+from .filling import least
 
 MOST_SHARDS: Final = 256
 """Shards up to which the ticks of a combine are weighed against the width of the cut."""
@@ -79,7 +79,7 @@ class Bounds:
         """Ticks of the smallest shard that a phase may have on a device of that class."""
         if self.whole[phase]:
             return self.ticks_on(phase, kind)
-        return self.timer.ticks(phase, self.costs.members[kind][0], 1) or 0
+        return self.timer.least(phase, self.costs.members[kind][0], 1)
 
     def combined(self, phase: int) -> int:
         """The least ticks of its combine."""
@@ -134,9 +134,7 @@ class Bounds:
 
     def _rows_within(self, phase: int, device: int, time: int) -> int:
         """The most rows whose shard takes at most `time` there."""
-        if time < 0:
-            return 0
-        return most(self.phases[phase].rows, lambda rows: rows == 0 or (self.timer.ticks(phase, device, rows) or 0) <= time)
+        return self.timer.most(phase, device, time) if time >= 0 else 0
 
     def _travel(self, edge: int, source: int, target: int, everything: bool) -> int:
         """The least ticks between a device of one class and one of another, of the whole output or of some of it."""

@@ -21,6 +21,8 @@ GRAIN: Final = 1 << 16
 MOST_COLUMNS: Final = 1600
 MOST_POINTS: Final = 512
 """Rows up to which every number of them is a point of the hull."""
+MOST_RANGES: Final = 64
+"""The same where each number of rows is asked of the cost model."""
 Line = tuple[Fraction, Fraction]
 """(at nothing, per share): a line below a convex function."""
 
@@ -100,12 +102,14 @@ def rounded(devices: Sequence[tuple[int, float]], rows: int) -> Mode:
 def hull_of(table: Ticks, rows: int) -> list[tuple[Fraction, Fraction]]:
     """Corners of the lower convex hull of (r/R) ticks(r) by r/R; of very many rows, of a staircase below it."""
     points = [(Fraction(0), Fraction(0))]
-    if rows <= MOST_POINTS:
+    cells = MOST_POINTS if type(table) is Ticks else MOST_RANGES
+    if rows <= cells:
         points += [(Fraction(r, rows), Fraction(r * table.at(r), rows)) for r in range(1, rows + 1)]
     else:
-        grid = [rows * i // MOST_POINTS for i in range(MOST_POINTS + 1)]
+        grid = [rows * i // cells for i in range(cells + 1)]
         points += [
-            (Fraction(high, rows), Fraction(low * table.at(low), rows) if low else Fraction(0)) for low, high in pairwise(grid)
+            (Fraction(high, rows), Fraction(low * table.least(low, high), rows) if low else Fraction(0))
+            for low, high in pairwise(grid)
         ]
     hull: list[tuple[Fraction, Fraction]] = []
     for x, y in points:

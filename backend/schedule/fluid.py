@@ -32,7 +32,6 @@ from typing import Final
 from .bounds import FAR, Bounds
 from .convex import GRAIN, Convex, Curve, Haul, hull_of, rounded
 from .linear import Linear, Row
-from .loads import least_rate
 from .routes import Channel
 from .timing import Mode
 
@@ -162,7 +161,7 @@ class Fluid:
         if self.bounds.whole[p]:
             return Fraction(self.bounds.ticks_on(p, place.kind))
         table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]]
-        return least_rate(table, self.bounds.phases[p].rows) * self.bounds.phases[p].rows
+        return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
 
     def _corners(self, p: int, place: Place) -> tuple[tuple[Fraction, Fraction], ...]:
         rows = self.bounds.phases[p].units

@@ -12,13 +12,11 @@ Neighbour: `bounds` gives heads and tails.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from math import exp
 from typing import Final
 
 from .bounds import Bound, Bounds
 from .filling import least
-from .problem import Ticks
 
 SCALE: Final = 1 << 24
 MOST_WINDOWS: Final = 24
@@ -55,7 +53,7 @@ def _work_on(bounds: Bounds, phase: int, kind: int) -> int:
     task = bounds.phases[phase]
     if bounds.whole[phase]:
         return bounds.ticks_on(phase, kind) * SCALE
-    rate = least_rate(task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]], task.rows)
+    rate = task.ticks[bounds.timer.kinds[bounds.costs.members[kind][0]]].rate(task.rows)
     return SCALE * task.rows * rate.numerator // rate.denominator
 
 
@@ -170,22 +168,6 @@ def _lacking(jobs: Sequence[tuple[int, int, int]], devices: int, time: int) -> i
                     work += min(left, ticks, end - last, end - begin)
             worst = max(worst, work - devices * (end - begin))
     return worst
-
-
-def least_rate(table: Ticks, rows: int) -> Fraction:
-    """The least ticks per row of any shard of 1 to `rows` rows: on a straight line that is at an end."""
-    points = table.points
-    if len(points) == 1:
-        return Fraction(points[0][1], points[0][0])
-    rates = [Fraction(ticks, size) for size, ticks in points if 1 <= size <= rows]
-    for r in (1, rows):
-        if r <= points[0][0]:
-            rates.append(Fraction(points[0][1], r))
-            continue
-        place = next((i for i, (size, _) in enumerate(points) if r <= size), len(points) - 1)
-        (low, first), (high, last) = points[place - 1], points[place]
-        rates.append((first + Fraction((last - first) * (r - low), high - low)) / r)
-    return min(rates)
 
 
 def _spread(values: Sequence[int], count: int) -> list[int]:

@@ -14,7 +14,7 @@ from math import comb, perm
 from typing import Final
 
 from .costs import Costs
-from .filling import fill, least, most
+from .filling import fill, least
 from .timing import Mode
 
 MOST_MODES: Final = 15
@@ -40,8 +40,7 @@ def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | Non
     number = {kind: sum(1 for d in devices if timer.kinds[d] == kind) for kind in kinds}
 
     def count(kind: str, time: int) -> int:
-        device = sample[kind]
-        return most(rows, lambda r: r == 0 or (timer.ticks(phase, device, r) or 0) <= time)
+        return timer.most(phase, sample[kind], time)
 
     if any(timer.ticks(phase, device, 1) is None for device in devices):
         return None

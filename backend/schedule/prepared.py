@@ -81,6 +81,8 @@ class Prepared:
         self.tails = [0] * count
         """Ticks that certainly follow the end of a phase; whoever knows bounds may raise them, to stop layouts early."""
         self._ticks: dict[tuple[int, str, int], int | None] = {}
+        self._least: dict[tuple[int, str, int], int] = {}
+        self._most: dict[tuple[int, str, int], int] = {}
 
     # ------------------------------------------------------------------------------ facts
 
@@ -91,6 +93,24 @@ class Prepared:
             table = self.problem.phases[phase].ticks.get(self.kinds[device])
             self._ticks[key] = None if table is None else table.at(rows)
         return self._ticks[key]
+
+    def least(self, phase: int, device: int, rows: int) -> int:
+        """No shard of `rows` rows or more takes less there; 0 if its class cannot run the phase."""
+        key = (phase, self.kinds[device], rows)
+        if key not in self._least:
+            task = self.problem.phases[phase]
+            table = task.ticks.get(self.kinds[device])
+            self._least[key] = 0 if table is None else table.least(rows, task.units)
+        return self._least[key]
+
+    def most(self, phase: int, device: int, time: int) -> int:
+        """No shard of more rows takes at most `time` there; all of them if its class cannot run the phase."""
+        key = (phase, self.kinds[device], time)
+        if key not in self._most:
+            task = self.problem.phases[phase]
+            table = task.ticks.get(self.kinds[device])
+            self._most[key] = task.rows if table is None else table.most(time, task.rows)
+        return self._most[key]
 
     def grain(self, size: int) -> int:
         """The memory that a buffer of `size` bytes takes."""

@@ -6,9 +6,14 @@ Neighbours: `splitting` deals the rows out; `filling` has the searches.
 
 from __future__ import annotations
 
+from typing import Final
+
 from .costs import Costs
 from .filling import most
 from .timing import Timer
+
+MOST_TRIES: Final = 100
+"""Ranges of rows that are looked at for the most rows by a time."""
 
 
 class Star:
@@ -135,12 +140,33 @@ class Star:
     def _done(self, device: int, rows: int, earlier: int | None = None) -> int:
         ticks = self.timer.ticks(self.phase, device, rows)
         assert ticks is not None
+        return self._moved(device, rows, earlier) + ticks
+
+    def _moved(self, device: int, rows: int, earlier: int | None) -> int:
+        """What bringing so many rows and sending back what they make takes: never less for more rows."""
         brought = self._brought(device, rows) if earlier is None else self._served(device, rows, earlier)
-        return brought + ticks + self._back(device, rows)
+        return brought + self._back(device, rows)
 
     def _capacity(self, index: int, time: int, earlier: int | None = None) -> int:
+        """The most rows that are done by `time`, or (after many tries) a few more."""
         device = self.workers[index][0]
-        return most(self.room[index], lambda rows: rows == 0 or self._done(device, rows, earlier) <= time)
+        table = self.task.ticks[self.timer.kinds[device]]
+        waiting = [(1, self.room[index])]
+        top = 0
+        for _ in range(MOST_TRIES):
+            if not waiting:
+                return 0
+            low, high = waiting.pop()
+            left = time - self._moved(device, low, earlier) if low <= high else -1
+            top = table.most(left, high) if left >= 0 else 0
+            if top < low:
+                continue
+            if self._done(device, top, earlier) <= time:
+                return top
+            if low < top:
+                middle = (low + top) // 2
+                waiting += [(low, middle), (middle + 1, top)]
+        return max([0, *(high for _, high in waiting)])
 
     # ------------------------------------------------------------------------------ all devices
 

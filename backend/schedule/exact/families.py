@@ -36,7 +36,7 @@ def twins(shape: Shape) -> list[list[int]]:
         task = problem.phases[p]
         if task.rows or task.combine is not None or task.effect or task.together is not None:
             continue
-        ticks = tuple(sorted((kind, table.points) for kind, table in task.ticks.items()))
+        ticks = tuple(sorted((kind, table.key) for kind, table in task.ticks.items()))
         own = (task.out_bytes, task.scratch, task.inplace, task.home, task.ready)
         around = (tuple(sorted(reads[p], key=repr)), tuple(sorted(read_by[p], key=repr)))
         alike[ticks, own, around, tuple(shape.modes[p])].append(p)

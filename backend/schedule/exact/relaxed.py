@@ -177,7 +177,7 @@ class Relaxation:
             rows = self._thresholds(p, device, count)
             start = solver.integer(f"s{p}_{index}")
             solver.add(f"(>= {start} {bounds.heads[p][place.kind]})")
-            ticks = tuple(self.timer.ticks(p, device, -(-r // count)) or 0 for r in rows)
+            ticks = tuple(self.timer.least(p, device, -(-r // count)) for r in rows)
             literals = tuple(solver.boolean(f"g{p}_{index}_{r}") for r in rows)
             for more, fewer in zip(literals[1:], literals, strict=False):
                 solver.clause((negation(more), fewer))
@@ -196,9 +196,9 @@ class Relaxation:
             return (rows,)
         found = sorted({1, *(max(1, rows * i // (self.levels - 1)) for i in range(self.levels))})
         kept = [1]
-        first, last = (self.timer.ticks(p, device, -(-r // count)) or 0 for r in (1, rows))
+        first, last = (self.timer.least(p, device, -(-r // count)) for r in (1, rows))
         for r in found[1:-1]:
-            ticks, before = (self.timer.ticks(p, device, -(-n // count)) or 0 for n in (r, kept[-1]))
+            ticks, before = (self.timer.least(p, device, -(-n // count)) for n in (r, kept[-1]))
             if (ticks - before) * 4 * self.levels >= last > first:
                 kept.append(r)
         self.refinable |= (last - first) * 100 > last and rows > self.levels

@@ -15,7 +15,7 @@ from typing import Final
 
 from ..bounds import Bounds
 from ..costs import Costs
-from ..filling import fill, least, most
+from ..filling import fill, least
 from ..problem import Ticks
 from ..restrictions import shares
 from ..timing import Decisions, Mode, Queueing
@@ -243,10 +243,9 @@ def _evenly(devices: list[int], rows: int) -> Mode:
 
 def within(table: Ticks, time: int, rows: int) -> int:
     """The most rows of a table that take at most `time` ticks."""
-    points = table.points
     if time < 0:
         return 0
-    if len(points) == 1:
-        size, ticks = points[0]
+    if len(table.points) == 1:
+        size, ticks = table.points[0]
         return rows if not ticks else min(rows, time * size // ticks)
-    return most(rows, lambda r: r == 0 or table.at(r) <= time)
+    return table.most(time, rows)

@@ -10,18 +10,17 @@ structured phase (tables of library phases then include it).  Every execution co
 phase's ticks, because one host queue a device is all that a problem knows.
 
 Note [Shards].  `cut` names an axis: of `phase.axes` for a structured phase, an entry of `phase.signature` for a library phase.
-Tables are asked at the shard's own size; the ticks are given at a few rows, between which planners draw straight lines.
+Tables are asked at the shard's own size; `curves` has what planners are told of sizes in between.
 
 Neighbours: `structured`, `library` (phases), `tables` (grains), `profile` (devices); `backend.schedule.program` asks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from fractions import Fraction
-from typing import Final
+from typing import Final, cast
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, capacity
@@ -44,6 +43,7 @@ from ...kernels.cuda_support import missing
 from ..problem import DeviceGroup, Ticks
 from ..units import shape_of
 from .chained import chains_in
+from .curves import Curve
 from .forms import Number, Types
 from .library import cold, library_grains
 from .points import cooled
@@ -51,11 +51,12 @@ from .profile import Backend, Calibration, DeviceProfile, Profile
 from .rates import Around, NoTable, Rates
 from .repeated import repeated_grains
 from .reuse import is_view, surroundings
+from .spans import Span, lowest
 from .structured import structured_grains
 from .tables import GRAIN, Grains
 
-HALVINGS: Final = 12
-"""Points of a table of ticks: all rows, half of them, … this many times, and one row."""
+NEVER: Final = 1 << 50
+"""Ticks of a shard whose size no table is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,10 @@ class Estimate:
 
 def phase_ticks(
     phase: Phase, bound: BoundGraph, profile: Profile, group: DeviceGroup | str, *, axis: int | None = None, rows: int = 0,
-    tick_ns: int = 1, execution: Execution = Execution.FIRST,
+    grain: int = 1, tick_ns: int = 1, execution: Execution = Execution.FIRST,
 ) -> Ticks | None:  # fmt: skip
-    """Ticks of a phase on one device of a group; with `axis`, of its shards of 1 to `rows` rows.  None: it cannot run there."""
+    """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
+    None: it cannot run there."""
     device = profile.device(group if isinstance(group, str) else group.id)
     if device is None:
         return None
@@ -98,15 +100,29 @@ def phase_ticks(
     else:
         rates = rates.reusing()
 
-    def at(cut: Cut | None) -> int:
-        return _up(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead, tick_ns)
+    def grains(cut: Cut | None) -> Grains:
+        return Grains(phase_grains(phase, bound.graph.types, rates, number, cut) + overhead)
+
+    def exact(count: int) -> int:
+        try:
+            return _up(grains(Cut(axis or 0, min(count * grain, rows))), tick_ns)
+        except NoTable:  # only for sizes that no table is about
+            return NEVER
+
+    def over(first: int, last: int) -> int:
+        span = Span(min(first * grain, rows), min(last * grain, rows))
+        try:
+            return _up(lowest(grains(Cut(axis or 0, cast(int, span)))), tick_ns)
+        except NoTable:
+            return 0
 
     try:
         if axis is None or rows < 1:
-            return Ticks(((1, at(None)),))
-        return Ticks(_thinned([(some, at(Cut(axis, some))) for some in _steps(rows)]))
+            return Ticks(((1, _up(grains(None), tick_ns)),))
+        _ = grains(Cut(axis, 1)), grains(Cut(axis, rows))
     except NoTable:
         return None
+    return Curve(-(-rows // grain), exact, over)
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: DeviceGroup, tick_ns: int = 1) -> int:
@@ -244,26 +260,3 @@ def numbers_of(bound: BoundGraph) -> Callable[[Size], int]:
 def _up(grains: int, tick_ns: int) -> int:
     """To ticks, rounded up: the only rounding of an estimate."""
     return -(-grains // (GRAIN * tick_ns))
-
-
-def _steps(rows: int) -> list[int]:
-    found = {1, rows}
-    for halving in range(1, HALVINGS + 1):
-        found.add(max(1, rows >> halving))
-    return sorted(found)
-
-
-def _thinned(points: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Never decreasing, without the points that the straight line between those kept meets within 1 %."""
-    level: list[tuple[int, int]] = []
-    for rows, ticks in points:
-        level.append((rows, max(ticks, level[-1][1] if level else 0)))
-    kept = [level[0]]
-    for place in range(1, len(level) - 1):
-        (low, first), (here, ticks), (high, last) = kept[-1], level[place], level[place + 1]
-        straight = Fraction(first) + Fraction((last - first) * (here - low), high - low)
-        if abs(straight - ticks) * 100 > ticks:
-            kept.append(level[place])
-    if len(level) > 1:
-        kept.append(level[-1])
-    return tuple(kept)

@@ -19,6 +19,7 @@ from ...graph.registry import LIBRARY, cells_of, frame_of, framed_of
 from .forms import Number, Types
 from .points import cooled
 from .rates import Around, Rates
+from .spans import largest, smallest
 from .tables import GRAIN, Grains
 
 Shape = tuple[int, ...]
@@ -83,11 +84,11 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     if phase.op in _CUBIC:
         work = LIBRARY[phase.op].work(cells_of(phase, types))
         size = sum(number(capacity(count)) for count in work.values()) if cut is None else prod(cells[0]) * cells[0][-1]
-        return Grains(points * rates.grains(_STEMS[phase.op], kind, max(1, size)))
+        return Grains(points * rates.grains(_STEMS[phase.op], kind, largest(1, size)))
     once = points if phase.op in _CELL_BY_CELL else 1
     size = sum(prod(s) * types[a].element.kind.bytes for s, a in zip(args, phase.args, strict=True))
     if phase.op == "reshape_cycle":
-        size = min(size, prod(results[0]) * kind.bytes)  # what is left off is not read
+        size = smallest(size, prod(results[0]) * kind.bytes)  # what is left off is not read
     size += sum(prod(s) * types[r].element.kind.bytes for s, r in zip(results, phase.results, strict=True))
     return _by_bytes(phase, types, rates, cells, kind, -(-size // once), once)
 
@@ -116,8 +117,8 @@ def _by_bytes(
             read = picked * width * prod(cells[0][:axis]) * prod(cells[0][axis + 1 :])
             size = 2 * read + picked * 8  # what is not picked is not touched
             source = 3 * prod(cells[0]) * width  # as a table knows it: as many picked as there are
-            if rates.measured and max(size, source) > NEAR:
-                return Grains(times * rates.require(stems, kind).rate(size, max(source, NEAR)) + again)
+            if rates.measured and largest(size, source) > NEAR:
+                return Grains(times * rates.require(stems, kind).rate(size, largest(source, NEAR)) + again)
         case "update":
             size = 2 * prod(cells[0]) * kind.bytes + 2 * prod(cells[-1]) * kind.bytes
         case "key_reduce":
@@ -139,7 +140,7 @@ def _by_bytes(
         case "reduce_sequential":
             stems = (f"reduce_sequential.{phase.attributes['function']}", *stems)
         case "decode":
-            size = max(size, 2 * prod(cells[1]) * kind.bytes)
+            size = largest(size, 2 * prod(cells[1]) * kind.bytes)
         case _:
             pass
     return Grains(times * rates.grains(stems, kind, size) + again)
@@ -182,9 +183,9 @@ def _product(left: Shape, right: Shape, kind: Kind, rates: Rates, alike: bool) -
     work = 2 * rows * columns * shared
     if rows == 1 and columns == 1:
         return rates.grains(("dot", "gemv", "gemm.square", "gemm"), kind, touched)
-    if min(rows, columns) < THIN and rates.table(("gemv",), kind) is not None:
-        return rates.grains(("gemv",) if min(rows, columns) == 1 else ("gemm.thin", "gemv"), kind, touched)
-    most, rest = max(rows, columns), max(shared, min(rows, columns))
+    if smallest(rows, columns) < THIN and rates.table(("gemv",), kind) is not None:
+        return rates.grains(("gemv",) if smallest(rows, columns) == 1 else ("gemm.thin", "gemv"), kind, touched)
+    most, rest = largest(rows, columns), largest(shared, smallest(rows, columns))
     shape = "square" if most < TALL * rest else "tall" if rows >= columns else "wide"
     own = ("gemm.own",) if alike and rows == columns else ()
     return rates.grains((*own, f"gemm.{shape}", "gemm.square", "gemm"), kind, work)

@@ -33,6 +33,7 @@ from .forms import Number, Types, work_of
 from .keys import reduce_stems, scalar_stems
 from .points import ALONE, work_grains
 from .rates import Rates
+from .spans import largest, smallest
 from .tables import Grains
 
 LONG_ROW: Final = 1024
@@ -152,7 +153,7 @@ def _bytes(read: Read, on: frozenset[int], types: Types, space: _Space, number: 
     """Bytes of the operand that the space reads, once each."""
     type = types[read.value]
     whole = prod(map(number, type.shape))
-    return min(whole, space.along(on)) * type.element.kind.bytes
+    return Grains(smallest(whole, space.along(on))) * type.element.kind.bytes
 
 
 # ------------------------------------------------------------------------------------ whole phases
@@ -225,9 +226,10 @@ def _reduction(function: str | None, kind: Kind, rates: Rates, space: _Space, in
     long, short = ("row", "short") if side else ("col", "narrow")
     run = length if side else (space.extents[inner] if inner is not None else 1)
     most, least = _reduced(function, kind, rates, long, size), _reduced(function, kind, rates, short, size)
-    if run >= LONG_ROW or least <= most:
+    if run >= LONG_ROW:
         return most
-    return Grains(most + -(-(least - most) * SHORT_ROW * (LONG_ROW - run) // (max(run, 1) * (LONG_ROW - SHORT_ROW))))
+    more = largest(0, least - most) * SHORT_ROW * (LONG_ROW - run)
+    return Grains(most + -(-more // (largest(run, 1) * (LONG_ROW - SHORT_ROW))))
 
 
 def _reduced(function: str, kind: Kind, rates: Rates, layout: str, size: int) -> Grains:
@@ -265,7 +267,7 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Number, spa
     """See Note [One application]."""
     touched: dict[ValueId, int] = {}
     for read, on in zip(phase.reads, space.reads, strict=True):
-        touched[read.value] = max(touched.get(read.value, 0), _bytes(read, on, types, space, number))
+        touched[read.value] = largest(touched.get(read.value, 0), _bytes(read, on, types, space, number))
     cells = prod(n for axis, n in enumerate(space.extents) if axis != space.reduce)
     written = sum(cells * types[r.value].element.kind.bytes for r in phase.results)
     size = sum(touched.values()) + written
@@ -278,10 +280,10 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Number, spa
         kind, points = _table_kind(phase.body, node), space.along(space.nodes[place])
         own = points * _per_point(phase.body, node)
         stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
-        times.append(rates.grains(stems, kind, min(size, own)))
-        extra += max(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
+        times.append(rates.grains(stems, kind, smallest(size, own)))
+        extra += largest(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
     inner, _ = _inner(phase, types, space, number)
     for result, kind in zip(phase.results, kinds, strict=True):
         if result.reduction is not None:
             times.append(_reduction(result.reduction, kind, rates, space, inner))
-    return max(*times, extra + times[0])
+    return Grains(largest(*times, extra + times[0]))

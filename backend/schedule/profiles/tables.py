@@ -15,10 +15,12 @@ Neighbours: `profile` (where tables live), `cost` (looks times up).
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from math import isqrt
-from typing import Final, NewType
+from typing import Final, NewType, cast
+
+from .spans import Span, largest, smallest
 
 Grains = NewType("Grains", int)
 """Time in units of 2⁻¹⁶ ns."""
@@ -38,7 +40,9 @@ class Table:
     ns: tuple[int, ...]
 
     def at(self, size: int) -> Grains:
-        """See Notes [Log-log] and [Beyond the ends]."""
+        """See Notes [Log-log] and [Beyond the ends].  Of a `Span` of sizes, the span of their times."""
+        if isinstance(size, Span):
+            return cast(Grains, self._over(size.low, size.high))
         if size <= 0:
             return Grains(0)
         sizes, times = self.size, self.ns
@@ -51,9 +55,15 @@ class Table:
             return Grains(times[place] * GRAIN)
         return Grains(_between(sizes[place - 1], times[place - 1], sizes[place], times[place], size))
 
+    def _over(self, low: int, high: int) -> Span:
+        """Between two points time goes one way, so its ends are at theirs."""
+        inside = self.ns[bisect_right(self.size, low) : bisect_left(self.size, high)]
+        times = [self.at(low), self.at(high), *(ns * GRAIN for ns in inside)]
+        return Span(min(times), max(times))
+
     def rate(self, size: int, where: int | None = None) -> Grains:
         """`size` at the rate that holds at `where` (left out: at `size`): in proportion below the first point, too."""
-        place = min(max(size if where is None else where, self.size[0]), self.size[-1])
+        place = smallest(largest(size if where is None else where, self.size[0]), self.size[-1])
         return Grains(self.at(place) * size // place)
 
 

@@ -201,7 +201,10 @@ def _dealt(one: Turning, problem: Problem, devices: Sequence[int], limits: Mappi
 
     ceiling = max(one.device_ticks(groups[device], one.rows) or 0 for device in able)
     time = least(0, ceiling, lambda time: sum(within(device, time) for device in able) >= one.rows)
-    counts = fill([within(device, time) for device in able], one.rows)
+    dealt = [within(device, time) for device in able]
+    if sum(dealt) < one.rows:
+        return None  # ticks that fall with rows hide some of them from the halving
+    counts = fill(dealt, one.rows)
     if not counts[able.index(home)]:
         counts[able.index(home)] += 1
         counts[counts.index(max(counts))] -= 1

@@ -39,7 +39,6 @@ from .sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_
 from .turning import Gang, Setting, TicksOf
 
 MOST_TICKS: Final = 1_000_000
-_HALVINGS: Final = 12
 _FREE: Final = Ticks(((1, 0),))
 
 
@@ -181,14 +180,9 @@ def _profile_ticks(
     signature = getattr(phase, "signature", None)
     if signature is not None:
         axis = next(place for place, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
-    by_points = phase_ticks(phase, bound, profile, group, axis=axis, rows=cut.size, tick_ns=tick_ns, execution=execution)
-    return by_points if by_points is None or cut.grain == 1 else by_rows(by_points, cut)
-
-
-def by_rows(by_points: Ticks, cut: Cut) -> Ticks:
-    """Ticks by points of an axis as ticks by rows of a cut."""
-    wanted = sorted({1, cut.rows, *(max(1, cut.rows >> halving) for halving in range(1, _HALVINGS + 1))})
-    return Ticks(tuple((rows, by_points.at(min(rows * cut.grain, cut.size))) for rows in wanted))
+    return phase_ticks(
+        phase, bound, profile, group, axis=axis, rows=cut.size, grain=cut.grain, tick_ns=tick_ns, execution=execution
+    )
 
 
 @dataclass(slots=True)
