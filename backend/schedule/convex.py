@@ -108,7 +108,7 @@ def hull_of(table: Ticks, rows: int) -> list[tuple[Fraction, Fraction]]:
     else:
         grid = [rows * i // cells for i in range(cells + 1)]
         points += [
-            (Fraction(high, rows), Fraction(low * table.least(low, high), rows) if low else Fraction(0))
+            (Fraction(high, rows), Fraction(low * table.roughly(low, high), rows) if low else Fraction(0))
             for low, high in pairwise(grid)
         ]
     hull: list[tuple[Fraction, Fraction]] = []

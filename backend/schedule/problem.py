@@ -150,6 +150,10 @@ class Ticks:
         """No shard of `first` to `last` rows takes less."""
         return self.at(first)
 
+    def roughly(self, first: int, last: int) -> int:
+        """As `least`, where a weaker answer will do."""
+        return self.at(first)
+
     def most(self, time: int, rows: int) -> int:
         """The most rows, of up to `rows`, that take at most `time` ticks; never fewer than there are."""
         low, high = 0, rows if time >= 0 else 0

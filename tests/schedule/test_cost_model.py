@@ -151,14 +151,15 @@ def test_a_map_runs_its_body_once_a_cell() -> None:
 # ------------------------------------------------------------------------------------------- shards
 
 
-def test_ticks_of_shards_follow_the_tables_and_never_fall() -> None:
+def test_ticks_of_shards_follow_the_tables_where_they_fall_too() -> None:
     graph = bound(SUM, x=(1000,), y=(1000,))
     only = next(phases(graph, Structured))
-    profile = machine(launch=5, dispatch=1, add__f64=Table((24, 2400, 2424, 24_000), (10, 1000, 600, 6000)))
+    table = Table((24, 2400, 2424, 24_000), (10, 1000, 600, 6000))
+    profile = machine(launch=5, dispatch=1, add__f64=table)
     ticks = phase_ticks(only, graph, profile, to_devices(profile)[0][0], axis=0, rows=1000)
     assert ticks is not None and ticks.at(1) == 16 and ticks.at(1000) == 6006
-    times = [ticks.at(rows) for rows in range(1, 1001)]
-    assert times == sorted(times)
+    assert [ticks.at(rows) for rows in range(1, 1001)] == [6 + -(-table.at(24 * rows) // 65536) for rows in range(1, 1001)]
+    assert (ticks.at(100), ticks.at(101), ticks.most(700, 1000), ticks.least(90, 1000)) == (1006, 606, 116, 606)
     coarse = phase_ticks(only, graph, profile, "cpu0", axis=0, rows=1000, tick_ns=1000)
     assert coarse is not None and coarse.at(1000) == 7
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final, cast
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, capacity
@@ -51,7 +51,7 @@ from .profile import Backend, Calibration, DeviceProfile, Profile
 from .rates import Around, NoTable, Rates
 from .repeated import repeated_grains
 from .reuse import is_view, surroundings
-from .spans import Span, lowest
+from .spans import Formula, Trace, Undecided, smallest
 from .structured import structured_grains
 from .tables import GRAIN, Grains
 
@@ -109,12 +109,15 @@ def phase_ticks(
         except NoTable:  # only for sizes that no table is about
             return NEVER
 
-    def over(first: int, last: int) -> int:
-        span = Span(min(first * grain, rows), min(last * grain, rows))
+    def traced(first: int, last: int) -> Formula:
+        trace = Trace(first, last)
         try:
-            return _up(lowest(grains(Cut(axis or 0, cast(int, span)))), tick_ns)
+            return trace.formula(grains(Cut(axis or 0, smallest(trace.rows * grain, rows))))
         except NoTable:
-            return 0
+            raise Undecided from None
+
+    def up(found: int) -> int:
+        return _up(found, tick_ns)
 
     try:
         if axis is None or rows < 1:
@@ -122,7 +125,7 @@ def phase_ticks(
         _ = grains(Cut(axis, 1)), grains(Cut(axis, rows))
     except NoTable:
         return None
-    return Curve(-(-rows // grain), exact, over)
+    return Curve(-(-rows // grain), exact, traced, up)
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: DeviceGroup, tick_ns: int = 1) -> int:

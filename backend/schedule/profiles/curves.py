@@ -19,9 +19,9 @@ from heapq import heappop, heappush
 from typing import Final
 
 from ..problem import Ticks
-from .spans import Undecided
+from .spans import Formula, Undecided
 
-MOST_PARTS: Final = 300
+MOST_PARTS: Final = 150
 MOST_RATED: Final = 100
 CLOSE: Final = Fraction(199, 200)
 """A bound that is that part of what is found is good enough."""
@@ -30,25 +30,29 @@ SHOWN: Final = 12
 
 
 class Curve(Ticks):
-    """`exact`: the ticks of so many rows; `over`: no number of rows from the first to the second takes less.
+    """`exact`: the ticks of so many rows; `traced`: the formula of their grains for rows in a range (Undecided, TypeError), of
+    which `up` makes ticks.
 
     `points` are some points of it, for texts and comparisons; nothing is concluded from them."""
 
-    __slots__ = ("_exact", "_known", "_opaque", "_over", "_parts", "rows")
+    __slots__ = ("_exact", "_formulas", "_known", "_opaque", "_parts", "_traced", "_up", "rows")
     rows: int
     _exact: Callable[[int], int]
-    _over: Callable[[int, int], int]
+    _traced: Callable[[int, int], Formula]
+    _up: Callable[[int], int]
     _known: dict[int, int]
     _parts: dict[tuple[int, int], int]
+    _formulas: dict[tuple[int, int], Formula | None]
     _opaque: bool
 
-    def __init__(self, rows: int, exact: Callable[[int], int], over: Callable[[int, int], int]) -> None:
-        object.__setattr__(self, "rows", rows)
-        object.__setattr__(self, "_exact", exact)
-        object.__setattr__(self, "_over", over)
-        object.__setattr__(self, "_known", {})
-        object.__setattr__(self, "_parts", {})
-        object.__setattr__(self, "_opaque", False)
+    def __init__(
+        self, rows: int, exact: Callable[[int], int], traced: Callable[[int, int], Formula], up: Callable[[int], int]
+    ) -> None:
+        for name, value in (
+            ("rows", rows), ("_exact", exact), ("_traced", traced), ("_up", up), ("_known", {}), ("_parts", {}),
+            ("_formulas", {}), ("_opaque", False),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
         sizes = sorted({1, rows, *(max(1, rows >> halving) for halving in range(1, SHOWN + 1))})
         object.__setattr__(self, "points", tuple((size, self.at(size)) for size in sizes))
 
@@ -59,7 +63,8 @@ class Curve(Ticks):
         """The ticks of a shard of so many rows."""
         found = self._known.get(rows)
         if found is None:
-            found = self._known[rows] = self._exact(rows)
+            formula = self._formula(rows, rows)
+            found = self._known[rows] = self._exact(rows) if formula is None else self._up(formula.at(rows))
         return found
 
     @property
@@ -67,21 +72,43 @@ class Curve(Ticks):
         """Curves are compared as they are, not by some points of them."""
         return id(self)
 
+    def _formula(self, first: int, last: int) -> Formula | None:
+        """That of the largest part which holds these rows, which lie in one; None if they are less alike than that."""
+        low, high = 1, self.rows
+        while low < high and not self._opaque:
+            if (low, high) not in self._formulas:
+                self._formulas[low, high] = self._try(low, high)
+            formula = self._formulas[low, high]
+            if formula is not None:
+                return formula
+            middle = (low + high) // 2
+            if first <= middle < last:
+                return None
+            low, high = (low, middle) if last <= middle else (middle + 1, high)
+        return None
+
+    def _try(self, first: int, last: int) -> Formula | None:
+        try:
+            return self._traced(first, last)
+        except Undecided:
+            return None
+        except TypeError:  # a part of the cost model that knows no spans
+            object.__setattr__(self, "_opaque", True)
+            return None
+
     def _floor(self, first: int, last: int) -> int:
-        """A bound of a part of the halvings."""
+        """No shard of `first` to `last` rows takes less: what a look at all of them together tells."""
         if first == last:
             return self.at(first)
         found = self._parts.get((first, last))
         if found is None:
-            try:
-                found = 0 if self._opaque else self._over(first, last)
-            except Undecided:
-                found = 0
-            except TypeError:  # a part of the cost model that knows no spans
-                object.__setattr__(self, "_opaque", True)
-                found = 0
-            self._parts[first, last] = found
+            formula = self._formula(first, last)
+            found = self._parts[first, last] = 0 if formula is None else self._up(formula.between(first, last)[0])
         return found
+
+    def roughly(self, first: int, last: int) -> int:
+        """As `least`, at one look."""
+        return self._floor(first, min(last, self.rows))
 
     def least(self, first: int, last: int) -> int:
         """No shard of `first` to `last` rows takes less.  See Note [Ranges]."""

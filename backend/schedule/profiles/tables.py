@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from math import isqrt
 from typing import Final, NewType, cast
 
@@ -42,7 +44,7 @@ class Table:
     def at(self, size: int) -> Grains:
         """See Notes [Log-log] and [Beyond the ends].  Of a `Span` of sizes, the span of their times."""
         if isinstance(size, Span):
-            return cast(Grains, self._over(size.low, size.high))
+            return cast(Grains, size.looked_up(self))
         if size <= 0:
             return Grains(0)
         sizes, times = self.size, self.ns
@@ -55,11 +57,11 @@ class Table:
             return Grains(times[place] * GRAIN)
         return Grains(_between(sizes[place - 1], times[place - 1], sizes[place], times[place], size))
 
-    def _over(self, low: int, high: int) -> Span:
-        """Between two points time goes one way, so its ends are at theirs."""
+    def between(self, low: int, high: int) -> tuple[int, int]:
+        """The least and greatest time of sizes from `low` to `high`: between two points time goes one way only."""
         inside = self.ns[bisect_right(self.size, low) : bisect_left(self.size, high)]
         times = [self.at(low), self.at(high), *(ns * GRAIN for ns in inside)]
-        return Span(min(times), max(times))
+        return min(times), max(times)
 
     def rate(self, size: int, where: int | None = None) -> Grains:
         """`size` at the rate that holds at `where` (left out: at `size`): in proportion below the first point, too."""
@@ -69,13 +71,23 @@ class Table:
 
 def _between(low: int, first: int, high: int, last: int, size: int) -> int:
     """Grains at `size`, strictly between two points."""
+    sizes, times = _means(low, first, high, last)
     x = size << _SHIFT
-    a, s, b, t = low << _SHIFT, first << _SHIFT, high << _SHIFT, last << _SHIFT
-    for _ in range(_HALVINGS):
-        middle, time = isqrt(a * b), isqrt(s * t)
-        if x <= middle:
-            b, t = middle, time
-        else:
-            a, s = middle, time
+    place = bisect_left(sizes, x)
+    a, s, b, t = sizes[place - 1], times[place - 1], sizes[place], times[place]
     grains = (s << 16) * (b - a) + ((t - s) << 16) * (x - a)
     return grains // ((b - a) << _SHIFT)
+
+
+@lru_cache(maxsize=4096)
+def _means(low: int, first: int, high: int, last: int) -> tuple[list[int], list[int]]:
+    """The points of the curve after all halvings.  See Note [Log-log]."""
+    sizes, times = [low << _SHIFT, high << _SHIFT], [first << _SHIFT, last << _SHIFT]
+    for _ in range(_HALVINGS):
+        sizes, times = _halved(sizes), _halved(times)
+    return sizes, times
+
+
+def _halved(points: list[int]) -> list[int]:
+    means = [isqrt(a * b) for a, b in pairwise(points)]
+    return [point for pair in zip(points, means, strict=False) for point in pair] + points[-1:]

@@ -1,0 +1,73 @@
+"""Ticks of shards are the profile's own at every number of rows, and what is said of ranges of rows holds for each of them."""
+
+from __future__ import annotations
+
+import tomllib
+from fractions import Fraction
+from random import Random
+
+import pytest
+from share import share
+
+from rho import backend
+from rho.backend.schedule.problem import Ticks
+from rho.backend.schedule.profiles.reading import read_profile
+from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
+from rho.backend.schedule.program.sharding import box_of, space_of
+from rho.lang.source import Source
+from rho.tests.plans.drawn import BLOCKS, drawn
+from rho.tests.plans.prices import Prices
+from rho.typechecker.check import check
+
+CASES = [(kind, seed) for kind in BLOCKS for seed in range(12)]
+
+
+def priced(program: ProgramProblem, prices: Prices, place: int, device: str, rows: int) -> int | None:
+    """What the judge says of the first `rows` rows."""
+    phase, cut = program.phases[place], program.cuts.of[place]
+    space = space_of(phase, program.bound.graph.types)
+    assert cut is not None and space is not None
+    return prices.shard(phase, device, box_of(cut, space, 0, rows))
+
+
+@pytest.mark.parametrize(("kind", "seed"), share(CASES, seed=1))
+def test_curves_are_the_profile_at_every_size(kind: str, seed: int) -> None:
+    case, r = drawn(seed, kind=kind), Random(seed)
+    bound = backend.bind_shapes(check(Source("<curves>", case.text)).core, case.shapes)
+    program = problem_of(bound, read_profile("<drawn>", case.profile))
+    prices = Prices(bound.graph, tomllib.loads(case.profile), program.problem.tick_ns)
+    for place, task in enumerate(program.problem.phases):
+        if task.rows < 2 or task.home:
+            continue
+        for group in program.problem.devices:
+            table = task.ticks.get(group.kind)
+            if table is None or type(table) is Ticks:
+                continue
+            sizes = sorted({1, task.rows, *(r.randint(1, task.rows) for _ in range(20))})
+            ticks = {rows: table.at(rows) for rows in sizes}
+            for rows in r.sample(sizes, min(6, len(sizes))):
+                own = priced(program, prices, place, group.id, rows)
+                assert own is None or own == ticks[rows], (kind, seed, place, group.id, rows)
+            least, most = sorted(r.choices(sizes, k=2))
+            inside = [took for rows, took in ticks.items() if least <= rows <= most]
+            assert table.least(least, most) <= min(inside) and table.roughly(least, most) <= min(inside)
+            time = r.choice(inside)
+            assert table.most(time, task.rows) >= max(rows for rows, took in ticks.items() if took <= time)
+            assert table.rate(task.rows) <= min(Fraction(took, rows) for rows, took in ticks.items())
+
+
+STEPS = "size = [100000, 1000000, 1100000, 10000000]\nns = [10000, 100000, 1000000, 10000000]\n"
+
+
+def test_a_step_is_where_the_table_has_it() -> None:
+    """The issue's node: 100 µs at 1,000,000 bytes, 1 ms at 1,100,000."""
+    device = '[[device]]\nname = "c"\nclass = "node"\nbackend = "cpu"\n[device.op."add.f64"]\n' + STEPS
+    bound = backend.bind_shapes(check(Source("<step>", "input x : f64[7000 100]\n+/x")).core, {"x": (7000, 100)})
+    program = problem_of(bound, read_profile("<step>", 'schema = "device-profile/1"\n' + device))
+    table, tick = (
+        next(t for task in program.problem.phases if task.rows and not task.home for t in task.ticks.values()),
+        program.problem.tick_ns,
+    )
+    assert (table.at(1250) * tick, table.at(1375) * tick) == (100_000, 1_000_000)
+    assert table.most(100_000 // tick, 7000) == 1250
+    assert table.least(1251, 7000) == table.at(1251) > 100_000 // tick
