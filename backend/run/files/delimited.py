@@ -10,7 +10,7 @@ An integer kind takes whole numbers in its range only.
 A table has the shape [lines, columns]; declared with one axis it may be one column or one line, declared as a scalar
 it is one cell.  The header pass counts lines and columns without keeping anything.
 
-Both passes read pieces of at most a megabyte: a line, or as many whole cells of a long one, so that what is in memory does
+Both passes read pieces of at most 256 KiB: a line, or as many whole cells of a long one, so that what is in memory does
 not depend on how the numbers are laid out.
 
 Note [Fast and exact].  NumPy's C reader is tried first on some lines at a time; wherever it hesitates (any error or warning)
@@ -22,6 +22,7 @@ Neighbours: `files`; `delimited_writing` (the other way); `trouble`.
 from __future__ import annotations
 
 import csv
+import io
 import re
 import warnings
 from collections.abc import Iterator
@@ -35,7 +36,7 @@ from .elements import changed, require_shape
 from .filling import new_array
 from .trouble import damaged, disagrees, system_errors
 
-_PIECE: Final = 1 << 20
+_PIECE: Final = 1 << 18
 """Bytes of a line that are looked at together, and at most of a cell and of a line with quotes."""
 _TOGETHER: Final = 1 << 17
 """Bytes of lines that are read at once, about."""
@@ -47,6 +48,7 @@ _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 _REAL_NUMBER = re.compile(rf"[-+]?{_DECIMAL}", re.IGNORECASE)
 _IMAGINARY_NUMBER = re.compile(rf"([-+]?{_DECIMAL})[ij]", re.IGNORECASE)
 _COMPLEX_NUMBER = re.compile(rf"([-+]?{_DECIMAL})(?:([-+]{_DECIMAL})[ij]|[jJ]([-+]?{_DECIMAL}))", re.IGNORECASE)
+_LINE_END, _RETURN = 10, 13
 _MARK: Final = "\ufeff"
 _TRUTHS: Final = {"0": False, "1": True, "false": False, "true": True}
 
@@ -78,10 +80,10 @@ class _Piece:
         return [cell.strip() for cell in rows[0]]
 
 
-def _pieces(file: BinaryIO, delimiter: str) -> Iterator[_Piece]:
-    """The lines that are not blank; long ones in several pieces."""
+def _pieces(file: BinaryIO, delimiter: str, number: int = 0) -> Iterator[_Piece]:
+    """The lines that are not blank, after `number` lines; long ones in several pieces."""
     separator = delimiter.encode()
-    number = column = 0
+    column = 0
     left, ended = b"", True
     while raw := file.readline(_PIECE):
         if ended:
@@ -126,27 +128,70 @@ class _Table:
 
 def _scan(content: Content, delimiter: str) -> _Table:
     """Lines and columns; all lines have as many cells as the first."""
+    with system_errors(), content.open() as file:
+        found = _scan_fast(file, delimiter)
+    return found or _scan_slowly(content, delimiter)
+
+
+def _scan_fast(file: BinaryIO, delimiter: str) -> _Table | None:
+    """What is surely a table of lines that are neither blank, long nor quoted; None: it has to be looked at."""
+    import numpy
+
+    first = next(_pieces(file, delimiter), None)
+    if first is None or not first.ends or first.quoted:
+        return None
+    columns = first.count(delimiter)
+    heading = first.line if _is_heading([first], delimiter) else 0
+    lines, separator = 0 if heading else 1, ord(delimiter)
+    for block in _blocks(file, _PIECE):
+        if not block.endswith(b"\n") or any(character in block for character in b'"\0 ') or not block.isascii():
+            return None
+        codes = numpy.frombuffer(block, "u1")
+        ends = numpy.flatnonzero(codes == _LINE_END)
+        marks = numpy.diff(numpy.searchsorted(numpy.flatnonzero(codes == separator), ends), prepend=0)
+        lengths = numpy.diff(ends, prepend=-1) - 1 - (codes[ends - 1] == _RETURN)
+        if (marks != columns - 1).any() or (lengths <= marks).any():
+            return None
+        lines += len(ends)
+    return _Table(lines, columns, heading)
+
+
+def _blocks(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """Whole lines of about `size` bytes, each ending with a line's end; what does not is one line too long, or its beginning."""
+    while block := file.read(size):
+        if not block.endswith(b"\n"):
+            rest = file.readline(_PIECE)
+            block += rest
+            if not block.endswith(b"\n") and len(rest) < _PIECE:
+                block += b"\n"
+        yield block
+
+
+def _scan_slowly(content: Content, delimiter: str) -> _Table:
     columns: int | None = None
-    lines = first = cells = 0
-    numeric = blank = True
-    heading = 0
+    lines = first = cells = heading = 0
+    top: list[_Piece] = []
     with system_errors(), content.open() as file:
         for piece in _pieces(file, delimiter):
             cells += piece.count(delimiter)
             if columns is None:
-                if not piece.column:
-                    numeric, blank = False, True
-                numeric = numeric or _holds_number(piece, delimiter)
-                blank = blank and not piece.text.strip(f"{delimiter} \t\"")
+                top.append(piece)
             if not piece.ends:
                 continue
             if columns is None:
                 columns, first = cells, piece.line
-                heading = 0 if numeric or blank else piece.line
+                heading = first if _is_heading(top, delimiter) else 0
+                top = []
             if cells != columns:
                 raise damaged(f"line {piece.line} has {_count(cells)}, line {first} has {_count(columns)}")
             lines, cells = lines + 1, 0
     return _Table(lines - (heading > 0), columns or 0, heading)
+
+
+def _is_heading(pieces: list[_Piece], delimiter: str) -> bool:
+    """A line with a cell that is not empty, and none that is a number or begins like one."""
+    blank = not any(piece.text.strip(f'{delimiter} \t"') for piece in pieces)
+    return not blank and not any(_holds_number(piece, delimiter) for piece in pieces)
 
 
 def _holds_number(piece: _Piece, delimiter: str) -> bool:
@@ -195,14 +240,50 @@ def read(content: Content, delimiter: str, kind: Kind, shape: tuple[int, ...]) -
     array = new_array(shape, kind)
     room, count = array.reshape(-1), 0
     with system_errors(), content.open() as file:
-        for pieces in _together(_pieces(file, delimiter), table.heading):
-            items = _items(pieces, delimiter, kind, table.columns)
+        for items in _vectors(file, delimiter, kind, table):
             if count + len(items) > len(room):
                 raise changed()
             room[count : count + len(items)] = items
             count += len(items)
     require_shape((count,), (len(room),))
     return array
+
+
+def _vectors(file: BinaryIO, delimiter: str, kind: Kind, table: _Table) -> Iterator[Any]:
+    """The items, some lines at a time."""
+    number = table.heading
+    for _ in range(number):
+        if not file.readline(_PIECE).endswith(b"\n"):  # a heading that is long, or alone
+            file.seek(0)
+            yield from _looked_at(file, delimiter, kind, table, 0)
+            return
+    start = file.tell()
+    for block in _blocks(file, _TOGETHER):
+        if not block.endswith(b"\n"):
+            file.seek(start)
+            yield from _looked_at(file, delimiter, kind, table, number)
+            return
+        start += len(block)
+        lines = _lines(block)
+        fast = _read_fast(lines, delimiter, kind)
+        if fast is not None and fast.shape == (len(lines), table.columns):
+            yield fast.reshape(-1)
+        else:
+            yield from _looked_at(io.BytesIO(block), delimiter, kind, table, number)
+        number += block.count(b"\n")
+
+
+def _lines(block: bytes) -> list[str]:
+    try:
+        return block.decode("utf-8").split("\n")[:-1]
+    except UnicodeDecodeError:
+        return []
+
+
+def _looked_at(file: BinaryIO, delimiter: str, kind: Kind, table: _Table, number: int) -> Iterator[Any]:
+    """The items of the lines after `number` of them."""
+    for pieces in _together(_pieces(file, delimiter, number), table.heading):
+        yield _items(pieces, delimiter, kind, table.columns)
 
 
 def _together(pieces: Iterator[_Piece], heading: int) -> Iterator[list[_Piece]]:
@@ -229,7 +310,7 @@ def _items(pieces: list[_Piece], delimiter: str, kind: Kind, columns: int) -> An
     """The cells of some lines, or of a part of one, as a vector."""
     import numpy
 
-    fast = _read_fast(pieces, delimiter, kind)
+    fast = _read_fast([piece.text for piece in pieces], delimiter, kind)
     if fast is not None and (fast.shape[1] == columns or (len(pieces) == len(fast) == 1)):
         return fast.reshape(-1)
     items: list[Any] = []
@@ -245,13 +326,12 @@ _WIDE: Final = {
 }  # fmt: skip
 
 
-def _read_fast(pieces: list[_Piece], delimiter: str, kind: Kind) -> Any:
+def _read_fast(texts: list[str], delimiter: str, kind: Kind) -> Any:
     """NumPy's reader for i64 and floats, or None where it hesitates.  See Note [Fast and exact]."""
     import numpy
 
-    if kind not in (Kind.I64, Kind.F64, Kind.F32):
+    if not texts or kind not in (Kind.I64, Kind.F64, Kind.F32):
         return None
-    texts = [piece.text for piece in pieces]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from ....typechecker.elements import Kind
 from .blocks import blocks_of, characters_of, rows_of
+
+_FLOATS: Final = (Kind.F32, Kind.F64)
 
 
 def texts(kind: Kind, values: Any) -> Iterator[str]:
@@ -51,7 +53,7 @@ def _strings(values: Any) -> Iterator[str]:
 
 def _encoded(kind: Kind, block: Any) -> list[str]:
     items = characters_of(block) if kind is Kind.CHAR else block.tolist()
-    if kind.is_integer or kind is Kind.BOOL:
+    if not kind.is_complex and kind is not Kind.CHAR and (kind not in _FLOATS or all(map(math.isfinite, items))):
         return json.dumps(items)[1:-1].split(", ")
     return [json.dumps(_plain(item), ensure_ascii=False) for item in items]
 

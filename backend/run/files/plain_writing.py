@@ -16,6 +16,9 @@ from ....typechecker.elements import Kind
 from ..text import DIGITS, needs_exponent, number_text, split_at_point, widened
 from .blocks import blocks_of, characters_of, rows_of
 
+_LEAST, _MOST = 1e-4, 10.0 ** (DIGITS - 2)
+"""Numbers of this size need no exponent, whatever rounding does."""
+
 
 def texts(kind: Kind, values: Any) -> Iterator[str]:
     """The whole text; `values` is a NumPy array of the kind."""
@@ -67,7 +70,7 @@ def _table(kind: Kind, values: Any) -> Iterator[str]:
     forced = numpy.zeros(width, numpy.bool_)
     for column, items in _by_column(kind, values):
         for at, item in enumerate(items, column):
-            if needs_exponent(item, DIGITS):
+            if not _LEAST <= abs(item) < _MOST and needs_exponent(item, DIGITS):
                 forced[at % width] = True
     left, right = numpy.zeros(width, numpy.int32), numpy.zeros(width, numpy.int32)
     for column, parts in _split(kind, values, forced):

@@ -35,7 +35,7 @@ LONGEST_SIDE: Final = 1_000_000
 """libpng's own default."""
 _BAND: Final = 8 << 20
 """Bytes of the rows that are inflated and restored at a time, and of those that are compressed."""
-_WRITTEN: Final = 1 << 20
+_WRITTEN: Final = 1 << 18
 _SMALL: Final = {b"IHDR": 13, b"PLTE": 768, b"tRNS": 768}
 _PIXELS: Final = b"IDAT"
 _BLOCK: Final = 1 << 16
