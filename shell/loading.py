@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TextIO
 
-from ..backend.run.files import check_declared, read_shape, read_values, split_member
+from ..backend.run.files import check_declared, read_shape, read_values, reading_bytes, split_member
 from ..lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ..lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ..typechecker.core import Core, CoreInput
@@ -32,6 +32,8 @@ class InputFile:
     shape: tuple[int, ...]
     held: bytes | None = None
     """What was read from a pipe."""
+    beside: int = 0
+    """Bytes that reading it takes beside its array."""
 
 
 def find_inputs(
@@ -57,10 +59,11 @@ def find_inputs(
             elif entry.name in given and is_pipe(file := split_member(path)[0]):
                 held = _held(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
             shape = read_shape(path, type.element.kind, type.rank, entry.span, shown=shown, held=held)
+            beside = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
         except RhoError as error:
             failures.append(error)
             continue
-        files[entry.name] = InputFile(entry, path, shown, shape, held)
+        files[entry.name] = InputFile(entry, path, shown, shape, held, beside)
     if failures:
         raise _all_of(failures)
     return files

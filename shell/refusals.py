@@ -49,16 +49,26 @@ class Candidate:
     main: Source
 
 
-def check_memory(candidate: Candidate, plan: Plan, limit: int | None) -> None:
-    """E702 if the planned peak is above `limit`, or above this machine's memory where that is not given."""
+@dataclass(frozen=True, slots=True)
+class FileMemory:
+    """The most bytes that reading or writing one file takes beside its array, and of which file (as a message says it)."""
+
+    bytes: int = 0
+    which: str = ""
+
+
+def check_memory(candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> None:  # noqa: B008
+    """E702 if the planned peak, with what a file takes, is above `limit`, or this machine's memory where that is not given."""
     allowed = machine.memory() if limit is None else limit
-    need = _peak(plan)
+    need = _peak(plan) + files.bytes
     if need <= allowed or (limit is None and not allowed):
         return
     has = f"this machine has {_exact(allowed)}" if limit is None else f"the limit is {_exact(allowed)}"
     full = plan_one_device(candidate.bound, plan.devices[0], detail=Detail.FULL)
     labels = [*_largest_buffers(candidate, full)]
-    notes = [*_sizes_note(candidate), *_fitting(candidate, _planned_peak, allowed)]
+    of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
+    fitting = _fitting(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
+    notes = [*of_files, *_sizes_note(candidate), *fitting]
     message = f"this program needs {_exact(need)} at once, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
     raise Refused([Diagnostic("E702", message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..typechecker.core import Core
     from .loading import InputFile
     from .outcome import Outcome
+    from .refusals import FileMemory
     from .requests import Request
     from .scheduling import Scheduling
 
@@ -78,7 +79,8 @@ class Engine(Enum):
 class Loaded:
     """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
 
-    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `warnings`: of directives.
+    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
+    reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.
     """
 
     checked: Checked
@@ -88,6 +90,7 @@ class Loaded:
     bound: BoundGraph
     plan: Plan
     simulated: bool = False
+    file_bytes: int = 0
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -147,9 +150,10 @@ class Session:
             named = program_hash(core)
         made = plan(bound, device, program=named, detail=Detail.FULL if full else Detail.STEPS)
         candidate = Candidate(core, bound, checked.sources, checked.source)
-        check_memory(candidate, made, request.limits.memory)
+        taken = file_memory(bound, request, files)
+        check_memory(candidate, made, request.limits.memory, taken)
         check_time(candidate, request.limits.seconds)
-        loaded = Loaded(checked, core, request, files, bound, made)
+        loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes)
         if scheduling is None and not core.schedules:
             return loaded
         from .scheduling import Scheduling, Use, load_scheduled
@@ -178,13 +182,13 @@ class Session:
 
         folded = folded_results(loaded.bound)
         if folded is not None:
-            return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan))
+            return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
         from ..backend import execute
 
         results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated)
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
-        return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held))
+        return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))
 
     def eval(self, text: str) -> Any:
         """The value that a text shows last, as an array; None if it shows nothing (`rho.eval`)."""
@@ -197,14 +201,33 @@ class Session:
         return self.folder if source.name.startswith("<") else os.path.dirname(source.name)
 
 
+def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFile]) -> FileMemory:
+    """What the inputs and the outputs of a request take beside their arrays: one file at a time is read or written."""
+    from .refusals import FileMemory
+
+    taken = [(file.beside, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
+    if request.outputs:
+        from ..backend.graph.phases import Output
+        from ..backend.run.files import writing_bytes
+        from ..backend.schedule.one_device import Numbers
+
+        cap = Numbers().cap
+        for phase in bound.graph.phases:
+            if isinstance(phase, Output) and phase.name in request.outputs:
+                type, path = bound.graph.types[phase.arg], request.outputs[phase.name]
+                shape = tuple(cap(size) for size in type.shape)
+                taken.append((writing_bytes(path, type.element.kind, shape), f"writing `{phase.name}` to `{path}`"))
+    return FileMemory(*max(taken, default=(0, "")))
+
+
 def in_source_order(diagnostics: Sequence[Diagnostic], main: Source) -> tuple[Diagnostic, ...]:
     """The program's own first, each file's from top to bottom."""
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 
-def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None) -> dict[str, Any]:
+def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
     """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device; of one for
-    several devices also what it promises, and `held`, the most bytes each device held."""
+    several devices also what it promises, and `held`, the most bytes each device held; `file_bytes`: what a file takes beside."""
     from .scheduling import summary
 
     promised = summary(plan, held or {})
@@ -214,5 +237,6 @@ def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None) -> dict[str,
         "devices": [device.id for device in plan.devices],
         "steps": sum(len(queue.steps) for queue in plan.main.queues),
         "peak_bytes": {str(device): count for device, count in plan.main.peak},
+        **({"file_bytes": file_bytes} if file_bytes else {}),
         **({"prediction": promised} if promised else {}),
     }

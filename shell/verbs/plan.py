@@ -100,4 +100,5 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     from ...backend.schedule.explain import plan_text
     from ..costs import cost_of_program
 
-    return "\n".join([plan_text(plan), *cost_of_program(loaded.core).lines(loaded.bound.sizes)])
+    files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
+    return "\n".join([plan_text(plan), *cost_of_program(loaded.core).lines(loaded.bound.sizes), *files])

@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from typing import Any, BinaryIO, Final
 
-from ....lang.opening import BLOCK
 from ....typechecker.elements import Kind
 from ..values import NUMPY_NAMES
 from .trouble import damaged
 
+BLOCK: Final = 1 << 16
+"""Bytes that are read at a time."""
 LAST_CHARACTER: Final = 0x10FFFF
 
 
@@ -21,6 +22,11 @@ def new_array(shape: tuple[int, ...], kind: Kind) -> Any:
     import numpy
 
     return numpy.empty(shape, "U1" if kind is Kind.CHAR else NUMPY_NAMES[kind])
+
+
+def is_direct(shape: tuple[int, ...], dtype: Any, stored: Any, *, fortran: bool) -> bool:
+    """Are the bytes of the file those of the array?"""
+    return bool((not fortran or len(shape) < 2) and stored == dtype and stored.kind not in "bU")
 
 
 class Filling:
@@ -44,7 +50,7 @@ class Filling:
 
     def read(self, file: BinaryIO) -> None:
         """The items from an open file.  FileTrouble E705: it ends early, or holds what is no character."""
-        if self._in_order and self._stored == self.array.dtype and self._stored.kind not in "bU":
+        if is_direct(self.array.shape, self.array.dtype, self._stored, fortran=not self._in_order):
             self._read_directly(file)
         else:
             most = BLOCK - BLOCK % self._item_bytes
@@ -60,13 +66,12 @@ class Filling:
     def _read_directly(self, file: BinaryIO) -> None:
         import numpy
 
-        room, filled = self._items.view(numpy.uint8), 0
+        room, filled = memoryview(self._items.view(numpy.uint8)), 0
         while filled < len(room):
-            block = file.read(min(BLOCK, len(room) - filled))
-            if not block:
+            count = file.readinto(room[filled : filled + BLOCK])  # type: ignore[attr-defined]
+            if not count:
                 return
-            room[filled : filled + len(block)] = numpy.frombuffer(block, numpy.uint8)
-            filled += len(block)
+            filled += count
         self.count = self.array.size
 
     def take(self, block: bytes) -> None:

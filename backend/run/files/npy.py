@@ -19,7 +19,7 @@ from ....typechecker.elements import Kind
 from .blocks import blocks_of
 from .content import Content, length_of
 from .elements import require_accepted, require_shape
-from .filling import Filling
+from .filling import BLOCK, Filling, is_direct, new_array
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 MAGIC: Final = b"\x93NUMPY"
@@ -134,6 +134,16 @@ def read(content: Content, kind: Kind, shape: tuple[int, ...]) -> Any:
         found = parse_header(file)
         _check_length(found, length)
         return fill(file, found, kind, shape)
+
+
+def beside_bytes(content: Content, kind: Kind, shape: tuple[int, ...]) -> int:
+    """What reading takes beside the array."""
+    import numpy
+
+    with system_errors(), content.open() as file:
+        found = parse_header(file)
+    stored, dtype = numpy.dtype(found.description), new_array((0,), kind).dtype
+    return 0 if is_direct(shape, dtype, stored, fortran=found.fortran) else min(4 * found.data_bytes, 8 * BLOCK)
 
 
 def fill(file: BinaryIO, found: Header, kind: Kind, shape: tuple[int, ...]) -> Any:

@@ -24,7 +24,7 @@ _STORED: Final = {
     "bool": "bool", "uint8": "uint8", "int8": "int8", "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32",
     "int64": "int64", "uint64": "uint64", "halffloat": "float16", "float": "float32", "double": "float64",
 }  # fmt: skip
-_BATCH: Final = 1 << 18
+_BATCH: Final = 1 << 16
 """Items that are decoded at a time."""
 _LARGEST_FOOTER: Final = 16 << 20
 """Bytes that the list of columns may take, as strings and as containers."""
@@ -76,6 +76,15 @@ def header(content: Content, name: str, kind: Kind, rank: int) -> tuple[int, ...
     """The shape, after checking the columns' types."""
     with _opened(content) as file:
         return _shape(file, _columns(file, name, kind), name, rank)
+
+
+def largest_column(content: Content) -> int:
+    """What reading may take beside the array: the pages of a column of one group of rows, stored and decoded, and a batch."""
+    with _opened(content) as file:
+        groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+        columns = [group.column(at) for group in groups for at in range(group.num_columns)]
+        most = max((max(0, column.total_uncompressed_size) for column in columns), default=0)
+        return 2 * int(most) + min(int(file.metadata.num_rows), _BATCH) * 128
 
 
 def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:

@@ -167,6 +167,14 @@ def header(content: Content, kind: Kind, rank: int) -> tuple[int, ...]:
     return image.shape
 
 
+def band_bytes(content: Content) -> int:
+    """What reading takes beside the array: a band, inflated, restored and as samples."""
+    with system_errors(), content.open() as file:
+        image = _parse(file)
+    rows = min(image.height, band_rows(image.row_bytes, max(1, image.pixel_bits // 8)))
+    return rows * (image.row_bytes * 8 + image.width * len(image.palette[:4]) * 8 // max(1, image.depth)) + (1 << 18)
+
+
 def read(content: Content, kind: Kind, shape: tuple[int, ...]) -> Any:
     """The pixels as a NumPy array of the kind."""
     import numpy

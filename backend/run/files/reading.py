@@ -66,7 +66,7 @@ def read_values(
     """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
     with located(shown or path, span), system_errors():
         file, member = split_member(path)
-        content, suffix = _content(file, held)
+        content, suffix = content_of(file, held)
         match suffix:
             case ".npy":
                 return npy.read(content, kind, shape)
@@ -126,7 +126,7 @@ def check_permutation(values: Any, path: str, span: Span) -> None:
 
 def _header(path: str, held: bytes | None, kind: Kind, rank: int) -> tuple[int, ...]:
     file, member = split_member(path)
-    content, suffix = _content(file, held)
+    content, suffix = content_of(file, held)
     match suffix:
         case ".npy":
             return npy.header(content, kind, rank)
@@ -144,7 +144,7 @@ def _header(path: str, held: bytes | None, kind: Kind, rank: int) -> tuple[int, 
             return delimited.header(content, _DELIMITERS[suffix], kind, rank)
 
 
-def _content(file: str, held: bytes | None) -> tuple[Content, str]:
+def content_of(file: str, held: bytes | None) -> tuple[Content, str]:
     """The file and its format, which is known."""
     suffix = os.path.splitext(file)[1].lower()
     if suffix not in READABLE:

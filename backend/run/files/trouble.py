@@ -48,7 +48,7 @@ def first_line(error: Exception) -> str:
 
 def listed(names: Iterable[str]) -> str:
     """Some of the names that a file has, on one line."""
-    every = sorted(names)
+    every = list(names)
     shown = ["".join(c if c.isprintable() else "?" for c in name[:_LONGEST_NAME]) for name in every[:_MOST_NAMES]]
     more = [f"and {len(every) - _MOST_NAMES} more"] if len(every) > _MOST_NAMES else []
     return ", ".join(shown + more) or "none"

@@ -168,9 +168,9 @@ def header(content: Content, name: str, kind: Kind) -> tuple[int, ...]:
 
 
 def chunk_bytes(content: Content, name: str) -> int:
-    """Of one chunk as it is stored: what reading needs beside the array is some of them."""
+    """What reading takes beside the array: one chunk as it is stored, decoded step by step, and in its place."""
     with _store(content) as store:
-        return _array(store, name)[1].chunk_bytes
+        return 4 * _array(store, name)[1].chunk_bytes + (1 << 16)
 
 
 def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
