@@ -364,11 +364,11 @@ ShapeItem: TypeAlias = SizeExpression | ShapeVariable | BoundedSize
 
 @dataclass(frozen=True, slots=True)
 class ElementName:
-    """`f64`, an element variable `T`, `idx<n>` (one argument) or `int<a..b>` (two)."""
+    """`f64`, an element variable `T`, `idx<n>` or `perm<k≤n>` (one argument) or `int<a..b>` (two)."""
 
     span: Span
     name: str
-    args: tuple[SizeExpression, ...] = ()
+    args: tuple[SizeExpression | BoundedSize, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

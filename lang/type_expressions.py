@@ -52,8 +52,10 @@ class TypeReader:
         (inner,) = parts(node)
         if inner.expr_name == "name":
             return tree.ElementName(self.span(node), inner.text)
-        arguments = tuple(self.size(size) for size in parts(inner))
+        arguments = tuple([self._bounded(size) if size.expr_name == "bounded" else self.size(size) for size in parts(inner)])
         name = inner.text.split("<", 1)[0]
+        if name == "int" and isinstance(arguments[0], tree.BoundedSize):
+            raise self.binding.problem("E011", "`int` takes two sizes, as in `int<0..9>`", self.span(node))
         wanted = 2 if name == "int" else 1
         if len(arguments) != wanted:
             example = "int<0..9>" if name == "int" else f"{name}<n>"
@@ -67,10 +69,13 @@ class TypeReader:
             case "variable":
                 return tree.ShapeVariable(self.span(inner), parts(inner)[0].text)
             case "bounded":
-                name, bound = parts(inner)
-                return tree.BoundedSize(self.span(inner), name.text, self.size(bound))
+                return self._bounded(inner)
             case _:
                 return self.size(inner)
+
+    def _bounded(self, node: Node) -> tree.BoundedSize:
+        name, bound = parts(node)
+        return tree.BoundedSize(self.span(node), name.text, self.size(bound))
 
     # ------------------------------------------------------------------------------------- sizes
 

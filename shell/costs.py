@@ -20,7 +20,7 @@ from ..backend.graph.phases import Graph
 from ..backend.graph.spans import graph_span
 from ..backend.schedule.memory_bound import peak_bound
 from ..typechecker.core import Core
-from ..typechecker.size_text import show_short
+from ..typechecker.size_text import show_short_formula
 from ..typechecker.sizes import Size, SizeVariable
 from .outcome import Outcome
 from .quantities import GENERIC_COST
@@ -44,7 +44,7 @@ class CostReport:
 
     def lines(self, sizes: Mapping[SizeVariable, int] | None = None) -> list[str]:
         """As text; with numbers where the sizes are known."""
-        kinds = [f"{show_short(count)} {kind}" for kind, count in self.operations.items()]
+        kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
         rows = (
             ("work", self.work, "operations", several if len(kinds) != 1 else f" ({', '.join(self.operations)})"),
@@ -67,7 +67,7 @@ class CostReport:
 
 
 def _with_number(formula: Size | Span, sizes: Mapping[SizeVariable, int] | None) -> str:
-    text = show_short(formula.size if isinstance(formula, Span) else formula)
+    text = show_short_formula(formula.size if isinstance(formula, Span) else formula)
     constant = formula.size.constant if isinstance(formula, Span) else formula.constant
     if constant is not None:
         return f"{constant:,}"

@@ -63,6 +63,14 @@ def _obligation(
     mine, theirs = frames[i][axis], frames[principal][axis]
     first, second = (args[principal], args[i]) if principal < i else (args[i], args[principal])
     one, two = (theirs, mine) if principal < i else (mine, theirs)
+    kept = [(x, place) for x in (first, second) if (place := b.selection(x)) is not None]
+    if axis == 0 and kept and mine.constant is not None and theirs.constant is not None:
+        x, place = kept[0]
+        count = str(one if x is first else two)
+        message = f"lengths {one} and {two} differ: {count} is the number of elements that a mask keeps"
+        labels = (*[Label(b.where(x), show_type(x.type)) for x in (first, second)], Label(place, f"this mask keeps {count}"))
+        hint = "select from both with the same mask: `(m⌿x) … m⌿y`"
+        return Obligation(SizeFact(Relation.EQUAL, one, two), "E140", span, message, labels, (hint,))
     if mine.constant is not None and theirs.constant is not None:
         message = f"these arrays do not line up: axis {axis} is {one} on the left and {two} on the right"
     elif mine.is_runtime() or theirs.is_runtime():

@@ -5,11 +5,11 @@ Blocks nest: the root block is open from the start, `open_block` starts one insi
 
 What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check (`guards`), those that a
 solver proved, which loading checks too (`solved`), what calls promise about reads (`promises`), which mask or integer names
-which run-time size, the exact quotient behind an integer
-division (`quotients`, so that `⌊n÷2` is a size), what a negated value was (`negated`, so that `(-+/m)↓x` is bounded),
-where the program mentions a value (`uses`), which calls are being expanded (`calls`), the function being applied (`glyph`,
-for messages), the signature being checked (`clause_site`), and by what the body being expanded was proved for all sizes
-(`proof`).
+which run-time size, the exact quotient behind an integer division (`quotients`, so that `⌊n÷2` is a size), what a negated
+value was (`negated`, so that `(-+/m)↓x` is bounded), which cells a mask of known data kept (`selected`), where the program
+mentions a value (`uses`), which calls are being expanded (`calls`), the function being applied (`glyph`, for messages), the
+declarations that may say more of sizes (`clause_site` of the signature being checked, else `input_sites`), and by what the
+body being expanded was proved for all sizes (`proof`).
 
 Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
@@ -23,7 +23,7 @@ from typing import NamedTuple
 from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
 from ..lang.source import Source, Span
 from .agreement import principal_frame
-from .clauses import ClauseSite
+from .clauses import ClauseSite, first_clause
 from .conversions import Conversions
 from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Reshape, Scalar, SizeVector, ValueId
 from .decide import Decision, decide, settle
@@ -33,7 +33,7 @@ from .mask_facts import MaskFacts
 from .obligations import Obligation, Proof, Relation, SizeFact
 from .operands import Operand
 from .scalars import FUNCTIONS, ResultKind
-from .sizes import Size, SizeOrigin, SizeVariable, variable
+from .sizes import Size, SizeOrigin, SizeVariable, product, variable
 from .types import ArrayType
 from .undecided import describe
 
@@ -74,18 +74,21 @@ class Builder(Conversions):
         self.solved: list[CoreGuard] = []
         self.promises: list[CoreCall] = []
         self.clause_site: ClauseSite | None = None
+        self.input_sites: list[ClauseSite] = []
         self.proof = Proof.NONE
         self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
         self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
         self.logarithms: dict[ValueId, int] = {}
         self.negated: dict[ValueId, Operand] = {}
         self.residues: dict[ValueId, Size] = {}
+        self.selected: dict[ValueId, Span] = {}
         self._definitions: dict[ValueId, Op] = {}
         self._facts = MaskFacts(self._definitions, self.types, self.at_most)
         self._mask_sizes: dict[ValueId, SizeVariable] = {}
         self._same_mask: dict[ValueId, ValueId] = {}
         self._value_sizes: dict[ValueId, SizeVariable] = {}
         self._size_names: dict[str, int] = {}
+        self._index_warnings: dict[tuple[ValueId, str], Span] = {}
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), [])]
         self._next_value = 0
         self._next_size = 0
@@ -247,12 +250,24 @@ class Builder(Conversions):
             if known is None:
                 least = self._facts.least(value)
                 known = self.runtime_size("k", cap, span, "the number of elements this mask keeps", least)
+                opposite = next((size for other, size in self._mask_sizes.items() if self._facts.opposite(other, value)), None)
+                if opposite is not None:
+                    together = variable(opposite) + variable(known)
+                    self.premises.append(SizeFact(Relation.EQUAL, together, product(self.types[mask.value].shape)))
             self._mask_sizes[value] = known
         return known
 
     def alike(self, x: Operand, y: Operand) -> bool:
         """Are these the same value, made once or twice?"""
         return self._facts.same(x.value, y.value)
+
+    def selection(self, x: Operand) -> Span | None:
+        """The mask of known data that says how many elements x has."""
+        value, op = x.value, self._definitions.get(x.value)
+        while value not in self.selected and isinstance(op, Scalar):
+            value = max(op.args, key=lambda arg: len(self.types[arg].shape))
+            op = self._definitions.get(value)
+        return self.selected.get(value)
 
     def share_mask(self, mask: Operand, original: Operand) -> None:
         """`mask` is `original` in another kind: both name one size."""
@@ -297,7 +312,7 @@ class Builder(Conversions):
             if decision.by_solver and fact.left != fact.right:
                 self._solved(CoreGuard(fact, obligation))
             return True
-        diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.clause_site)
+        diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.sites())
         self.report(diagnostic)
         if diagnostic.severity is Severity.WARNING:
             guard = CoreGuard(fact, obligation)
@@ -308,6 +323,14 @@ class Builder(Conversions):
         if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
             self.premises.append(fact)  # asked for once
         return False
+
+    def sites(self) -> Sequence[ClauseSite]:
+        """The declarations whose `where` may say more: the signature being checked, else the inputs."""
+        return self.input_sites if self.clause_site is None else (self.clause_site,)
+
+    def clause(self, fact: SizeFact) -> tuple[Fix, ...]:
+        """The `where` that would prove a fact that is neither proved nor refuted."""
+        return first_clause(fact, self.premises, self.sites()) if settle(fact, self.premises) is Verdict.UNKNOWN else ()
 
     def _trusted(self, fact: SizeFact) -> Decision:
         """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
@@ -388,6 +411,14 @@ class Builder(Conversions):
             places = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
             diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in places]))
         self.diagnostics.append(diagnostic)
+
+    def warned(self, index: Operand, message: str, span: Span) -> bool:
+        """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
+        before = self._index_warnings.get((index.value, message))
+        if before is not None and any(d.code == "W310" and d.span == before for d in self.diagnostics):
+            return True
+        self._index_warnings[index.value, message] = span
+        return False
 
     def error(
         self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),

@@ -1,9 +1,10 @@
-"""The `where` clause that would make a fact about the sizes of a signature hold, as text to insert.
+"""The `where` clause that would make a fact about the sizes of a signature or of inputs hold, as text to insert.
 
 `h·(d÷h) = d` becomes `h∣d`; other facts are stated as they are, with every term on the side where it is positive, so that
 the text needs no subtraction.  Only sizes that the signature names (and `param`s) can be written.
 
-Neighbours: `undecided` offers the clause; `elaborate.definitions` says where it goes; `decide` confirms that it suffices.
+Neighbours: `undecided` offers the clause; `elaborate.definitions` and `elaborate.declarations` say where it goes;
+`decide` confirms that it suffices.
 """
 
 from __future__ import annotations
@@ -15,27 +16,42 @@ from ..lang.records import dataclass
 from ..lang.source import Span
 from .decide import settle
 from .obligations import Relation, SizeFact
-from .sizes import ZERO, Monomial, Node, Opaque, Size, SizeVariable
+from .size_text import operand, show
+from .sizes import ZERO, Node, Opaque, Size, SizeVariable
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A signature being checked: where a clause goes, how it is joined to what is there, and the sizes it may name."""
+    """A declaration that may have a `where`: what it is called, where a clause goes, how it is joined to what is there, and the
+    sizes it may name."""
 
+    of: str
     at: Span
     joint: str
     sizes: frozenset[SizeVariable]
 
 
+def clause_site(of: str, declaration: Span, where: Sequence[object], sizes: frozenset[SizeVariable]) -> ClauseSite:
+    """The end of a declaration that has these facts already."""
+    end = Span(declaration.file, declaration.end, declaration.end)
+    return ClauseSite(of, end, ", " if where else " where ", sizes)
+
+
+def first_clause(fact: SizeFact, premises: Sequence[SizeFact], sites: Sequence[ClauseSite]) -> tuple[Fix, ...]:
+    """The repair of the first declaration that can say what is missing."""
+    found = (clause_fix(fact, premises, site) for site in sites)
+    return tuple([fix for fix in found if fix is not None][:1])
+
+
 def clause_fix(fact: SizeFact, premises: Sequence[SizeFact], site: ClauseSite) -> Fix | None:
-    """An applicable repair of the signature; None if the fact mentions what it cannot name."""
+    """An applicable repair of the declaration; None if the fact mentions what it cannot name."""
     for candidate in _candidates(fact):
         named = candidate.left.variables() | candidate.right.variables() <= site.sizes
         if candidate.relation is Relation.EQUAL and ZERO in (candidate.left, candidate.right):
             continue  # true for empty arrays only, which nobody means
         if named and settle(fact, [*premises, candidate]) is Verdict.PROVED:
             text = write_fact(candidate)
-            return Fix(f"add `where {text}` to the signature", (Edit(site.at, f"{site.joint}{text}"),))
+            return Fix(f"add `where {text}` to {site.of}", (Edit(site.at, f"{site.joint}{text}"),))
     return None
 
 
@@ -48,16 +64,23 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
                 exact = isinstance(atom, Opaque) and atom.node is Node.QUOTIENT and power == 1
                 if exact and isinstance(atom, Opaque) and _vanishes_when_exact(difference, atom):
                     yield SizeFact(Relation.DIVIDES, atom.args[1], atom.args[0])
+    stated = positive(fact)
+    above = stated.right.constant
+    if fact.relation is Relation.LESS and above is not None and above > 0:
+        yield SizeFact(Relation.AT_MOST, stated.left, stated.right - 1)
+    yield stated
+
+
+def positive(fact: SizeFact) -> SizeFact:
+    """The same fact with every term on the side where it is positive: it is written without a subtraction."""
     if fact.relation is Relation.DIVIDES:
-        yield fact
-        return
+        return fact
+    difference = fact.right - fact.left
     above = Size({m: c for m, c in difference.terms if c > 0})
     below = Size({m: -c for m, c in difference.terms if c < 0})
-    if fact.relation is Relation.LESS and above.constant is not None and above.constant > 0:
-        yield SizeFact(Relation.AT_MOST, below, above - 1)
     if fact.relation is Relation.EQUAL and fact.left.key > fact.right.key and below.constant is None and above.constant is None:
         above, below = below, above
-    yield SizeFact(fact.relation, below, above)
+    return SizeFact(fact.relation, below, above)
 
 
 def _vanishes_when_exact(difference: Size, node: Opaque) -> bool:
@@ -92,60 +115,7 @@ def write_fact(fact: SizeFact) -> str:
     """The fact in the syntax of a `where`."""
     left, right = fact.left, fact.right
     if fact.relation is Relation.DIVIDES:
-        return f"{_operand(left)}∣{write_size(right)}"
+        return f"{operand(left)}∣{show(right)}"
     if fact.relation in (Relation.AT_MOST, Relation.LESS) and left.constant is not None:
-        return f"{write_size(right)} {'≥' if fact.relation is Relation.AT_MOST else '>'} {left.constant}"
-    return f"{write_size(left)} {fact.relation.value} {write_size(right)}"
-
-
-def write_size(size: Size) -> str:
-    """A size in the syntax of types, which reads from right to left: every compound operand is in parentheses."""
-    plus = [(m, c) for m, c in size.terms if c > 0]
-    minus = [(m, -c) for m, c in size.terms if c < 0]
-    if not minus:
-        return _sum(plus)
-    return f"{_wrap(_sum(plus), compound=len(plus) > 1 or _is_compound(plus))}-{_sum(minus)}"
-
-
-def _sum(terms: Sequence[tuple[Monomial, int]]) -> str:
-    if not terms:
-        return "0"
-    if len(terms) == 1:
-        return _product(*terms[0])
-    return "+".join(_wrap(_product(m, c), compound=_is_compound([(m, c)])) for m, c in terms)
-
-
-def _is_compound(terms: Sequence[tuple[Monomial, int]]) -> bool:
-    """Is a lone term more than a name or a number?"""
-    return any(m and (c != 1 or len(m) > 1 or m[0][1] > 1 or isinstance(m[0][0], Opaque)) for m, c in terms)
-
-
-def _product(monomial: Monomial, coefficient: int) -> str:
-    factors = [a for a, power in monomial for _ in range(power)]
-    alone = len(factors) == 1 and coefficient == 1
-    written = [_atom(a, alone=alone) for a in factors]
-    if coefficient != 1 or not written:
-        written.insert(0, str(coefficient))
-    return "×".join(written)
-
-
-def _atom(atom: SizeVariable | Opaque, *, alone: bool) -> str:
-    if isinstance(atom, SizeVariable):
-        return atom.name
-    args = atom.args
-    match atom.node:
-        case Node.QUOTIENT:
-            text = f"{_operand(args[0])}÷{_operand(args[1])}"
-        case Node.REMAINDER:
-            text = f"{_operand(args[1])}|{_operand(args[0])}"
-        case _:
-            text = atom.node.value.join([*(_operand(a) for a in args[:-1]), write_size(args[-1])])
-    return text if alone else f"({text})"
-
-
-def _operand(size: Size) -> str:
-    return _wrap(write_size(size), compound=len(size.terms) > 1 or _is_compound(size.terms))
-
-
-def _wrap(text: str, *, compound: bool) -> str:
-    return f"({text})" if compound else text
+        return f"{show(right)} {'≥' if fact.relation is Relation.AT_MOST else '>'} {left.constant}"
+    return f"{show(left)} {fact.relation.value} {show(right)}"

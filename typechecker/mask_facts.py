@@ -1,6 +1,7 @@
 """What the ops that made a mask say about how many of its elements hold.
 
-Two masks computed alike from the same values are one mask, whose elements that hold are as many; and some hold whatever the
+Two masks computed alike from the same values are one mask, whose elements that hold are as many; of a mask and its opposite
+every element holds in one; and some hold whatever the
 data are: ones that the program joins to a mask, the first of equal cells, the place of the greatest integer.  Looking
 further than `DEPTH` ops back is given up, which only forgets something true.
 
@@ -23,6 +24,8 @@ DEPTH = 48
 _OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "table", "pattern", "order", "radix", "key", "amount",
 })  # fmt: skip
+_BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
+_OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
 _WITH_BLOCKS = (c.Lift, c.Loop, c.Branch, c.Fold, c.FoldScan)
 
 
@@ -69,6 +72,20 @@ class MaskFacts:
             if not all(p == q or (None not in (p, q) and self.same(p, q, depth)) for p, q in pairs):
                 return False
         return True
+
+    def opposite(self, x: ValueId, y: ValueId) -> bool:
+        """Does each element of one mask hold exactly where the other's does not?"""
+        first, second = self._definitions.get(x), self._definitions.get(y)
+        for op, other in ((first, y), (second, x)):
+            if isinstance(op, c.Scalar) and op.function == "not" and self.same(op.args[0], other):
+                return True
+        if not (isinstance(first, c.Scalar) and isinstance(second, c.Scalar)) or len(first.args) != 2:
+            return False
+        pair = frozenset({first.function, second.function})
+        floats = any(self._types[arg].element.kind.is_float for arg in first.args)
+        if pair not in _OPPOSITE or (floats and pair in _BUT_FOR_NAN) or self._types[x].shape != self._types[y].shape:
+            return False
+        return all(self.same(p, q) for p, q in zip(first.args, second.args, strict=True))
 
     def least(self, mask: ValueId, depth: int = DEPTH) -> int:
         """A number of elements that hold at least, whatever the data are, by what is known of sizes now."""

@@ -1,8 +1,8 @@
 """What becomes of an obligation that is not proved (types.md 3.5): the code, the severity and what is said.
 
 Never true: an error wherever it is.  Depends on sizes known only when run: an error.  Depends on the sizes of a
-signature: an error with the `where` that would help.  Depends on inputs and params only: a warning, and the caller keeps
-it as a guard.
+signature: an error with the `where` that would help.  Depends on inputs and params only: a warning, with the `where` of
+an input that would say so, and the caller keeps it as a guard.
 
 Neighbours: `builder.require` asks; `clauses` writes the repair.
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from ..lang.diagnostics import Diagnostic, Label, Severity, Verdict
 from ..lang.source import Span
-from .clauses import ClauseSite, clause_fix
+from .clauses import ClauseSite, first_clause
 from .decide import Decision
 from .obligations import Obligation, SizeFact
 from .sizes import SizeOrigin, SizeVariable
@@ -24,7 +24,7 @@ LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
 def describe(
     obligation: Obligation, decision: Decision, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
-    site: ClauseSite | None,
+    sites: Sequence[ClauseSite],
 ) -> Diagnostic:  # fmt: skip
     """The diagnostic of an obligation whose verdict is not PROVED."""
     fact, verdict = obligation.fact, decision.verdict
@@ -44,12 +44,11 @@ def describe(
             labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
             notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
         elif any(v.origin is SizeOrigin.RIGID for v in variables):
-            clause = None if site is None else clause_fix(fact, premises, site)
-            if clause is not None:
-                fixes = (*fixes, clause)
+            fixes = (*fixes, *first_clause(fact, premises, sites))
         else:
             severity, code, origin = Severity.WARNING, "W201", code
-            notes = (*notes, CHECKED_AT_LOAD)
+            notes = (*notes, *[fix.title for fix in fixes], CHECKED_AT_LOAD)
+            fixes = first_clause(fact, premises, sites)  # the program may be right: its declarations are what is repaired
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
         verdict=verdict, counterexample=shown, origin=origin,

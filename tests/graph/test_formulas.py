@@ -74,7 +74,7 @@ def test_the_larger_of_many_formulas_stays_short_and_is_never_less() -> None:
 def test_logarithms() -> None:
     assert [ceiling_log2(n) for n in (0, 1, 2, 3, 4, 5, 1024, 1025)] == [0, 0, 1, 2, 2, 3, 10, 11]
     logs, n = Logarithms(), variable(SizeVariable("n", 0, SizeOrigin.INPUT))
-    assert str(logs.of(n) + n * 2) == "(⌈2⍟n)+2·n"
+    assert str(logs.of(n) + n * 2) == "(⌈2⍟n)+(2×n)"
     assert logs.of(number(5)) == number(3)
 
 
@@ -92,7 +92,7 @@ def spans(text: str) -> tuple[str, Graph]:
         ("input x : f64[n]\n⎕←+/x×x", "(⌈2⍟n)+1"),
         ("input x : f64[n]\n⎕←+\\x", "(⌈2⍟n)"),
         ("input x : f64[n]\n⎕←-/x", "n"),
-        ("input x : f64[n]\nparam p ← 3\n⎕←{1+⍵×2}⍣p ⊢ x", "2·p"),
+        ("input x : f64[n]\nparam p ← 3\n⎕←{1+⍵×2}⍣p ⊢ x", "2×p"),
         ("input A : f64[n k]\ninput B : f64[k m]\n⎕←A+.×B", "(⌈2⍟k)+1"),
         ("input x : f64[n]\n⎕←⌽x", "0"),
         ("input x : f64[n]\ny ← ⌽x\n⎕←(*x)+√√y", "3"),

@@ -36,15 +36,15 @@ def test_messages(text: str, code: str, message: str) -> None:
 
 INDEXED = "input x : f64[n]\ninput i : i64\ninput j : idx<m>[k]\n"
 HINTS = [
-    ("x[i+1]", "limit it to be sure: `n|i+1`, where n is the length of the axis; this needs `where n ≥ 1`"),
-    ("(,x∘.+x)[i]", "limit it to be sure: `(n×n)|i`, where n×n is the length of the axis; this needs `where n×n ≥ 1`"),
-    ("1 2 3[i]", "limit it to be sure: `2⌊0⌈i`"),
+    ("x[i+1]", "an index that its `input` or signature declares `idx<n>` is known to be in range"),
+    ("(,x∘.+x)[i]", "an index that its `input` or signature declares `idx<n×n>` is known to be in range"),
+    ("1 2 3[i]", "an index that its `input` or signature declares `idx<3>` is known to be in range"),
     ("x[j]", "it is in range if m ≤ n: state it where the sizes come from, `where m ≤ n`"),
     ("x[5]", "it is in range if 6 ≤ n: state it where the sizes come from, `where 6 ≤ n`"),
     ("x[(≢x)-1]", "it is in range if 1 ≤ n: state it where the sizes come from, `where 1 ≤ n`"),
     ("x[(≢x)|i]", "it is in range if 1 ≤ n: state it where the sizes come from, `where 1 ≤ n`"),
-    ("(,x∘.+j)[3]", "it is in range if 4 ≤ n·k: state it where the sizes come from, `where 4 ≤ n×k`"),
-    ("{1 2 3[⍵]}¨⍳4", "limit it to be sure: `2⌊0⌈⍵`"),
+    ("(,x∘.+j)[3]", "it is in range if 4 ≤ n×k: state it where the sizes come from, `where 4 ≤ n×k`"),
+    ("{1 2 3[⍵]}¨⍳4", "every index is checked when the program runs"),
 ]
 
 
@@ -59,9 +59,16 @@ def test_what_is_known_of_a_checked_index_is_said() -> None:
     assert only("input x : f64[n]\nx[+/x>1]").message == "this index may be n, but the axis has n cells"
 
 
-def test_the_hint_keeps_indices_counted_from_1() -> None:
-    found = only("⎕IO←1\ninput x : f64[n] where n ≥ 1\ninput i : i64\nx[i]")
-    assert found.notes[-1] == "limit it to be sure: `1+n|¯1+i`, where n is the length of the axis"
+def test_no_hint_changes_the_index() -> None:
+    """What would wrap an index hides a mistake; a declaration shows it."""
+    for first in ("", "⎕IO←1\n"):
+        hint = only(first + "input x : f64[n] where n ≥ 1\ninput i : i64\nx[i]").notes[-1]
+        assert "`idx<n>`" in hint or "where" in hint
+
+
+def test_one_index_is_warned_of_once() -> None:
+    program = "input x : f64[n]\ninput y : f64[n]\ninput i : i64\nx[i]\ny[i]+x[i]\nx[i+1]"
+    assert [program.count("\n", 0, d.span.start) for d in check(Source("<test>", program)).diagnostics] == [3, 5]
 
 
 EMPTY = [
@@ -99,7 +106,7 @@ def test_what_the_hints_say_helps(text: str) -> None:
 BROKEN = [
     (SizeFact(Relation.AT_MOST, number(1), n), {N: 0}, "1 ≤ n does not hold with n=0"),
     (SizeFact(Relation.EQUAL, quotient(n * m, 8) * 8, n * m), {N: 3, M: 3},
-     "8·((n·m)÷8) = n·m does not hold with n=3, m=3: the left is 8, the right is 9"),
+     "8×((n×m)÷8) = n×m does not hold with n=3, m=3: the left is 8, the right is 9"),
     (SizeFact(Relation.AT_MOST, number(0), n - 5), {N: 2}, "0 ≤ n-5 does not hold with n=2: the right is ¯3"),
 ]  # fmt: skip
 

@@ -54,7 +54,8 @@ def test_a_conversion_is_no_operand_of_its_own() -> None:
     """What meets is named and underlined as the program writes it, whatever kind it is computed in."""
     (warning,) = found("input A : i64[n m]\ninput b : f64[m]\nA - b")
     (fix,) = warning.fixes
-    assert "write `A -⍤1 ⊢ b`" in fix.title
+    assert fix.title == "add `where n = m` to `input A`"
+    assert any("write `A -⍤1 ⊢ b`" in note for note in warning.notes)
     assert {"input A : i64[n m]\ninput b : f64[m]\nA - b"[label.span.start : label.span.end] for label in warning.labels} == {
         "A",
         "b",
@@ -64,7 +65,47 @@ def test_a_conversion_is_no_operand_of_its_own() -> None:
 def test_trains_and_derived_functions_get_no_wrong_repair() -> None:
     for program in ("input A : f64[n m]\n(⊢+⍉)A", "input A : f64[n m]\ninput b : f64[m]\nb (-⍨) A"):
         (warning,) = found(program)
-        assert warning.code == "W201" and not warning.fixes
+        assert warning.code == "W201" and not any("write" in text for text in (*warning.notes, *[f.title for f in warning.fixes]))
+
+
+WARNED = (
+    "input a : f64[n m]\ninput x : f64[p k]\ninput y : f64[q k]\na+.×x⍪y",
+    "input A : f64[n m]\ninput b : f64[m]\nA - b",
+    "input x : f64[n]\nparam k ← 2\n(_ k)⍴x",
+    "input x : f64[n]\n⌈/x",
+    "input x : f64[n] where n ≤ 9\ninput y : f64[m] ← 'y.npy'\n(2↕x)+y",
+)
+
+
+@pytest.mark.parametrize("program", WARNED)
+def test_a_warning_offers_a_fact_and_no_other_program(program: str) -> None:
+    """What is checked when loaded may be meant: the repair states it, and the statements stay as they are."""
+    text = program
+    for _ in range(5):
+        warned = [d for d in found(text) if d.code == "W201"]
+        if not warned:
+            break
+        (fix,) = warned[0].fixes
+        assert "where" in fix.title
+        text = repaired(text, fix)
+    assert found(text) == ()
+    last = program.split("\n")[-1]
+    assert text.split("\n")[-1] == last
+
+
+LOOPS = (
+    "g : f64[n k] → f64[k] → f64[k]\ng ← {(⍺∘(+.×))⍣3 ⊢ ⍵}",
+    "f : f64[n] → f64[m] → f64[n]\nf ← {(⍵∘{⍺})⍣3 ⊢ ⍺}",
+    "input x : f64[n]\ninput y : f64[m]\n{y}⍣3 ⊢ x",
+)
+
+
+@pytest.mark.parametrize("program", LOOPS)
+def test_a_loop_offers_the_fact_that_keeps_its_state(program: str) -> None:
+    (error,) = found(program)
+    assert error.code == "E402"
+    (fix,) = error.fixes
+    assert found(repaired(program, fix)) == ()
 
 
 def test_an_error_in_a_called_function_names_the_calls() -> None:

@@ -8,6 +8,7 @@ from ...lang import tree
 from ...lang.diagnostics import Label
 from ...lang.records import dataclass
 from ...lang.source import Span
+from ..clauses import clause_site
 from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..elements import Kind
 from ..obligations import Obligation, SizeFact
@@ -80,6 +81,8 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     run.inputs.append(CoreInput(name, value, statement.path, statement.span))
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
+    known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
+    ctx.builder.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, lambda n, s: size_name(ctx, n, s, scope))
 
 
@@ -124,6 +127,8 @@ def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
     operand = ctx.builder.size_value(variable(made), statement.target.span)
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
+    known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
+    ctx.builder.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, lambda n, s: size_name(ctx, n, s, scope))
 
 

@@ -13,19 +13,18 @@ from dataclasses import replace
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Verdict
 from ...lang.records import dataclass
-from ...lang.source import Span
-from ..clauses import ClauseSite
+from ..clauses import ClauseSite, clause_site
 from ..elements import Element, Kind
 from ..obligations import Proof
 from ..operands import Operand, TupleOperand, Value
-from ..sizes import Size, SizeOrigin, SizeVariable, variable
+from ..sizes import SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import quantities, type_expressions
 from .context import Context, Names, is_poisoned, leaves
 from .functions import BrokenFunction, FunctionValue, SignedFunction
 from .scopes import Moment
 from .signature_binding import Bindings
-from .signature_form import CLASSES, element_classes, parameters, shape_variables, sizes_of, well_formed
+from .signature_form import CLASSES, arrays, bounded_sizes, element_classes, parameters, shape_variables, sizes_of, well_formed
 from .signatures import call, instantiate, known_size
 from .sites import Outcome, Reach, Site, absolute, relative
 
@@ -134,10 +133,18 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
     classes = element_classes(signature)
     for name, class_ in classes.items():
         bindings.elements[name] = sample.element(class_)
-    args = [_sample(ctx, p.type, bindings, sample) for p in parameters(signature)]
+    facts = [node for node in signature.where if node.relation not in CLASSES]
+    for parameter in parameters(signature):
+        _name_sizes(ctx, parameter.type, bindings, sample)
+    stated = type_expressions.meaningful_facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at))
+    for parameter in parameters(signature):
+        _open_sizes(ctx, parameter.type, bindings)
+    args = [_sample(ctx, p.type, bindings) for p in parameters(signature)]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
     builder.clause_site = _site(signature, known | frozenset(bindings.params.values()))
-    _assume(ctx, signature, bindings)
+    for fact, _ in type_expressions.facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at)):
+        if fact not in stated:
+            builder.premises.append(fact)
     if not any(is_poisoned(x) for x in args):
         result = call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
         if quantities.states_quantities(signature) and not is_poisoned(result):
@@ -157,17 +164,8 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
 
 
-def _assume(ctx: Context, signature: tree.Signature, bindings: Bindings) -> None:
-    """The `where`, one fact after another: an earlier one may be what makes a later one meaningful."""
-    for node in signature.where:
-        if node.relation not in CLASSES:
-            for fact, _ in type_expressions.facts(ctx, [node], lambda name, at: known_size(ctx, bindings, name, at)):
-                ctx.builder.premises.append(fact)
-
-
 def _site(signature: tree.Signature, sizes: frozenset[SizeVariable]) -> ClauseSite:
-    end = signature.span.end
-    return ClauseSite(Span(signature.span.file, end, end), ", " if signature.where else " where ", sizes)
+    return clause_site("the signature", signature.span, signature.where, sizes)
 
 
 def _of_rank(diagnostic: Diagnostic, signature: tree.Signature, sample: _Sample) -> Diagnostic:
@@ -187,34 +185,40 @@ def _of_class(diagnostic: Diagnostic, signature: tree.Signature, classes: dict[s
     return replace(diagnostic, notes=(*diagnostic.notes, f"{free[0]} may be any element type, text too"), fixes=(fix,))
 
 
-def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sample: _Sample) -> Value:
-    """An argument of the declared type with fresh sizes."""
+def _sample(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> Value:
+    """An argument of the declared type, whose sizes are bound."""
     if isinstance(node, tree.TupleTypeExpression):
         items: list[Value] = []
         for item in node.items:
-            items.append(_sample(ctx, item, bindings, sample))
+            items.append(_sample(ctx, item, bindings))
         return TupleOperand(tuple(items))
-    builder = ctx.builder
-    for name in _rigid(node):
-        if bindings.size(name) is None:
-            bindings.sizes[name] = variable(builder.size_variable(name, SizeOrigin.RIGID))
-    for part in node.shape:
-        if isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
-            names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
-            bindings.shapes[part.name] = tuple([variable(builder.size_variable(n, SizeOrigin.RIGID)) for n in names])
-        elif isinstance(part, tree.BoundedSize) and part.name not in bindings.sizes:
-            _open(ctx, part, bindings)
     made = instantiate(ctx, node, bindings, None)
     if not isinstance(made, ArrayType):
-        return builder.poison(node.span)
-    return Operand(builder.fresh(made, node.span), made)
+        return ctx.builder.poison(node.span)
+    return Operand(ctx.builder.fresh(made, node.span), made)
 
 
-def _open(ctx: Context, part: tree.BoundedSize, bindings: Bindings) -> None:
+def _name_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings, sample: _Sample) -> None:
+    """Fresh sizes for the names and shape variables of a parameter."""
+    builder = ctx.builder
+    for array in arrays(node):
+        for name in _rigid(array):
+            if bindings.size(name) is None:
+                bindings.sizes[name] = variable(builder.size_variable(name, SizeOrigin.RIGID))
+        for part in array.shape:
+            if isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
+                names = [part.name] if sample.axes == 1 else [f"{part.name}{i}" for i in range(sample.axes)]
+                bindings.shapes[part.name] = tuple([variable(builder.size_variable(n, SizeOrigin.RIGID)) for n in names])
+
+
+def _open_sizes(ctx: Context, node: tree.TypeExpression, bindings: Bindings) -> None:
     """The k of `k≤d` in a parameter: known only when run."""
-    cap: Size | None = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
-    if cap is not None:
-        bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
+    for array in arrays(node):
+        for part in bounded_sizes(array):
+            if part.name not in bindings.sizes:
+                cap = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+                if cap is not None:
+                    bindings.sizes[part.name] = variable(ctx.builder.runtime_size(part.name, cap, part.span))
 
 
 def _rigid(node: tree.ArrayTypeExpression) -> list[str]:

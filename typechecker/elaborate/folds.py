@@ -14,6 +14,7 @@ from ..core import Fold, FoldScan, Scalar, ValueId
 from ..display import show_type
 from ..elements import plain
 from ..operands import Operand, Value
+from ..rules.common import item_of
 from ..sizes import ONE, Size
 from ..types import ArrayType
 from . import indexing
@@ -22,7 +23,7 @@ from .context import Context, is_poisoned, leaves, rebuild
 from .functions import FunctionValue
 from .lifting import lift
 from .literals import stack
-from .states import Mismatch, Stable, Unstable, stabilise
+from .states import Mismatch, Stable, Unstable, shape_fixes, stabilise
 from .values import cast
 
 UNROLL_LIMIT = 64
@@ -194,6 +195,7 @@ def _changing(ctx: Context, found: Unstable, what: str, span: Span) -> Value:
         f"the accumulator of this {what} changes from {show_type(found.state)} to {show_type(found.result)}",
         span,
         notes=("the function must give back the type of its items",),
+        fixes=shape_fixes(ctx, found),
     )
 
 
@@ -203,4 +205,4 @@ def _item(x: Operand) -> Operand:
 
 
 def _nth(ctx: Context, value: Value, i: int, span: Span) -> Value:
-    return rebuild(value, [indexing.major_cell(ctx, x, i, span) for x in leaves(value)])
+    return rebuild(value, [item_of(ctx.builder, x, i, span) for x in leaves(value)])

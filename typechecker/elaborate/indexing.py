@@ -13,10 +13,10 @@ from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Gather, Slice, Update
 from ..display import show_type
-from ..elements import Element, Kind, held, strong
+from ..elements import held, strong
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
-from ..rules.common import common, joint_element
+from ..rules.common import common, item_of, joint_element
 from ..rules.index import index_operand, select_along
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
@@ -169,12 +169,6 @@ def fits_selection(ctx: Context, new: Operand, shape: Sequence[Size], span: Span
 # ------------------------------------------------------------------------------------- cells
 
 
-def major_cell(ctx: Context, x: Operand, i: int, span: Span) -> Operand:
-    """Major cell i (counted from 0) of an array known to have it."""
-    at = ctx.builder.literal((i,), ArrayType(Element(Kind.I64, i, i), ()), span)
-    return select(ctx, x, Position(at, False), 0, span)
-
-
 def major_cells(ctx: Context, x: Operand, wanted: int, span: Span) -> tuple[Value, ...]:
     """`(a b) ← x`: the major cells of an array whose leading size is the number of names (E105)."""
     if x.type.rank == 0:
@@ -183,7 +177,7 @@ def major_cells(ctx: Context, x: Operand, wanted: int, span: Span) -> tuple[Valu
     if ctx.builder.equal(x.type.shape[0], number(wanted)) is not True:
         poison = ctx.error("E105", f"this takes {wanted} names from {x.type.shape[0]} cells", span, label=show_type(x.type))
         return (poison,) * wanted
-    return tuple([major_cell(ctx, x, i, span) for i in range(wanted)])
+    return tuple([item_of(ctx.builder, x, i, span) for i in range(wanted)])
 
 
 def take_first(ctx: Context, x: Operand, count: int, span: Span) -> Operand:

@@ -18,7 +18,7 @@ from .compose import as_function
 from .context import Context, is_poisoned, leaves, rebuild
 from .dfns import condition_operand
 from .functions import BoundFunction, DerivedFunction, FunctionValue, is_function
-from .states import Mismatch, Stable, Unstable, stabilise
+from .states import Mismatch, Stable, Unstable, shape_fixes, stabilise
 from .values import cast
 
 
@@ -167,4 +167,5 @@ def _unstable(ctx: Context, found: Unstable, span: Span) -> Value:
         f"the state of this loop changes from {show_type(found.state)} to {show_type(found.result)}",
         span,
         notes=("a loop needs a fixed shape: sizes inside a loop are those outside it",),
+        fixes=shape_fixes(ctx, found),
     )

@@ -12,7 +12,7 @@ from ..operands import Value
 from ..quantities.contracts import Contract, violation
 from ..quantities.demand import demands_of_block
 from ..quantities.grades import ANY, Grade
-from ..sizes import Size, least, maximum
+from ..sizes import ZERO, Size, least, maximum
 from . import type_expressions
 from .context import Context, leaves
 
@@ -58,4 +58,5 @@ def declared_grade(ctx: Context, quantity: tree.Quantity, names: _Names) -> Grad
     high = type_expressions.size_expression(ctx, quantity.high, names)
     if low is None or high is None:
         return None
-    return Grade(maximum(0, least(low)), high)
+    surely = not low.is_runtime() and ctx.builder.at_most(ZERO, low)
+    return Grade(low if surely else maximum(ZERO, least(low)), high)

@@ -11,7 +11,6 @@ from ...lang.primitives import identity_of
 from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import scalars
-from ..clauses import write_size
 from ..core import Reduce, Reverse, Scalar, Scan, Windows
 from ..elements import Element, Kind, fits, integer_range, limits, ranged
 from ..obligations import Obligation, Relation, SizeFact
@@ -146,7 +145,7 @@ def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
     empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
     start = _STARTS.get(what, "")
     known = length.constant is not None or length.is_runtime()
-    stated = "" if known else f", or state that the axis is not empty (`where {write_size(length)} ≥ 1`)"
+    stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
     return ctx.builder.require(
         Obligation(
             SizeFact(Relation.AT_MOST, ONE, length),

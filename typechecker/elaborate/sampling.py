@@ -79,14 +79,27 @@ def _of_ranks(
 ) -> Instance | None:  # fmt: skip
     """The function on arguments of these ranks, of the first kind that it takes."""
     for kind in kinds:
+        for suffix in ("", *map(str, range(2, 9))):
 
-        def made(kind: Kind = kind) -> list[Operand]:
-            return [_argument(ctx, kind, own[rank], function.span) for rank, own in zip(ranks, names, strict=True)]
+            def made(kind: Kind = kind, suffix: str = suffix) -> list[Operand]:
+                called = [[name + suffix for name in own[rank]] for rank, own in zip(ranks, names, strict=True)]
+                return [_argument(ctx, kind, own, function.span) for own in called]
 
-        found = _try(ctx, function, made, function.span)
-        if found is not None:
-            return found
+            found = _try(ctx, function, made, function.span)
+            if found is None:
+                break
+            if not _is_ambiguous(found):
+                return found
     return None
+
+
+def _is_ambiguous(found: Instance) -> bool:
+    """Has a size that the function captures the name of one of its arguments'?"""
+    sizes = [size for type_ in (*[t for _, t in found.arguments], *found.results) for size in type_.shape]
+    sizes += [size for fact in found.facts for size in (fact.left, fact.right)]
+    sizes += [size for grade, _ in found.arguments for size in (grade.low, grade.high) if size is not None]
+    variables = {v for size in sizes for v in size.variables()}
+    return len({v.name for v in variables}) < len(variables)
 
 
 def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Operand:
@@ -98,29 +111,27 @@ def _argument(ctx: Context, kind: Kind, names: Sequence[str], span: Span) -> Ope
 def _declared(ctx: Context, function: SignedFunction) -> list[Operand]:
     """Arguments as the signature declares them; shape variables stand for one axis, element variables for floats."""
     bindings = Bindings(function.home.scope.file.params)
-    parameters = [p for p in (function.signature.left, function.signature.right) if p is not None]
-    found: list[Operand] = []
-    for parameter in parameters:
-        node = parameter.type
-        if isinstance(node, tree.TupleTypeExpression):
-            return []
+    types = [p.type for p in (function.signature.left, function.signature.right) if p is not None]
+    nodes = [node for node in types if isinstance(node, tree.ArrayTypeExpression)]
+    if len(nodes) < len(types):
+        return []
+    for node in nodes:
         for part in _sizes(node):
             if isinstance(part, tree.SizeName) and bindings.size(part.name) is None:
                 bindings.sizes[part.name] = variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT))
             elif isinstance(part, tree.ShapeVariable) and part.name not in bindings.shapes:
-                bindings.shapes[part.name] = (variable(ctx.builder.size_variable(part.name, SizeOrigin.INPUT)),)
+                bindings.shapes[part.name] = (variable(ctx.builder.size_variable(f"..{part.name}", SizeOrigin.INPUT)),)
             elif isinstance(part, tree.BoundedSize):
                 return []
         if node.element.name not in type_expressions.KINDS and node.element.name not in ("idx", "int", "perm"):
             bindings.elements.setdefault(node.element.name, Element(Kind.F64))
+    type_expressions.meaningful_facts(ctx, function.signature.where, lambda name, at: known_size(ctx, bindings, name, at))
+    found: list[Operand] = []
+    for node in nodes:
         made = instantiate(ctx, node, bindings, None)
         if not isinstance(made, ArrayType):
             return []
         found.append(Operand(ctx.builder.fresh(made, node.span), made))
-    for fact_node in function.signature.where:
-        if fact_node.right is not None:
-            for fact, _ in type_expressions.facts(ctx, [fact_node], lambda name, at: known_size(ctx, bindings, name, at)):
-                ctx.builder.premises.append(fact)
     return found
 
 
@@ -148,8 +159,9 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
             if is_poisoned(result) or any(d.is_error for d in builder.diagnostics):
                 return None
             block = builder.close_block(leaves(result))
-            stated = isinstance(function, SignedFunction)
-            facts = builder.premises[premises:] if stated else [guard.fact for guard in builder.guards[guards:]]
+            facts = guarded = [guard.fact for guard in builder.guards[guards:]]
+            if isinstance(function, SignedFunction):
+                facts = [fact for fact in builder.premises[premises:] if fact not in guarded]
             return _instance(ctx, args, result, block, facts)
         except (BudgetExceeded, RecursionError):
             return None

@@ -1,7 +1,7 @@
 """Binding the variables of a signature at a call: what its sizes, shapes and element types stand for.
 
-A size binds where it stands alone, or as `(c×n)+c'`; whatever else a parameter says about sizes becomes an obligation when
-the argument is held against the declared type (`signatures`).
+A size binds where it stands alone, or as `(c×n)+c'` or `(c×n)-c'`; whatever else a parameter says about sizes becomes an
+obligation when the argument is held against the declared type (`signatures`).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def bind_bounds(node: tree.TypeExpression, value: Value, bindings: Bindings) -> 
 
 
 def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
-    """Bind `n`, `(c×n)+c'` (when it divides); leave the rest to obligations."""
+    """Bind `n`, `(c×n)+c'`, `(c×n)-c'` (when it divides); leave the rest to obligations."""
     match node:
         case tree.SizeName():
             if bindings.size(node.name) is None:
@@ -142,7 +142,7 @@ def _bind_size(node: tree.ShapeItem, size: Size, bindings: Bindings) -> None:
 
 
 def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Size] | None:
-    """(name, factor, offset) of `(c×n)+c'` with one unbound name."""
+    """(name, factor, offset) of `(c×n)±c'` with one unbound name."""
     match node:
         case tree.SizeName():
             return (node.name, 1, Size({})) if bindings.size(node.name) is None else None
@@ -152,6 +152,9 @@ def _linear(node: tree.SizeExpression, bindings: Bindings) -> tuple[str, int, Si
                 if found is not None and offset is not None:
                     return found[0], found[1], found[2] + offset
             return None
+        case tree.SizeCall(function="-", args=(a, b)):
+            found, offset = _linear(a, bindings), _value(b, bindings)
+            return None if found is None or offset is None else (found[0], found[1], found[2] - offset)
         case tree.SizeCall(function="×", args=(a, b)):
             for part, rest in ((a, b), (b, a)):
                 found, factor = _linear(part, bindings), _value(rest, bindings)

@@ -1,6 +1,7 @@
 """What a signature says by itself: its parameters, variables and classes, and whether its arguments determine every size.
 
-A size is determined where it stands alone as an axis, in `(c×n)+c'`, in `k≤n`, and as the n of `idx<n>` and `perm<n>`.
+A size is determined where it stands alone as an axis, in `(c×n)+c'` and `(c×n)-c'`, in `k≤n`, and as the n of `idx<n>` and
+`perm<n>`.
 
 Neighbours: `definitions` checks bodies against signatures; `signatures` binds the same forms at calls.
 """
@@ -72,10 +73,12 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
                 ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
                 good = False
     known = _determined(signature) | frozenset(params)
+    opened = frozenset(part.name for array in arrays(signature.result) for part in bounded_sizes(array))
     shapes = shape_variables(signature)
     reported: set[str] = set()
-    for size in _sizes(signature):
-        unknown = next(((name, span) for name, span in sizes_of(size) if name not in known), None)
+    for size, in_result in _sizes(signature):
+        named = known | opened if in_result else known
+        unknown = next(((name, span) for name, span in sizes_of(size) if name not in named), None)
         if unknown is not None and unknown[0] not in reported:
             undetermined(ctx, *unknown)
             reported.add(unknown[0])
@@ -124,12 +127,14 @@ def _bind(part: tree.ShapeItem, found: set[str]) -> None:
 
 
 def _is_linear(node: tree.SizeExpression, name: str, found: Collection[str]) -> bool:
-    """`(c×n)+c'` in the one unknown name."""
+    """`(c×n)+c'` or `(c×n)-c'` in the one unknown name."""
     match node:
         case tree.SizeName():
             return node.name == name
         case tree.SizeCall(function="+", args=(a, b)):
             return any(_is_linear(x, name, found) and _is_known(y, found) for x, y in ((a, b), (b, a)))
+        case tree.SizeCall(function="-", args=(a, b)):
+            return _is_linear(a, name, found) and _is_known(b, found)
         case tree.SizeCall(function="×", args=(a, b)):
             return any(_is_linear(x, name, found) and isinstance(y, tree.SizeNumber) and y.value > 0 for x, y in ((a, b), (b, a)))
         case _:
@@ -140,15 +145,23 @@ def _is_known(node: tree.SizeExpression, found: Collection[str]) -> bool:
     return isinstance(node, tree.SizeNumber) or (isinstance(node, tree.SizeName) and node.name in found)
 
 
-def _sizes(signature: tree.Signature) -> Iterator[tree.SizeExpression]:
-    """Every size whose names have to be known, in order; the k of `k≤d` in the result is not among them."""
-    for array in (*parameter_arrays(signature), *arrays(signature.result)):
+def bounded_sizes(array: tree.ArrayTypeExpression) -> list[tree.BoundedSize]:
+    """The `k≤d` of a type: sizes known only when run."""
+    return [part for part in (*array.element.args, *array.shape) if isinstance(part, tree.BoundedSize)]
+
+
+def _sizes(signature: tree.Signature) -> Iterator[tuple[tree.SizeExpression, bool]]:
+    """Every size whose names have to be known, in order, and whether it is of the result, which may name the k of its `k≤d`."""
+    results = arrays(signature.result)
+    for array in (*parameter_arrays(signature), *results):
         for part in (*array.element.args, *array.shape):
-            if not isinstance(part, tree.ShapeVariable):
-                yield part.bound if isinstance(part, tree.BoundedSize) else part
+            if isinstance(part, tree.BoundedSize):
+                yield part.bound, False
+            elif not isinstance(part, tree.ShapeVariable):
+                yield part, any(array is one for one in results)
     for node in signature.where:
         if node.relation not in CLASSES and node.right is not None:
-            yield from (node.left, node.right)
+            yield from ((node.left, False), (node.right, False))
 
 
 def sizes_of(node: tree.SizeExpression) -> Iterator[tuple[str, Span]]:

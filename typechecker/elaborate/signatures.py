@@ -1,7 +1,7 @@
 """Annotated functions: their types are matched at every call, their bodies expanded in place.
 
 A parameter's shape gives the function's cell ranks; an argument of higher rank is lifted over.  Sizes
-bind as a name, or as `(c×n)+c'`; any other size expression is an obligation, and so is every fact of the `where`.
+bind as a name, or as `(c×n)+c'` or `(c×n)-c'`; any other size expression is an obligation, and so is every fact of the `where`.
 The body sees its arguments as the signature declares them: what more is known of them at a call stays outside.
 What the body needs was proved where the function was defined (`definitions`).
 """
@@ -89,18 +89,9 @@ def _call_cells(
     bind_caps(bindings)
     for parameter, value in zip(wanted_by, args, strict=True):
         bind_bounds(parameter.type, value, bindings)
-    converted: list[Value] = []
-    notes = (f"{function.name} : {show_signature(function.signature)}",)
-    for parameter, value in zip(wanted_by, args, strict=True):
-        wanted = instantiate(ctx, parameter.type, bindings, value)
-        made = (
-            ctx.builder.poison(span)
-            if wanted is None
-            else matching.conform(ctx, value, wanted, _place(ctx, value, span), f"this argument of `{function.name}`", notes)
-        )
-        if is_poisoned(made):
-            return ctx.builder.poison(span)
-        converted.append(_as_declared(made, wanted))
+    converted = _converted(ctx, function, wanted_by, args, bindings, span)
+    if converted is None:
+        return ctx.builder.poison(span)
     stated = _facts(ctx, function, bindings, span)
     if stated is None:
         return ctx.builder.poison(span)
@@ -110,6 +101,7 @@ def _call_cells(
         result = ctx.call(function.body, left, converted[-1], span)
         if is_poisoned(result):
             return ctx.builder.poison(span)
+        _open_shapes(function.signature.result, result, bindings)
         wanted = instantiate(ctx, function.signature.result, bindings, result)
         if wanted is None:
             return ctx.builder.poison(span)
@@ -120,6 +112,33 @@ def _call_cells(
         results = tuple([x.value for x in leaves(made)])
         ctx.builder.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
     return _as_declared(made, wanted)
+
+
+def _converted(
+    ctx: Context, function: SignedFunction, wanted_by: Sequence[tree.Parameter], args: list[Value], bindings: Bindings, span: Span
+) -> list[Value] | None:  # fmt: skip
+    """The arguments as the signature declares them; None after an error.
+
+    What the `where` says of the sizes is taken for granted in the declared types: whether it holds is asked next (`_facts`).
+    """
+    converted: list[Value] = []
+    notes = (f"{function.name} : {show_signature(function.signature)}",)
+    facts = [node for node in function.signature.where if node.relation not in CLASSES]
+    assumed = type_expressions.meaningful_facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at))
+    try:
+        for parameter, value in zip(wanted_by, args, strict=True):
+            wanted = instantiate(ctx, parameter.type, bindings, value)
+            if wanted is None:
+                return None
+            place, what = _place(ctx, value, span), f"this argument of `{function.name}`"
+            made = matching.conform(ctx, value, wanted, place, what, notes)
+            if is_poisoned(made):
+                return None
+            converted.append(_as_declared(made, wanted))
+    finally:
+        for fact in assumed:
+            ctx.builder.premises.remove(fact)
+    return converted
 
 
 def promises(
@@ -172,14 +191,12 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     """The `where` at this call: what it says that no premise says; None after an error."""
     stated: list[SizeFact] = []
     good = True
-    for node in function.signature.where:
-        if node.relation in CLASSES:
-            continue
-        for fact, _ in type_expressions.facts(ctx, [node], lambda name, at: known_size(ctx, bindings, name, at)):
-            message = f"`{function.name}` needs {fact}"
-            good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
-            if fact not in ctx.builder.premises and fact not in stated:
-                stated.append(fact)
+    nodes = [node for node in function.signature.where if node.relation not in CLASSES]
+    for fact, _ in type_expressions.facts(ctx, nodes, lambda name, at: known_size(ctx, bindings, name, at)):
+        message = f"`{function.name}` needs {fact}"
+        good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
+        if fact not in ctx.builder.premises and fact not in stated:
+            stated.append(fact)
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, tree.SizeName):
             good = _class_holds(ctx, node, bindings.elements.get(node.left.name), function.name, span) and good
@@ -224,6 +241,8 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
                 return None
             items.append(made)
         return TupleType(tuple(items))
+    if isinstance(value, Operand) and not _open_element(ctx, node, bindings, value):
+        return None
     element = type_expressions.element_of(ctx, node.element, lambda n, s: known_size(ctx, bindings, n, s), bindings.elements)
     if element is None:
         return None
@@ -249,14 +268,41 @@ def instantiate(ctx: Context, node: tree.TypeExpression, bindings: Bindings, val
     return ArrayType(element, tuple(shape))
 
 
+def _open_shapes(node: tree.TypeExpression, value: Value, bindings: Bindings) -> None:
+    """The k of every `k≤d` among the axes of a result, which its other parts may name: `(idx<k>[n] ⋄ f64[k≤n])`."""
+    if isinstance(node, tree.TupleTypeExpression):
+        if isinstance(value, TupleOperand):
+            for inner, item in zip(node.items, value.items, strict=False):
+                _open_shapes(inner, item, bindings)
+    elif isinstance(value, Operand) and len(node.shape) == value.type.rank:
+        for part, size in zip(node.shape, value.type.shape, strict=True):
+            if isinstance(part, tree.BoundedSize):
+                bindings.sizes.setdefault(part.name, size)
+
+
+def _open_element(ctx: Context, node: tree.ArrayTypeExpression, bindings: Bindings, value: Operand) -> bool:
+    """The k of `idx<k≤d>` and `perm<k≤d>`."""
+    for part in node.element.args:
+        size = value.type.shape[0] if node.element.name == "perm" and value.type.rank else value.type.element.below
+        if isinstance(part, tree.BoundedSize) and size is not None and _at_most(ctx, part, bindings, size) is None:
+            return False
+    return True
+
+
 def _bounded(ctx: Context, part: tree.BoundedSize, bindings: Bindings, value: Value | None, axis: int) -> Size | None:
-    """`k≤d`: whatever the value's size is, if it is at most d; one k is one size."""
-    bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+    """`k≤d` as an axis: whatever the value's size is, if it is at most d."""
     if value is None:
         return bindings.sizes.get(part.name)
-    if bound is None or not isinstance(value, Operand) or axis >= value.type.rank:
-        return bound
-    size = value.type.shape[axis]
+    if not isinstance(value, Operand) or axis >= value.type.rank:
+        return type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+    return _at_most(ctx, part, bindings, value.type.shape[axis])
+
+
+def _at_most(ctx: Context, part: tree.BoundedSize, bindings: Bindings, size: Size) -> Size | None:
+    """`k≤d` for a size; one k is one size."""
+    bound = type_expressions.size_expression(ctx, part.bound, lambda n, s: known_size(ctx, bindings, n, s))
+    if bound is None:
+        return None
     fact = SizeFact(Relation.AT_MOST, capacity(size), bound)
     if not ctx.builder.require(Obligation(fact, "E201", part.span, f"the length {size} is not known to be at most {bound}")):
         return None

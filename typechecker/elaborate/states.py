@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import Enum
 
+from ...lang.diagnostics import Fix
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block
 from ..elements import Element, Kind, plain, promote
+from ..obligations import Relation, SizeFact
 from ..operands import Operand, Value
 from ..rules.common import is_boolean
 from ..types import ArrayType
@@ -123,6 +125,15 @@ def _same_shape(ctx: Context, left: ArrayType, right: ArrayType) -> bool:
         return False
     pairs = list(zip(left.shape, right.shape, strict=True))
     return all(ctx.builder.equal(a, b) is True for a, b in pairs)
+
+
+def shape_fixes(ctx: Context, found: Unstable) -> tuple[Fix, ...]:
+    """The `where` by which the state keeps its shape, if one fact about sizes is all that is missing."""
+    if found.state is None or found.result is None or found.state.rank != found.result.rank:
+        return ()
+    pairs = zip(found.state.shape, found.result.shape, strict=True)
+    facts = [SizeFact(Relation.EQUAL, a, b) for a, b in pairs if ctx.builder.equal(a, b) is not True]
+    return ctx.builder.clause(facts[0]) if len(facts) == 1 else ()
 
 
 def _joined(old: Element, new: Element) -> Element | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from ...lang import tree
@@ -99,7 +99,7 @@ def element_of(ctx: Context, node: tree.ElementName, names: Names, variables: Ma
         return variables[node.name]
     sizes: list[Size] = []
     for arg in node.args:
-        value = _signed(ctx, arg, names)
+        value = names(arg.name, arg.span) if isinstance(arg, tree.BoundedSize) else _signed(ctx, arg, names)
         if value is None:
             return None
         sizes.append(value)
@@ -180,29 +180,66 @@ def declared(ctx: Context, node: tree.TypeExpression, names: Names) -> DeclaredT
     return ArrayType(element, tuple(shape))
 
 
-def facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> list[tuple[SizeFact, Span]]:
-    """The facts about sizes of a `where` (element classes are not among them)."""
-    found: list[tuple[SizeFact, Span]] = []
-    for node in nodes:
-        if node.right is None:
-            continue
-        left, right = size_expression(ctx, node.left, names), size_expression(ctx, node.right, names)
-        if left is None or right is None:
-            continue
-        match node.relation:
-            case "=":
-                fact = SizeFact(Relation.EQUAL, left, right)
-            case "≠":
-                fact = SizeFact(Relation.NOT_EQUAL, left, right)
-            case "≤":
-                fact = SizeFact(Relation.AT_MOST, left, right)
-            case "<":
-                fact = SizeFact(Relation.LESS, left, right)
-            case "≥":
-                fact = SizeFact(Relation.AT_MOST, right, left)
-            case ">":
-                fact = SizeFact(Relation.LESS, right, left)
-            case _:
-                fact = SizeFact(Relation.DIVIDES, left, right)
-        found.append((fact, node.span))
-    return found
+def facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> Iterator[tuple[SizeFact, Span]]:
+    """The facts about sizes of a `where` (element classes are not among them), one at a time for the caller to state.
+
+    The order in which they are written means nothing: a fact whose sizes need another one (`2∣k-1` needs `k≥1`) comes after it.
+    """
+    pending = [node for node in nodes if node.right is not None]
+    while pending:
+        for node in pending:
+            fact = _formed_quietly(ctx, node, names)
+            if fact is not None:
+                break
+        else:
+            node = pending[0]
+            fact = _formed(ctx, node, names)  # with what is wrong
+        pending.remove(node)
+        if fact is not None:
+            yield fact, node.span
+
+
+def meaningful_facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> list[SizeFact]:
+    """Those that can be formed from what is known and from one another; they are premises from here on."""
+    pending = [node for node in nodes if node.right is not None]
+    found: list[SizeFact] = []
+    while True:
+        formed = [(node, fact) for node in pending if (fact := _formed_quietly(ctx, node, names)) is not None]
+        if not formed:
+            return found
+        pending = [node for node in pending if all(node is not one for one, _ in formed)]
+        found += [fact for _, fact in formed]
+        ctx.builder.premises += [fact for _, fact in formed]
+
+
+def _formed_quietly(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | None:
+    """The fact if nothing is open about its sizes; otherwise nothing is reported and nothing guarded."""
+    builder = ctx.builder
+    before = builder.mark()
+    fact = _formed(ctx, node, names)
+    if builder.mark() == before:
+        return fact
+    builder.rollback(before)
+    return None
+
+
+def _formed(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | None:
+    assert node.right is not None
+    left, right = size_expression(ctx, node.left, names), size_expression(ctx, node.right, names)
+    if left is None or right is None:
+        return None
+    match node.relation:
+        case "=":
+            return SizeFact(Relation.EQUAL, left, right)
+        case "≠":
+            return SizeFact(Relation.NOT_EQUAL, left, right)
+        case "≤":
+            return SizeFact(Relation.AT_MOST, left, right)
+        case "<":
+            return SizeFact(Relation.LESS, left, right)
+        case "≥":
+            return SizeFact(Relation.AT_MOST, right, left)
+        case ">":
+            return SizeFact(Relation.LESS, right, left)
+        case _:
+            return SizeFact(Relation.DIVIDES, left, right)

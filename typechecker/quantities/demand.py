@@ -108,13 +108,13 @@ class _Walk:
         """The ops from last to first; those of a call together."""
         end = len(ops)
         while end:
-            call = _call_of(ops[end - 1], calls)
+            call = _call_of(ops, end - 1, calls)
             if call is None:
                 end -= 1
                 self.op(ops[end], tallies, live=live)
             else:
                 start = end
-                while start and _call_of(ops[start - 1], (call,)) is not None:
+                while start and _call_of(ops, start - 1, (call,)) is not None:
                     start -= 1
                 self.call(call, ops[start:end], tallies, live=live)
                 end = start
@@ -129,7 +129,9 @@ class _Walk:
         for value, low, high in call.reads:
             promised[value] = promised.get(value, NONE).plus(Grade(low, high))
         before = {value: tallies.pop(value, None) for value in promised}
+        outside, self.calls = self.calls, expanded.inside  # also in the blocks of these ops, which are part of the same call
         self.run(ops, expanded.inside, tallies, live=live)
+        self.calls = outside
         demands = [self.grades.get(result, NONE) for result in call.results]
         runs = any(not demand.is_zero for demand in demands)
         for value, grade in promised.items():
@@ -270,11 +272,14 @@ def nested(calls: Sequence[CoreCall]) -> list[_Call]:
     return outermost
 
 
-def _call_of(op: c.Op, calls: Sequence[_Call]) -> _Call | None:
-    """Which of these calls the op is in the body of."""
+def _call_of(ops: Sequence[c.Op], at: int, calls: Sequence[_Call]) -> _Call | None:
+    """Which of these calls an op is in the body of; a size that an op takes is defined just before it."""
+    while isinstance(ops[at], c.RuntimeSize) and at + 1 < len(ops):
+        at += 1
+    op = ops[at]
     made = (results_of(op) or operands_of(op)) if calls else ()
-    at = bisect_right(calls, made[0], key=lambda known: known.call.first) if made else 0
-    return calls[at - 1] if at and made[0] < calls[at - 1].call.last else None
+    before = bisect_right(calls, made[0], key=lambda known: known.call.first) if made else 0
+    return calls[before - 1] if before and made[0] < calls[before - 1].call.last else None
 
 
 def _why(tally: Tally) -> str:

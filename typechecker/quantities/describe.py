@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...lang.source import Span
+from ..clauses import positive
 from ..core import Core, ValueId
-from ..display import show_type
+from ..display import names_of_sizes, show_signature_type, show_type
 from ..obligations import SizeFact
 from ..types import ArrayType
 from .demand import Demands, demands_of
@@ -51,8 +52,9 @@ def show_instance(
     name: str, arguments: Sequence[tuple[Grade, ArrayType]], results: Sequence[ArrayType], facts: Sequence[SizeFact]
 ) -> str:  # fmt: skip
     """`matmul : m f64[n k] → n f64[k m] → f64[n m]`, as a signature would say it."""
-    made = [show_type(type_) for type_ in results]
+    names = names_of_sizes([type_ for _, type_ in arguments], results)
+    made = [show_signature_type(type_, names) for type_ in results]
     result = made[0] if len(made) == 1 else f"({' ⋄ '.join(made)})"
-    parts = [*(f"{written(grade)} {show_type(type_)}" for grade, type_ in arguments), result]
-    where = f" where {', '.join(str(fact) for fact in facts)}" if facts else ""
+    parts = [*(f"{written(grade)} {show_signature_type(type_, names)}" for grade, type_ in arguments), result]
+    where = f" where {', '.join(str(positive(fact)) for fact in facts)}" if facts else ""
     return f"{name} : {' → '.join(parts)}{where}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...lang.diagnostics import Diagnostic, Severity, Verdict
 from ...lang.source import Span
 from ..builder import Builder
-from ..clauses import write_size
 from ..core import Gather, Payload, Reshape
 from ..display import show_type
 from ..elements import Kind, integer_range, strong
@@ -67,13 +66,13 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
     if high is not None and high < 0:
         return _out_of_range(b, given, Size({(): high}), size, span)
     if below is not None:
-        hint = _limited(b, given, size) if b.at_most(below, size) is False else _stated(below, size)
+        hint = "" if b.at_most(below, size) is False else _stated(below, size)
         return _warn(b, given, f"positions go up to {below - 1}, but this axis has {size} cells", span, hint)
     top = most if most is not None else None if high is None else Size({(): high})
     if low is None or low < 0 or top is None:
         message = f"this index may be any {given.type.element.kind.value}, but the axis has {size} cells"
-        return _warn(b, given, message, span, _limited(b, given, size))
-    hint = _limited(b, given, size) if b.at_most(top + 1, size) is False else _stated(top + 1, size)
+        return _warn(b, given, message, span, _declared(b, given, size))
+    hint = "" if b.at_most(top + 1, size) is False else _stated(top + 1, size)
     return _warn(b, given, f"this index may be {_shown(b, top)}, but the axis has {size} cells", span, hint)
 
 
@@ -98,9 +97,11 @@ def _out_of_range(b: Builder, given: Operand, bad: Size, size: Size, span: Span)
 
 
 def _warn(b: Builder, given: Operand, message: str, span: Span, hint: str) -> bool:
+    if b.warned(given, message, span):
+        return True
     b.report(Diagnostic(
         "W310", message, span, Severity.WARNING, labels=(label(b, given),), verdict=Verdict.UNKNOWN,
-        notes=("every index is checked when the program runs", hint),
+        notes=("every index is checked when the program runs", *([hint] if hint else [])),
     ))  # fmt: skip
     return True
 
@@ -115,29 +116,17 @@ def _in_range_if(b: Builder, index: Size, size: Size) -> str:
 
 def _stated(needed: Size, size: Size) -> str:
     """The fact that would make the index safe."""
-    stated = f"where {write_size(needed)} ≤ {write_size(size)}"
+    stated = f"where {needed} ≤ {size}"
     return f"it is in range if {needed} ≤ {size}: state it where the sizes come from, `{stated}`"
 
 
-def _limited(b: Builder, given: Operand, size: Size) -> str:
-    """How to keep an index in range, in the program's own words where they are short."""
-    text = b.text(b.where(given)) if given.value in b.uses else ""
-    index = text if 0 < len(text) <= _MOST_CHARACTERS and "\n" not in text else "i"
-    last = size - 1 + b.index_origin
-    if last.constant is not None:
-        return f"limit it to be sure: `{last.constant}⌊{b.index_origin}⌈{index}`"
-    written = write_size(size)
-    length = written if written.isidentifier() else f"({written})"
-    known = (size.bounds()[0] or 0) >= 1 or b.at_most(ONE, size)
-    if not known and b.residues.get(given.value) == size:
+def _declared(b: Builder, given: Operand, size: Size) -> str:
+    """How the program may say that an index is in range; empty if it cannot."""
+    if size.is_runtime():
+        return ""
+    if (size.bounds()[0] or 0) < 1 and b.residues.get(given.value) == size and not b.at_most(ONE, size):
         return _stated(ONE, size)
-    needs = "" if known else f"; this needs `where {write_size(size)} ≥ 1`"
-    if b.index_origin:
-        return f"limit it to be sure: `1+{length}|¯1+{index}`, where {written} is the length of the axis{needs}"
-    return f"limit it to be sure: `{length}|{index}`, where {written} is the length of the axis{needs}"
-
-
-_MOST_CHARACTERS = 30
+    return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 
 
 def select_along(b: Builder, x: Operand, index: Operand, axis: int, span: Span) -> Operand:

@@ -116,7 +116,10 @@ def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand
     if sum(abs(c) for c in counts) > MOST_COUNTS * 256:
         return b.error("E702", "this replication is too large to write out", span)
     indices = [i if c > 0 else -1 for i, c in enumerate(counts) for _ in range(abs(c))]
-    return pick_cells(b, x, indices, axis, span)
+    made = pick_cells(b, x, indices, axis, span)
+    if left.type.element.kind is Kind.BOOL and not made.poisoned:
+        b.selected[made.value] = b.where(left)
+    return made
 
 
 def _extended(b: Builder, x: Operand, axis: int, shape: Sequence[Size], span: Span) -> Operand:
