@@ -54,6 +54,15 @@ def test_formulas_that_grow(name: str) -> None:
     assert result.last is not None and len(result.last) < 500
 
 
+@pytest.mark.parametrize("depth", [12, 16, 24, 200])
+def test_templates_that_double_are_given_up_early(depth: int) -> None:
+    """The work is counted, not timed: a second or so, and more for longer texts only."""
+    lines = ["g0 ← {⍵+1}", *[f"g{i + 1} ← {{g{i} g{i} ⍵}}" for i in range(depth)], f"g{depth} 3.0"]
+    result = checked(lines)
+    assert [d.code for d in result.diagnostics] == ([] if depth == 12 else ["E610"])
+    assert result.elaborated.context.nodes <= 61_000 + len("\n".join(lines))
+
+
 def test_checking_imports_nothing_heavy() -> None:
     lines = [
         *("param k ← 2 where k ≥ 1", "input x : f64[n] where k ≤ n", "input A : f64[n m]"),

@@ -64,7 +64,7 @@ FACTS = ("2∣k-1", "k≥m+1", "m≥1", "(k-1)≥2×m")
 def test_the_order_of_facts_means_nothing(order: tuple[str, ...]) -> None:
     stated = ", ".join(order)
     signature = f"f : f64[k-m] → f64[k] → f64[m] → f64[k] where {stated}\nf ← {{⍵}}"
-    function = f"f : f64[k] → f64[m] → f64[1+⌊(k-1)÷2] where {stated}\nf ← {{⍵,(((≢⍺)+1)-2×≢⍵)⍴0.5}}".replace("1+⌊(k-1)÷2", "(k+1)-m")
+    function = f"f : f64[k] → f64[m] → f64[(k+1)-m] where {stated}\nf ← {{⍵,(((≢⍺)+1)-2×≢⍵)⍴0.5}}"
     inputs = f"input x : f64[k]\ninput y : f64[m] where {stated}\n(≢x)-≢y"
     assert [d.code for d in check(Source("<test>", signature)).diagnostics] == ["E011"]  # at most two arguments
     for text in (function, inputs):

@@ -72,12 +72,13 @@ def _definition(text: str, name: str) -> tuple[str, str] | None:
     if len(starts) != 1:
         return None
     head, rest = text[: starts[0]], text[starts[0] :]
-    end, depth = 0, 0
-    for end, character in enumerate(rest):
+    depth = 0
+    for at, character in enumerate(rest):
         depth += (character in "{([") - (character in "})]")
         if character == "\n" and not depth:
+            rest = rest[: at + 1]
             break
-    return re.sub(rf"(?m)^{re.escape(name)}[ \t]*:.*(?:→.*)+\n(?=\s*\Z)", "", head), rest[: end + 1]
+    return re.sub(rf"(?m)^{re.escape(name)}[ \t]*:.*(?:→.*)+\n(?=\s*\Z)", "", head), rest
 
 
 @cache

@@ -26,7 +26,7 @@ from .scopes import Module, Scope
 if TYPE_CHECKING:
     from .sites import Memory
 
-NODE_BUDGET = 1_000_000
+NODE_BUDGET = 60_000  # about a second of work, and one node more for every character of the program
 DEPTH_LIMIT = 2_000
 
 Load = Callable[[str, str | None], Source | None]
@@ -85,12 +85,12 @@ class Context:
     def spend(self, span: Span) -> None:
         """Count one elaborated node; E610 beyond the budget."""
         self.nodes += 1
-        if self.nodes > NODE_BUDGET:
+        if self.nodes > NODE_BUDGET and self.nodes > (most := NODE_BUDGET + sum([len(source.text) for source in self.sources])):
             raise BudgetExceeded(
                 [
                     Diagnostic(
                         "E610",
-                        f"this program expands to more than {NODE_BUDGET} operations",
+                        f"this program expands to more than {most} operations",
                         span,
                         notes=("every call is expanded: in a chain of functions that call the one before twice, each doubles",),
                     )
