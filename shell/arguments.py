@@ -20,15 +20,25 @@ class Takes(Enum):
     VALUES = "one value each time, may be repeated"
 
 
+class FileUse(Enum):
+    """What becomes of the file that an option names."""
+
+    NONE = "it names none"
+    READ = "it is read"
+    WRITTEN = "it is replaced"
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its spellings (the first is canonical), what it takes, the value's name in help, one line of help."""
+    """One option: its spellings (the first is canonical), what it takes, the value's name in help, one line of help, its choices,
+    and what becomes of the file it names."""
 
     spellings: tuple[str, ...]
     takes: Takes
     value: str
     doc: str
     choices: tuple[str, ...] = ()
+    file: FileUse = FileUse.NONE
 
     @property
     def name(self) -> str:

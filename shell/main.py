@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import cast
 
 from . import arguments as command_line
-from .arguments import Arguments, UsageError
+from .arguments import Arguments, FileUse, UsageError
 from .console import Console
 from .ending import Terminated, guard, hearing, leave
 from .exits import Exit
@@ -135,6 +135,10 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
     if verb.most is not None and count > verb.most:
         surplus = arguments.positional[verb.most]
         raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
+    if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
+        from .overwriting import require_apart
+
+        require_apart(arguments)
     module = importlib.import_module(f".verbs.{name}", __package__)
     run = cast("Callable[[Arguments, Console], Exit]", module.run)
     return run(arguments, console)

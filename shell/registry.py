@@ -6,13 +6,15 @@ Adding a verb is one entry here and one module in `shell.verbs` with `def run(ar
 from __future__ import annotations
 
 from ..lang.records import dataclass
-from .arguments import Option, Takes
+from .arguments import FileUse, Option, Takes
+
+READ, WRITTEN = FileUse.READ, FileUse.WRITTEN
 
 JSON = Option(("--json",), Takes.NOTHING, "", "one JSON object on standard output (the same as --format json)")
 DEBUG = Option(("--debug",), Takes.NOTHING, "", "show the Python traceback of a bug in Rho")
 HELP = Option(("--help", "-h"), Takes.NOTHING, "", "this page")
 STRICT = Option(("--strict",), Takes.NOTHING, "", "refuse what would otherwise be checked when loaded or run (W201, W310)")
-OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output")
+OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output", file=WRITTEN)
 COMMON = (DEBUG, HELP)
 
 FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
@@ -22,7 +24,8 @@ FORMAT_PLAN = Option(
 )  # fmt: skip
 FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
 
-INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input)")
+INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input)",
+               file=READ)
 SET = Option(("--set",), Takes.VALUES, "PARAM=N", "give a param another value")
 ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
 ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
@@ -66,16 +69,19 @@ VERBS: tuple[Verb, ...] = (
         ),
         (
             INPUT, SET,
-            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)"),
+            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)",
+                   file=WRITTEN),
             JSON, FORMAT_RESULT, STRICT, VERIFY,
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
-            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
+                   file=READ),
             Option(("--simulate",), Takes.NOTHING, "", "its devices are declared: run here, each held to its memory, and say"
                    " what time they would take"),
-            Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made"),
+            Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
             OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
-            Option(("--plot",), Takes.VALUES, "NAME[=FILE]", "draw a vector or a matrix here, or into a .png or .svg file"),
-            Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto"),
+            Option(("--plot",), Takes.VALUES, "NAME[=FILE]", "draw a vector or a matrix here, or into a .png or .svg file",
+                   file=WRITTEN),
+            Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),
         1, 1, ("--cluster",),
@@ -88,7 +94,8 @@ VERBS: tuple[Verb, ...] = (
             ("rho eval --lines programs.txt --json", "each line its own program, one JSON object a line"),
         ),
         (
-            Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)"),
+            Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)",
+                   file=READ),
             JSON, FORMAT_RESULT, STRICT, VERIFY, *LIMITS,
         ),
         0, None,
@@ -125,12 +132,15 @@ VERBS: tuple[Verb, ...] = (
         ),
         (
             OUT, FORMAT_PLAN, JSON, STRICT, *LIMITS,
-            Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT"),
-            Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON"),
+            Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT",
+                   file=READ),
+            Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
+                   file=READ),
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
             OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
-            Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal"),
-            Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one"),
+            Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
+                   file=READ),
+            Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),
         ),
         0, 1,
     ),
@@ -173,7 +183,8 @@ VERBS: tuple[Verb, ...] = (
         (
             Option(("--calibrate",), Takes.NOTHING, "", "measure this machine; kept for later runs"),
             Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
-            Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",
+                   file=READ),
             JSON, FORMAT_RESULT, OUT,
         ),
         0, 0,

@@ -98,19 +98,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def check_outputs(request: Request) -> None:
-    """Two outputs may not share a file, nor may one overwrite a file that is read."""
-    files = {name: path for name, path in request.inputs.items() if stream_of(path) is None}
-    places: dict[str, str] = {os.path.realpath(data_file(path)): f"--in {name}" for name, path in files.items()}
-    for name, path in request.outputs.items():
-        if stream_of(path) is not None:
-            continue
-        real = os.path.realpath(path)
-        if real in places:
-            raise UsageError(f"--out {name}={path}: that file is {places[real]} already", "give each output a file of its own")
-        places[real] = f"--out {name}"
-
-
 def _natural(name: str, text: str) -> int:
     digits = text.replace("_", "")
     if digits.isascii() and digits.isdigit() and len(digits) <= 18:

@@ -10,6 +10,7 @@ from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
+from ..overwriting import require_unread
 from ..plan_output import picture, picture_asked
 from ..progress import planning
 from ..requests import check_names, permissions_of, request_of
@@ -59,6 +60,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
     messages.show(console, loaded.warnings, checked.sources)
+    require_unread(arguments, loaded)
     try:
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ...lang.diagnostics import Refused
 from ...lang.source import Source, Span
 from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..outcome import Outcome
+from ..overwriting import require_unread
 from ..permissions import Permissions
 from ..plotting.requested import drawings_of
 from ..progress import RunProgress
-from ..requests import Request, check_outputs, data_file, permissions_of, request_of
+from ..requests import Request, permissions_of, request_of
 from ..results import wants_json
 from ..running import run_program
 from ..scheduling import Use, require_optimal, scheduling_of, simulation_lines
@@ -34,7 +36,6 @@ def run(arguments: Arguments, console: Console) -> Exit:
     from .. import messages
 
     request = request_of(arguments, console)
-    check_outputs(request)
     json = wants_json(arguments)
     results = console
     if any(stream_of(target) is not None for target in request.outputs.values()):
@@ -54,14 +55,17 @@ def run(arguments: Arguments, console: Console) -> Exit:
     scheduling = scheduling_of(arguments, Use.RUN)
     drawings = drawings_of(arguments)
     traced = arguments.value("--trace")
-    recorder = None if traced is None else _recorder(traced, source, permissions)
+    recorder = None if traced is None else _recorder(traced)
     program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
 
     def ready(loaded: Loaded) -> None:
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
-        _check_outputs(loaded, request, permissions, path)
+        require_unread(arguments, loaded)
+        if traced is not None and not permissions.may_write(traced):
+            raise Refused([permissions.write_refusal(traced, Span(source.name, 0, 0))])
+        _check_outputs(loaded, request, permissions)
         drawings.check(loaded, permissions)
 
     def save(loaded: Loaded, outcome: Outcome) -> None:
@@ -110,30 +114,19 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
     return [] if split_statements(spell(program)) else ["the program is empty"]
 
 
-def _recorder(path: str, source: Source, permissions: Permissions) -> Recorder:
+def _recorder(path: str) -> Recorder:
     """What notes the times of a run, once its file is known to be writable."""
-    from ...lang.diagnostics import Refused
     from ..tracing import require_writable
 
     require_writable(path)
-    if not permissions.may_write(path):
-        raise Refused([permissions.write_refusal(path, Span(source.name, 0, 0))])
     return Recorder()
 
 
-def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions, program: str) -> None:
-    """Refuse outputs that cannot be written, or are read, before anything is computed."""
+def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -> None:
+    """Refuse outputs that cannot be written, before anything is computed."""
     from ...backend.run.files import check_writable
-    from ...lang.diagnostics import Refused
 
-    files = {name: file.path for name, file in loaded.files.items() if file.held is None}
-    read = {os.path.realpath(data_file(path)): f"read as input `{name}`" for name, path in files.items()}
-    read[os.path.realpath(program)] = "the program"
     targets = {name: target for name, target in request.outputs.items() if stream_of(target) is None}
-    for name, target in targets.items():
-        what = read.get(os.path.realpath(target))
-        if what is not None:
-            raise UsageError(f"--out {name}={target}: that file is {what}", "save the output in a file of its own")
     for entry in loaded.core.outputs:
         path = targets.get(entry.name)
         if path is not None:
