@@ -18,6 +18,8 @@ from .console import Console
 from .ending import Terminated, guard, hearing, leave
 from .exits import Exit
 
+_NO_MEMORY = "error[E703]: there is not enough memory to go on; nothing was saved"
+
 
 def main(argv: Sequence[str] | None = None, console: Console | None = None) -> int:
     """Run one command; `argv` has no program name.  Never raises, never prints a traceback without `--debug`."""
@@ -37,6 +39,9 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         console.note(f"rho: standard output cannot be written: {error.strerror or error}")
         code = Exit.FAILED
         _discard_output(from_process)
+    except MemoryError:  # while it was told what had happened
+        console.note(_NO_MEMORY)
+        code = Exit.FAILED
     if from_process:
         leave(code)
     return code
@@ -83,19 +88,22 @@ def _guarded(words: list[str], console: Console) -> Exit:
     except Terminated:
         console.note("terminated")
         return Exit.TERMINATED
-    except OSError:
-        raise  # of a stream: files are handled where they are used
+    except OSError as error:
+        from .uncaught import exit_for, lacks_memory
+
+        if not lacks_memory(error):
+            raise  # of a stream: files are handled where they are used
+        return exit_for(error, words, console)
     except RecursionError:
         console.note("error[E610]: the program is too deeply nested for Rho to check or run; name its parts to make it flatter")
         return Exit.REJECTED
     except MemoryError:
-        console.note("error[E703]: there is not enough memory to go on; nothing was saved")
+        console.note(_NO_MEMORY)
         return Exit.FAILED
-    except Exception as error:  # the one place that catches everything: exit 70 with a reproducer
-        from .crash import report
+    except Exception as error:  # the one place that catches everything: exit 70 with a reproducer, if it is a bug
+        from .uncaught import exit_for
 
-        report(error, words, console, traceback="--debug" in words)
-        return Exit.BUG
+        return exit_for(error, words, console)
 
 
 def dispatch(words: list[str], console: Console) -> Exit:

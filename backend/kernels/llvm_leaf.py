@@ -134,8 +134,10 @@ def _machine(llvm: Any, level: int = 2) -> Any:
 
 @cache
 def identity() -> str:
-    """What object code depends on beside the text."""
+    """What object code depends on beside the text; nothing where there is no LLVM."""
     llvm = binding()
+    if llvm is None:
+        return ""
     import llvmlite
 
     features = ",".join(sorted(f for f, on in llvm.get_host_cpu_features().items() if on))
@@ -144,8 +146,9 @@ def identity() -> str:
 
 
 def processor() -> str:
-    """The processor that code is made for, as LLVM names it."""
-    return str(binding().get_host_cpu_name())
+    """The processor that code is made for, as LLVM names it; nothing where there is no LLVM."""
+    llvm = binding()
+    return "" if llvm is None else str(llvm.get_host_cpu_name())
 
 
 @cache
