@@ -19,6 +19,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, ResultKind
 from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, minimum, product
 from ...typechecker.types import ArrayType
+from . import scratch_linear
 from .phases import LibraryPhase, ValueId
 from .registry import Cells
 from .scratch_operands import Operands
@@ -336,30 +337,6 @@ def _format(op: Operands) -> Size:
     return op.items(0) * (120 * _parts(op.kind(0)))
 
 
-def _transform(op: Operands) -> Size:
-    kind, result = op.kind(0), op.results[0].element.kind
-    wide = 16 if kind.is_complex else 8
-    cast = ZERO if kind.bytes == wide else op.items(0) * wide
-    made = op.made() * (16 if result.is_complex else 8)
-    kept = ZERO if result in (Kind.F64, Kind.C128) else made
-    return cast + kept
-
-
-def _linear(matrices: int) -> Rule:
-    """So many copies of the matrices, widened, beside what is returned."""
-
-    def rule(op: Operands) -> Size:
-        total = ZERO
-        for which in range(len(op.args)):
-            total = total + op.items(which) * (16 if op.kind(which).is_complex else 8)
-        made = ZERO
-        for result in op.results:
-            made = made + product(capacity(s) for s in result.shape) * (16 if result.element.kind.is_complex else 8)
-        return total * matrices + made
-
-    return rule
-
-
 RULES: Final[dict[str, Rule]] = {
     "size_vector": _nothing, "join": _cell_by_cell(_nothing), "stack": _cell_by_cell(_nothing),
     "rotate": _cell_by_cell(_rotate), "reshape_cycle": _cell_by_cell(_nothing), "gather": _gather, "update": _update,
@@ -369,7 +346,9 @@ RULES: Final[dict[str, Rule]] = {
     "first_occurrence": _first_occurrence, "grade": _grade, "grade_by": _cell_by_cell(_grade_by), "index_of": _index_of,
     "member_of": _member_of, "find": _cell_by_cell(_find), "interval_index": _cell_by_cell(_interval_index), "match": _match,
     "decode": _decode, "encode": _encode, "key_reduce": _key_reduce, "random": _cell_by_cell(_random), "format": _format,
-    "inverse": _linear(3), "solve": _linear(2), "fft": _transform, "ifft": _transform, "rfft": _transform,
-    "irfft": _transform, "cholesky": _linear(0), "qr": _linear(2), "svd": _linear(2), "eigh": _linear(2), "det": _linear(0),
+    "inverse": scratch_linear.inverse, "solve": scratch_linear.solve, "fft": scratch_linear.transform,
+    "ifft": scratch_linear.transform, "rfft": scratch_linear.transform, "irfft": scratch_linear.transform,
+    "cholesky": scratch_linear.cholesky, "qr": scratch_linear.qr, "svd": scratch_linear.svd, "eigh": scratch_linear.eigh,
+    "det": scratch_linear.determinant,
 }  # fmt: skip
 """One rule an op."""

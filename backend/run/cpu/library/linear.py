@@ -53,15 +53,19 @@ def _matrices(arg: NumArray, depth: int) -> NumArray:
 
 
 def _adjoint(a: NumArray) -> NumArray:
-    return np.conjugate(np.swapaxes(a, -1, -2))
+    return np.swapaxes(a, -1, -2).conj()  # which copies no real ones
 
 
 # -------------------------------------------------------------------------------- linear equations
 
 
 def _inverse(a: NumArray) -> tuple[NumArray]:
-    rows = a.shape[-2]
-    return (_solution(a, np.broadcast_to(np.eye(rows), (*a.shape[:-2], rows, rows))),)
+    rows, columns = a.shape[-2:]
+    if rows > columns and a.size:  # by the adjoint of Q, which an identity as long as the columns would only copy
+        q, r = np.linalg.qr(a)
+        _check_rank(r)
+        return (_square_solution(r, _adjoint(q), "the matrix has not full rank"),)
+    return (_solution(a, np.broadcast_to(np.eye(rows, dtype=a.dtype), (*a.shape[:-2], rows, rows))),)
 
 
 def _solve(b: NumArray, a: NumArray) -> tuple[NumArray]:
@@ -77,7 +81,7 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
     if rows == columns:
         solution = _square_solution(a, b, _SINGULAR)
         if rows <= _SMALL or np.abs(solution).max(initial=0.0) * np.abs(a).max() * _EPSILON * rows >= np.abs(b).max(initial=0.0):
-            _check_rank(np.linalg.qr(a)[1], _SINGULAR)  # rounding can hide a zero pivot from the elimination
+            _check_rank(np.linalg.qr(a, "r"), _SINGULAR)  # rounding can hide a zero pivot from the elimination
         return solution
     if rows > columns:
         q, r = np.linalg.qr(a)
