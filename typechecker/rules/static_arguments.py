@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ...lang.diagnostics import Edit, Fix
 from ...lang.source import Span
-from ..builder import Builder
+from ..builder import MOST_AXES, MOST_SIZES, Builder
 from ..core import RuntimeSize
 from ..display import show_type
 from ..elements import Element, Kind, integer_range
@@ -78,10 +78,14 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
     if x.type.rank > 1:
         b.error("E131", f"{what} must be a scalar or a vector, but this is {show_type(x.type)}", span)
         return None
+    count = 1 if x.type.rank == 0 else x.type.shape[0].constant
+    if count is not None and count > MOST_SIZES:
+        message = f"{count:,} numbers are {what}, one for each axis, and at most {MOST_AXES} axes are supported"
+        b.error("E620", message, span, labels=(label(b, x),))
+        return None
     sizes = static_sizes(b, x)
     if sizes is not None:
         return sizes
-    count = 1 if x.type.rank == 0 else x.type.shape[0].constant
     if count is None:
         b.error("E403", f"how many {what} there are must be known before the program runs", span, labels=(label(b, x),))
         return None
