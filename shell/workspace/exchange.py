@@ -40,7 +40,7 @@ def bind(workspace: Workspace, name: str, value: object) -> None:
     type_ = f"{kind.value}[{shape}]" if array.ndim else kind.value
     leaf = Leaf(f"∆∆{state.counter + 1}", type_, array, kind)
     workspace.state = replace(
-        state, items=(*state.items, ValueItem(name, leaf, Span(PYTHON, 0, 0))), types={**state.types, name: type_},
+        state.entering([ValueItem(name, leaf, Span(PYTHON, 0, 0))], {**state.types, name: type_}),
         sizes={size: number for size, number in state.sizes.items() if size != name}, params=state.params - {name},
         counter=state.counter + 1,
     )  # fmt: skip
@@ -54,8 +54,7 @@ def fetch(workspace: Workspace, name: str) -> Any:
         raise UsageError(f"there is no name `{name}` in the session" + (f"; did you mean `{guess}`?" if guess else ""))
     if type_ in ("function", "operator", "module"):
         raise UsageError(f"`{name}` is a {type_}: only values go to Python", "rho.compile makes a Python function of Rho text")
-    place = workspace.state.latest().get(name)
-    item = None if place is None else workspace.state.items[place]
+    item = workspace.state.latest.get(name)
     if isinstance(item, ValueItem):
         return _of_kept(item.value)
     entered, _ = workspace.evaluate(name)

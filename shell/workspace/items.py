@@ -1,13 +1,15 @@
 """What a session keeps of the statements it has accepted, in their order.
 
 A value that took computing is kept as an array (`ValueItem`), everything else as text (`TextItem`): functions, modules, and
-values that the checker knows (sizes, literals), which must stay known.  A later item for a name shadows an earlier one and
-removes nothing: items that mentioned the earlier one still stand between the two.
+values that the checker knows (sizes, literals), which must stay known.  A later item for a name shadows an earlier one, which
+lives on in the items that need it: each holds those that its words stood for when it was entered.  What nothing needs any more
+is gone, so that a statement costs what it needs, whatever was entered before.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from ...lang.source import Span
@@ -36,12 +38,15 @@ Kept: TypeAlias = Leaf | Tree
 
 @dataclass(frozen=True, slots=True)
 class TextItem:
-    """Statements as they were typed.  `names` are what they bind, `mentions` every word in them."""
+    """Statements as they were typed.  `names` are what they bind, `mentions` the words in them that they do not bind themselves,
+    `needs` the items that these stand for, `number` their place among all that was entered."""
 
     names: tuple[str, ...]
     text: str
     mentions: frozenset[str]
     origin: Span
+    number: int = 0
+    needs: tuple[Item, ...] = field(default=(), compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +56,15 @@ class ValueItem:
     name: str
     value: Kept
     origin: Span
+    number: int = 0
 
     @property
     def names(self) -> tuple[str, ...]:
         return (self.name,)
 
     @property
-    def mentions(self) -> frozenset[str]:
-        return frozenset()
+    def needs(self) -> tuple[Item, ...]:
+        return ()
 
 
 Item: TypeAlias = TextItem | ValueItem
@@ -86,22 +92,50 @@ class Entry:
 class State:
     """All of a session, immutable: an entry that fails leaves the state there was.
 
-    `types` are the names' types as shown; `sizes` numbers for the sizes of inputs and params, `params` which are the latter's.
+    `latest`: the item that each name stands for; `types` are the names' types as shown; `sizes` numbers for the sizes of inputs
+    and params, `params` which are the latter's; `entered`: how many items there have been.
     """
 
-    items: tuple[Item, ...] = ()
+    latest: Mapping[str, Item] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)
     sizes: dict[str, int] = field(default_factory=dict)
     params: frozenset[str] = frozenset()
     origin: int = 0
     log: tuple[Entry, ...] = ()
     counter: int = 0
+    entered: int = 0
 
-    def latest(self) -> dict[str, int]:
-        """The position of the item that each name stands for."""
-        return {name: place for place, item in enumerate(self.items) for name in item.names}
+    def entering(self, items: Iterable[Item], types: dict[str, str]) -> State:
+        """The state after these items, each of which sees those before it; `types`: what all names are now shown as."""
+        latest, count = dict(self.latest), self.entered
+        for item in items:
+            count += 1
+            if isinstance(item, TextItem):
+                needs = {id(found): found for word in item.mentions if (found := latest.get(word)) is not None}
+                item = replace(item, number=count, needs=tuple(needs.values()))
+            else:
+                item = replace(item, number=count)
+            latest.update(dict.fromkeys(item.names, item))
+        return replace(self, latest=latest, types=types, entered=count)
+
+    @property
+    def items(self) -> list[Item]:
+        """All that lives, in its order."""
+        return closure(self.latest.values())
 
     @property
     def bytes(self) -> int:
         """Of all arrays that are kept."""
         return sum(leaf.array.nbytes for item in self.items if isinstance(item, ValueItem) for leaf in leaves(item.value))
+
+
+def closure(items: Iterable[Item]) -> list[Item]:
+    """These items and all that they need, in the order in which they were entered."""
+    found: dict[int, Item] = {}
+    pending = list(items)
+    while pending:
+        item = pending.pop()
+        if item.number not in found:
+            found[item.number] = item
+            pending += item.needs
+    return [found[number] for number in sorted(found)]

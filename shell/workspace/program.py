@@ -19,7 +19,7 @@ from ...lang.diagnostics import Diagnostic, Edit, Fix, Label
 from ...lang.grammar import NAME
 from ...lang.source import Source, Span
 from ...lang.spelling import Spelled
-from .items import Item, Leaf, State, TextItem, ValueItem, leaves, written
+from .items import Item, Leaf, State, TextItem, ValueItem, closure, leaves, written
 from .statements import Form, Statement
 
 SESSION = "<session>"
@@ -100,20 +100,8 @@ def _back(part: _Part, offset: int, end: bool) -> int:
 
 
 def needed(state: State, mentions: Collection[str]) -> list[Item]:
-    """The items that words stand for, and those that these items mention, in their order."""
-    places: set[int] = set()
-    latest: dict[str, list[int]] = {}
-    for place, item in enumerate(state.items):
-        for name in item.names:
-            latest.setdefault(name, []).append(place)
-    pending = [(len(state.items), word) for word in mentions]
-    while pending:
-        before, word = pending.pop()
-        found = [place for place in latest.get(word, ()) if place < before]
-        if found and found[-1] not in places:
-            places.add(found[-1])
-            pending += [(found[-1], mentioned) for mentioned in state.items[found[-1]].mentions]
-    return [state.items[place] for place in sorted(places)]
+    """The items that words stand for, and those that these items need, in their order."""
+    return closure([item for word in mentions if (item := state.latest.get(word)) is not None])
 
 
 def before(state: State, mentions: Collection[str], hidden: bool = False) -> Layout:

@@ -21,6 +21,8 @@ from ...lang.tokens import Token, TokenKind, Unreadable, tokenize
 _WORD = re.compile(NAME)
 _KEYWORD = re.compile(r"(use|input|param|output|schedule)(?![\w∆])(?!\s*←)")
 _DECLARED = re.compile(rf"({NAME})\s*:")
+_DECLARES = re.compile(rf"^\s*{NAME}\s*:")
+_TARGET = re.compile(rf"(?:^|(?<=[\n⋄]))\s*(?:{NAME}|\((?:\s*{NAME})+\s*\))\s*←")
 _ORIGIN = re.compile(r"⎕IO\s*←\s*([01])")
 _PRINT = re.compile(r"⎕\s*←")
 
@@ -73,6 +75,11 @@ def quiet(text: str) -> str:
 def words(text: str) -> frozenset[str]:
     """Every word that could be a name."""
     return frozenset(_WORD.findall(text))
+
+
+def used(text: str) -> frozenset[str]:
+    """Every word of a statement that it may need from before: all but those that it only declares or assigns."""
+    return words(_TARGET.sub("←", _DECLARES.sub(":", text)))
 
 
 def statements_of(text: str) -> list[Statement]:

@@ -32,7 +32,7 @@ from ..session import Checked, Session
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
 from .printed import remembered
 from .program import ANSWER, Layout, before, put, with_sizes
-from .statements import Form, Statement, quiet, statements_of, words
+from .statements import Form, Statement, quiet, statements_of, used, words
 
 if TYPE_CHECKING:
     from ...typechecker.core import Core
@@ -131,7 +131,7 @@ class Workspace:
         origin = [s for s in statements if s.form is Form.ORIGIN]
         broken = any(piece.damage is not None for piece in split_statements(spelled)) or spelled.diagnostics
         layout = before(state, words(spelled.text), any(s.form is Form.INPUT for s in statements))
-        if origin and state.items:
+        if origin and state.latest:
             message = "`⎕IO` is set, to 0 or 1, before anything else of a session"
             raise _Stopped(Exit.REJECTED, [Diagnostic("E018", message, spelled.span(origin[0].start, origin[0].end))])
         if origin and not broken:
@@ -181,7 +181,7 @@ class Workspace:
         types = state.types | shown_types | {name: checked.types.get(name, "function") for name in functions}
         types |= {name: _type_of(value) for name, value in kept.items()}
         progress.state = _with_sizes(
-            replace(progress.state, items=(*state.items, *items), types=types), checked, layout, statement, kept
+            progress.state.entering(items, types), checked, layout, statement, kept
         )
 
     def _accepted(self, layout: Layout) -> Checked:
@@ -260,16 +260,14 @@ class Workspace:
 
     def value(self, name: str) -> Any:
         """The array of a name; None if it is text or a tuple."""
-        place = self.state.latest().get(name)
-        item = None if place is None else self.state.items[place]
+        item = self.state.latest.get(name)
         return item.value.array if isinstance(item, ValueItem) and isinstance(item.value, Leaf) else None
 
     def forget(self, *names: str) -> None:
         """Take names away (of functions that mention them nothing changes)."""
         state = self.state
-        gone = {place for name, place in state.latest().items() if name in names and state.items[place].names == (name,)}
-        items = tuple([item for place, item in enumerate(state.items) if place not in gone])
-        self.state = replace(state, items=items, types={n: t for n, t in state.types.items() if n not in names})
+        latest = {name: item for name, item in state.latest.items() if name not in names}
+        self.state = replace(state, latest=latest, types={n: t for n, t in state.types.items() if n not in names})
 
 
 def _texts(
@@ -280,9 +278,9 @@ def _texts(
     literals = {name: literal for name in light if (literal := _literal(values[name])) is not None}
     rest = [name for name in light if name not in literals]
     text = text if functions else quiet(text)
-    mentions = words(text)
     if statement.form is Form.OUTPUT:
         text = text.removeprefix("output").strip()
+    mentions = used(text)
     if answers:
         text = f"{ANSWER} ← {text}"
     if (functions or rest) and (statement.form is not Form.OUTPUT or "←" in text):
@@ -362,10 +360,9 @@ def _with_sizes(state: State, checked: Checked, layout: Layout, statement: State
     if statement.form is Form.PARAM:
         param = checked.core.params[-1]
         text = TextItem((param.name,), f"{param.name} ← {param.default}", frozenset(), layout.place(param.span))
-        items = tuple([item for item in state.items if item.origin != text.origin])
-        return replace(
-            state, items=(*items, text), sizes=state.sizes | {param.name: param.default}, params=state.params | {param.name}
-        )
+        latest = {name: item for name, item in state.latest.items() if item.origin != text.origin}
+        state = replace(state, latest=latest).entering([text], state.types)
+        return replace(state, sizes=state.sizes | {param.name: param.default}, params=state.params | {param.name})
     sizes = dict(state.sizes)
     for name, value in kept.items():
         entry = next((entry for entry in checked.core.inputs if entry.name == name), None)
