@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from . import tree
+from .recent import Recent
 from .records import dataclass
 from .scope import Scope
 from .source import Span
@@ -25,7 +26,6 @@ from .tree import NameClass
 from .units import Binding
 
 _WORDS = re.compile(r"(?:[^\W\d]|∆)(?:\w|∆)*")
-_MOST_KEPT = 20_000
 _MOST_CHARACTERS = 4_000  # of a statement worth keeping
 
 _Class = tuple[bool, NameClass | None]
@@ -45,16 +45,20 @@ class _Kept:
 class Statements:
     """What has been read so far; `words` are the names that may occur in a text."""
 
-    _kept: dict[tuple[object, ...], _Kept] = field(default_factory=dict)
-    _words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    _kept: Recent[tuple[object, ...], _Kept] = field(default_factory=Recent)
+    _words: Recent[str, tuple[str, ...]] = field(default_factory=Recent)
+
+    def turn(self) -> None:
+        """A program has been read."""
+        self._kept.turn()
+        self._words.turn()
 
     def words(self, text: str) -> tuple[str, ...]:
         """Everything in a text that looks like a name, in order; words of comments and texts too."""
         known = self._words.get(text)
         if known is None:
-            if len(self._words) >= _MOST_KEPT:
-                self._words.clear()
-            known = self._words[text] = tuple(dict.fromkeys(_WORDS.findall(text)))
+            known = tuple(dict.fromkeys(_WORDS.findall(text)))
+            self._words.put(text, known)
         return known
 
     def bind(
@@ -76,12 +80,10 @@ class Statements:
         reported, paths = len(binding.diagnostics), dict(binding.module_paths)
         statement = read(binding, scope, piece)
         if len(binding.diagnostics) == reported and not _has_operator(statement):
-            if len(self._kept) >= _MOST_KEPT:
-                self._kept.clear()
             before = dict(zip(words, key[2:], strict=True))
             after = tuple([(w, c) for w in words if (c := scope.find(w)) != _class_of(before[w])])
             used = tuple([entry for entry in binding.module_paths.items() if paths.get(entry[0]) != entry[1]])
-            self._kept[key] = _Kept(statement, start, after, used)
+            self._kept.put(key, _Kept(statement, start, after, used))
         return statement
 
 

@@ -26,4 +26,7 @@ class Checker:
     def check(self, source: Source, load_module: LoadModule | None = None) -> CheckResult:
         """The result of checking this version; `load_module` may read the modules anew."""
         load = self._load_module if load_module is None else load_module
-        return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin, memory=self._memory)
+        try:
+            return check(source, load_module=load, strict=self._strict, index_origin=self._index_origin, memory=self._memory)
+        finally:
+            self._memory.turn()

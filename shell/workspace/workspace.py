@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...lang import tree
 from ...lang.diagnostics import Diagnostic, RhoError
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from ...typechecker.core import Core
     from ..outcome import Shown
     from .computing import Ready
+
+
+_SOURCES: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ class Workspace:
     def evaluate(self, text: str, name: str | None = None) -> tuple[Entered, State]:
         """What entering would do, and the state afterwards; the session stays as it is."""
         source = Source(name or f"<entry {len(self.state.log) + 1}>", text)
-        self.sources[source.name] = source
+        self._remember(source)
         spelled = spell(source)
         try:
             checked, layout = self._check_whole(spelled)
@@ -114,6 +117,14 @@ class Workspace:
         entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry))
         return Entered(Exit.OK, printed, warnings, tuple(progress.notes)), state
+
+    def _remember(self, source: Source) -> None:
+        """Keep a text that messages may point into: the latest, and those that what lives was typed in."""
+        if len(self.sources) > _SOURCES + 2 * len(self.state.latest):
+            living = {item.origin.file for item in self.state.items}
+            latest = list(self.sources)[-_SOURCES // 2 :]
+            self.sources = {name: text for name, text in self.sources.items() if name in living or name in latest}
+        self.sources[source.name] = source
 
     def _check_whole(self, spelled: Spelled) -> tuple[Checked, Layout]:
         """All of an entry at once, so that nothing runs if something is wrong with it."""

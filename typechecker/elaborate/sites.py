@@ -16,9 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic
+from ...lang.recent import Recent
 from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Span
@@ -29,8 +30,6 @@ from .scopes import Module
 
 if TYPE_CHECKING:
     from .scopes import Entry
-
-MOST_KEPT = 50_000
 
 
 class Reach(IntEnum):
@@ -82,41 +81,28 @@ class Outcome:
     nodes: int = 0
 
 
-_T = TypeVar("_T")
-
-
-class Table(Generic[_T]):
-    """What is kept under keys; emptied when it has grown too large."""
-
-    def __init__(self) -> None:
-        self._kept: dict[object, _T] = {}
-
-    def get(self, key: object) -> _T | None:
-        return self._kept.get(key)
-
-    def put(self, key: object, value: _T) -> None:
-        if len(self._kept) >= MOST_KEPT:
-            self._kept.clear()
-        self._kept[key] = value
-
-
 class Memory:
     """What is kept from one version of a program to the next; for one strictness and one loader of modules."""
 
     def __init__(self) -> None:
         self.statements = Statements()
-        self.outcomes: Table[Outcome] = Table()
-        self.signatures: Table[tuple[str, ...]] = Table()
-        self._keys: dict[tuple[object, ...], int] = {}
+        self.outcomes: Recent[object, Outcome] = Recent()
+        self.signatures: Recent[object, tuple[str, ...]] = Recent()
+        self._keys: Recent[tuple[object, ...], int] = Recent()
         self._next = 0
+
+    def turn(self) -> None:
+        """A version has been checked: what none of the last ones asked for is forgotten."""
+        self.statements.turn()
+        for table in (self.outcomes, self.signatures, self._keys):
+            table.turn()
 
     def key(self, meaning: tuple[object, ...]) -> int:
         """The number of a meaning: the same for the same, never one that has stood for another."""
         found = self._keys.get(meaning)
         if found is None:
-            if len(self._keys) >= MOST_KEPT:
-                self._keys.clear()
-            found = self._keys[meaning] = self._next
+            found = self._next
+            self._keys.put(meaning, found)
             self._next += 1
         return found
 
