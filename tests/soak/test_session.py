@@ -24,7 +24,8 @@ SAMPLE = 60
 MOST_GROWTH = 1.3
 """Of the calls of late turns over those of early ones."""
 MOST_BLOCKS = 40
-"""Of memory, some 60 bytes each, that a turn leaves behind: its text, for `)save` and messages, and entries of tables whose size is limited."""
+"""Of memory, some 60 bytes each, that a turn leaves behind: its text, for `)save` and messages, and entries of tables whose size
+is limited."""
 KINDS = ("v{k} ← {i} + √⍳{k}", "+/v{k}×{i}", "g{k} ← {{⍵×{i}}}", "g{k} v{k}", "x{k} ← {i}", "2 3⍴x{k} ⋄ y{k} ← 2×x{k}")
 
 
