@@ -360,10 +360,11 @@ class Adjacent:
 @dataclass(frozen=True, slots=True)
 class Order:
     """`order x z …`: in this order; adjacent where no `…` (None) stands between; a `…` at an end lets others come before
-    or after. Over all phases that the schedule's `order` speaks of: every phase with a name."""
+    or after.  The others are `over`: of a program the phases that make its named values, of an instance (None) all phases."""
 
     line: Line
     items: tuple[PhaseIndex | None, ...]
+    over: tuple[PhaseIndex, ...] | None = None
 
 
 Directive: TypeAlias = (

@@ -6,7 +6,7 @@ Neighbours: `timing` obeys `after`, `issued`, `caps`, `wanted`; `modes` and `heu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -118,8 +118,8 @@ def restrictions(problem: Problem) -> Restrictions:
                 result.deadline = ticks if result.deadline is None else min(ticks, result.deadline)
             case Adjacent(_, x, z):
                 _glue(result, x, z)
-            case Order(_, items):
-                _order(result, items, count)
+            case Order(_, items, over):
+                _order(result, items, range(count) if over is None else over)
             case Speculate():
                 pass
     for index, mode in result.fixed.items():
@@ -152,14 +152,14 @@ def _glue(result: Restrictions, first: int, then: int) -> None:
     result.issued[then].append(first)
 
 
-def _order(result: Restrictions, items: tuple[int | None, ...], count: int) -> None:
+def _order(result: Restrictions, items: tuple[int | None, ...], over: Iterable[int]) -> None:
     named = [item for item in items if item is not None]
     for before, item in pairwise(items):
         if before is not None and item is not None:
             _glue(result, before, item)
     for first, then in pairwise(named):
         result.issued[then].append(first)
-    others = [p for p in range(count) if p not in named]
+    others = [p for p in over if p not in named]
     if named and items[0] is not None:
         for p in others:
             result.issued[p].append(named[0])

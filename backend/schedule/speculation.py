@@ -231,6 +231,8 @@ def _moved(directives: Iterable[Directive], to: dict[int, PhaseIndex], chosen: P
                     yield replace(directive, first=to[directive.first], then=to[directive.then])
             case Order():
                 items = [None if item is None else to[item] for item in directive.items]
-                yield replace(directive, items=tuple(item for at, item in enumerate(items) if at == 0 or item != items[at - 1]))
+                over = None if directive.over is None else tuple(dict.fromkeys(to[phase] for phase in directive.over))
+                kept = tuple(item for at, item in enumerate(items) if at == 0 or item != items[at - 1])
+                yield replace(directive, items=kept, over=over)
             case _:
                 yield directive

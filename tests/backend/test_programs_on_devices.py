@@ -33,9 +33,11 @@ from rho.backend.schedule.program.speculating import speculated
 from rho.backend.schedule.timing import Mode
 from rho.backend.schedule.verifier import verify
 from rho.lang.diagnostics import Refused, Rejected, RhoError, RunFailed
+from rho.lang.source import Source
 from rho.tests.backend.differential import EVERY_PASS, _compare, checked
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.graph.test_random import program
+from rho.typechecker.check import check
 
 
 def topology(chance: random.Random) -> Profile:
@@ -296,13 +298,15 @@ VECTORS = {name: np.array([1.5, 2.0, 4.0]) * k for k, name in enumerate("xyz", 1
 
 
 def scheduled(block: str, text: str = SCHEDULED) -> Plan:
-    core = checked(text + "schedule {\n" + block + "\n}\n")
-    assert core is not None
+    found = check(Source("<test>", text + "schedule {\n" + block + "\n}\n"))
+    if found.core is None:  # what no devices are needed for is refused here already
+        raise Rejected(found.diagnostics)
+    core = found.core
     bound = backend.load(core, VECTORS)
-    found = plan_program(core, bound, load_profile("workstation"), budget=FAST)
+    plan = plan_program(core, bound, load_profile("workstation"), budget=FAST).plan
     alone = backend.execute(backend.plan(bound), bound, VECTORS)
-    assert same_bits(run(found.plan, bound, VECTORS), alone)
-    return found.plan
+    assert same_bits(run(plan, bound, VECTORS), alone)
+    return plan
 
 
 def syncs(plan: Plan) -> int:
@@ -337,6 +341,17 @@ def test_what_a_block_asks_in_vain_is_rejected(block: str, code: str) -> None:
     assert found.code == code
     assert SCHEDULED + "schedule {\n" + block in (SCHEDULED + "schedule {\n" + block + "\n}\n")
     assert found.span.start >= len(SCHEDULED)
+
+
+PAGE = "x ← ⍳6\ny ← x×x\nz ← x+10\ny\nz\n"
+"""The example of docs/scheduling.md."""
+
+
+@pytest.mark.parametrize("line", ["order x … z", "order x y z", "order x z …", "order … y … z", "order x … z …"])
+def test_an_order_is_of_named_values(line: str) -> None:
+    """What is printed, and what has no name, comes after the last of them all the same."""
+    assert scheduled(line, PAGE).directives == (line,)
+    assert scheduled("order x a … d", SCHEDULED.replace("⎕←a\n⎕←d", "+/a\n+/d")).directives
 
 
 def test_a_deadline_that_cannot_be_met_is_told_in_time_not_in_ticks() -> None:

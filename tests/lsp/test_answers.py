@@ -50,6 +50,15 @@ def test_an_empty_range_is_made_visible() -> None:
             assert found.range.start < found.range.end, text
 
 
+def test_a_schedule_is_checked_as_it_is_written() -> None:
+    opened = document("y ← ⍳3\ny\nschedule {\n  plce y on cpu\n  minimize enrgy\n  place q on cpu\n}\n")
+    found = reports(opened)
+    assert [one.code for one in found] == ["SCH107"] * 3
+    assert found[0].range == Range(Position(3, 2), Position(3, 6))
+    (fixed,) = [one for one in actions(opened, found[1].range) if one.kind is ActionKind.FIX and one.solves == found[1]]
+    assert "energy" in str(fixed.edits)
+
+
 def test_what_is_wrong_with_a_module_is_shown_where_it_is_used(tmp_path: Path) -> None:
     (tmp_path / "geometry.rho").write_text("area ← {⍵ + nosuch}\n", encoding="utf-8")
     opened = document('x ← 1\nuse "./geometry.rho"\n', (tmp_path / "main.rho").as_uri())

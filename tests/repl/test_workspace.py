@@ -210,6 +210,8 @@ def test_schedules_are_only_checked(enter: Enter, workspace: Workspace) -> None:
     enter(BIG)
     entered = workspace.enter("schedule { cpu { x } }")
     assert entered.exit is Exit.OK and "only checked" in entered.notes[0]
+    wrong = workspace.enter("schedule { plce x on cpu ⋄ x before x ⋄ place q on cpu }")
+    assert wrong.exit is Exit.REJECTED and [one.code for one in wrong.diagnostics] == ["SCH107", "SCH101", "SCH107"]
     enter("x2 ← x")
 
 

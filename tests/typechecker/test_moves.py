@@ -24,7 +24,7 @@ ACCEPTED = [
     "input x : f64[n]\n" + MOVE + "(2↑x) , 2↓x",
     "input x : f64[n]\n" + MOVE + "y ← x×2\ny + y",
     "input x : f64[n]\ninput A : f64[n m] where m ≤ 1\n" + MOVE + "A + x",
-    MOVE + "1 + 1",
+    "x ← 3\n" + MOVE + "1 + 1",
 ]
 
 

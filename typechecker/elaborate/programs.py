@@ -7,13 +7,14 @@ from dataclasses import replace
 
 from ...lang import parser, tree
 from ...lang.diagnostics import Diagnostic, Severity
+from ...lang.directives import check_directives
 from ...lang.limits import ensure_recursion_headroom
 from ...lang.records import dataclass
 from ...lang.source import Source, Span
 from ..builder import Builder
-from ..core import Core, CoreGuard, Print, ValueId
+from ..core import Block, Core, CoreGuard, Print, ValueId
 from ..obligations import Obligation
-from ..operands import Operand, Value
+from ..operands import Operand, TupleOperand, Value
 from ..types import ArrayType
 from ..undecided import CHECKED_AT_LOAD
 from . import declarations, definitions, expressions, matching, recursion, resolve, signature_form, type_expressions
@@ -58,6 +59,8 @@ def elaborate(
         for diagnostic in budget.diagnostics:
             ctx.builder.report(diagnostic)
     block = ctx.builder.close_block(())
+    for problem in _wrong_in_schedules(run, scope, source, block):
+        ctx.builder.report(problem)
     diagnostics = tuple([_strictly(d) if strict else d for d in ctx.builder.diagnostics])
     names: dict[str, Entry] = {}
     for name in scope.names():
@@ -90,6 +93,33 @@ def elaborate(
 def _once(guards: Sequence[CoreGuard]) -> tuple[CoreGuard, ...]:
     """Each fact once, where it came up first."""
     return tuple({(g.fact.relation, g.fact.left.key, g.fact.right.key): g for g in reversed(guards)}.values())[::-1]
+
+
+def _wrong_in_schedules(run: declarations.Elaboration, scope: Scope, source: Source, block: Block) -> list[Diagnostic]:
+    """What is wrong with the schedule blocks on any devices (SCH101, SCH107, SCH201)."""
+    if not run.schedules:
+        return []
+    spans = run.ctx.builder.spans
+    arguments = [op.arg for op in block.ops if isinstance(op, Print)]
+    printed = {run.ctx.builder.names[arg] for arg in arguments if arg in run.ctx.builder.names}
+    names: dict[str, str | list[Span]] = {}
+    for name in scope.names():
+        entries = scope.bindings(name)
+        match entries[-1]:
+            case Operand():
+                names[name] = [spans[entry.value] for entry in entries if isinstance(entry, Operand) and entry.value in spans]
+            case TupleOperand():
+                names[name] = "a tuple"
+            case Module():
+                names[name] = "a module"
+            case _:
+                names[name] = "a function"
+    complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.diagnostics)
+    found: list[Diagnostic] = []
+    for schedule in run.schedules:
+        mine = schedule.span.file == source.name  # a module's names are its own
+        found += check_directives(schedule.directives, names if mine else {}, printed, complete=mine and complete)
+    return found
 
 
 def _read(ctx: Context, source: Source) -> tree.Program:

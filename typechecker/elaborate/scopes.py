@@ -75,6 +75,10 @@ class Scope:
         """The names bound in this very scope, in order of first binding."""
         return list(self._entries)
 
+    def bindings(self, name: str) -> list[Entry]:
+        """Everything that a name was bound to in this very scope, in order."""
+        return [entry for _, entry in self._entries.get(name, ())]
+
     def bound_since(self, moment: Moment) -> list[tuple[str, Entry]]:
         """What was bound in this very scope after `moment`."""
         names = dict.fromkeys(name for _, name in takewhile(lambda bound: bound[0] > moment.time, reversed(self._order)))

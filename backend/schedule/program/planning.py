@@ -20,7 +20,7 @@ from ....lang.tree import DirectiveWord, Schedule
 from ....typechecker.core import Core
 from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
-from ...graph.phases import PhaseId
+from ...graph.phases import Input, Output, PhaseId, Print
 from ..budget import DEFAULT, Budget
 from ..costs import Costs
 from ..explain_queues import time_text
@@ -189,6 +189,8 @@ def with_directives(
     place_of = {phase.id: PhaseIndex(place) for place, phase in enumerate(program.phases)}
     moved = [place_of[phase.id] for phase in bound.graph.phases]
     names = {name: [Named(moved[place], spans[place]) for place in places] for name, places in names_in(bound).items()}
+    named = {each.phase for several in names.values() for each in several}
+    ordered = tuple(sorted(p for p in named if not isinstance(program.phases[p], Input | Print | Output)))
     arms = arms_in(bound, program)
     main = core.sources[0] if core.sources else Source("<program>", "")
     texts = {source.name: source for source in core.sources}
@@ -197,7 +199,7 @@ def with_directives(
     diagnostics: list[Diagnostic] = []
     for block in core.schedules:
         source = texts.get(block.span.file, main)
-        resolved = resolve(block.directives, Scope(program.problem, names), source)
+        resolved = resolve(block.directives, Scope(program.problem, names, ordered), source)
         found += with_arms(resolved.directives, arms)
         asked += resolved.objectives
         diagnostics += (*resolved.diagnostics, *_unguessable(resolved.directives, bound, program, block.span.file))

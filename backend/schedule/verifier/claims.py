@@ -26,7 +26,7 @@ from .violation import Code, Violation
 
 METHODS: Final = ("none", "bound", "certificate", "search", "z3")
 ADVISORY: Final = (
-    "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Proof.method", "Proof.detail",
+    "Answer.baselines", "Baseline.name", "Baseline.ticks", "Answer.speculated", "Answer.failures", "Proof.method", "Proof.detail",
     "Conflict.facts", "Conflict.hint", "Conflict.phase", "Queue.name",
 )  # fmt: skip
 """Fields from which nothing is concluded, here or elsewhere (of queues, the names of those that copy)."""

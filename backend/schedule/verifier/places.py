@@ -206,7 +206,8 @@ def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:
 def _ordered(facts: Facts, directive: Order) -> Iterator[Violation]:
     items = directive.items
     named = [item for item in items if item is not None]
-    others = [_opening(facts, phase) for phase in facts.shards if phase not in named]
+    over = facts.shards if directive.over is None else directive.over
+    others = [_opening(facts, phase) for phase in over if phase not in named]
     for first, then in pairwise(named):
         if _opening(facts, first) > _opening(facts, then):
             yield Violation(Code.V8, f"`{directive.line.text}`: `{facts.id(then)}` comes before `{facts.id(first)}`")
