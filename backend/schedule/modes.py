@@ -40,7 +40,7 @@ def water_filled(costs: Costs, phase: int, devices: Sequence[int]) -> Mode | Non
     number = {kind: sum(1 for d in devices if timer.kinds[d] == kind) for kind in kinds}
 
     def count(kind: str, time: int) -> int:
-        return timer.most(phase, sample[kind], time)
+        return timer.about(phase, sample[kind], time)
 
     if any(timer.ticks(phase, device, 1) is None for device in devices):
         return None

@@ -112,6 +112,12 @@ class Prepared:
             self._most[key] = task.rows if table is None else table.most(time, task.rows)
         return self._most[key]
 
+    def about(self, phase: int, device: int, time: int) -> int:
+        """As many rows as take at most `time` there; none if its class cannot run the phase."""
+        task = self.problem.phases[phase]
+        table = task.ticks.get(self.kinds[device])
+        return 0 if table is None else table.about(time, task.rows)
+
     def grain(self, size: int) -> int:
         """The memory that a buffer of `size` bytes takes."""
         grain = self.problem.memory_grain

@@ -156,7 +156,15 @@ class Ticks:
 
     def most(self, time: int, rows: int) -> int:
         """The most rows, of up to `rows`, that take at most `time` ticks; never fewer than there are."""
-        low, high = 0, rows if time >= 0 else 0
+        return self.about(time, rows)
+
+    def about(self, time: int, rows: int) -> int:
+        """As many rows, of up to `rows`, as take at most `time` ticks; the most, where ticks never fall."""
+        if time < 0 or rows < 1:
+            return 0
+        if self.at(rows) <= time:
+            return rows
+        low, high = 0, rows - 1
         while low < high:
             middle = (low + high + 1) // 2
             if self.at(middle) <= time:

@@ -44,6 +44,22 @@ class Piece:
     brought: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Items of a value that a step reads: some of them, and all of them where they are a box."""
+
+    value: int
+    points: list[tuple[int, ...]]
+    box: Box | None
+
+    @property
+    def hull(self) -> Box | None:
+        """The box around them; None: nothing is read."""
+        if self.box is not None:
+            return self.box
+        return tuple((min(axis), max(axis) + 1) for axis in zip(*self.points, strict=True)) if self.points else None
+
+
 @dataclass(slots=True)
 class Running:
     """What is known while the queues are played."""
@@ -66,6 +82,7 @@ class _Judge:
         self.prices = Prices(graph, profile, plan["tick_ns"])
         self.phases: dict[int, Phase] = {int(phase.id): phase for phase in graph.phases}
         self.queues = plan["main"]["queues"]
+        self.combined = {step["phase"] for _, step in self.steps("combine")}
         self.faults: list[str] = []
         self.state = Running()
         self.home: str = plan["home"]
@@ -125,7 +142,9 @@ class _Judge:
         return found
 
     def is_partial(self, phase: Phase, box: Box) -> bool:
-        """Does the shard sum only some of what is summed?"""
+        """Does the shard sum only some of what is summed, or is what it makes said to be put together?"""
+        if int(phase.id) in self.combined:
+            return True
         if not isinstance(phase, Structured):
             return False
         return any(axis.kind.value == "reduce" and own != (0, n(axis.size)) for axis, own in zip(phase.axes, box, strict=True))
@@ -324,8 +343,8 @@ class _Judge:
         whole = not isinstance(phase, Structured | LibraryPhase)
         if not isinstance(phase, Structured | LibraryPhase | Input) and device != self.home and not results_of(phase):
             self.fault(f"{name}: input and output are at home")
-        for value, points in self.needs(phase, box, whole):
-            self.needed(name, device, value, points, step["start"], step["end"], past)
+        for need in self.needs(phase, box, whole):
+            self.needed(name, device, need, step["start"], step["end"], past)
         for value, part in self.made(phase, box):
             size = _volume(part) * self.width(value)
             piece = Piece(device, part, step["end"], step["start"], which, place, size, step["end"])
@@ -378,7 +397,7 @@ class _Judge:
         least = _volume(box) * self.width(value)
         if step["bytes"] < least:
             self.fault(f"{name}: {step['bytes']} bytes are said of {least}")
-        self.needed(name, source, value, self.corners(box), step["start"], step["arrive"], past, sends=True)
+        self.needed(name, source, self.all_of(value, box), step["start"], step["arrive"], past, sends=True)
         piece = Piece(target, box, step["arrive"], step["start"], which, place, least, step["arrive"], brought=True)
         self.state.pieces.setdefault((target, value), []).append(piece)
         for other in results_of(phase):
@@ -396,24 +415,22 @@ class _Judge:
                 )
                 self.state.pieces.setdefault((target, other), []).append(also)
 
-    def needed(
-        self, name: str, device: str, value: int, points: Sequence[tuple[int, ...]], start: int, end: int, past: Past,
-        sends: bool = False,
-    ) -> None:  # fmt: skip
-        """Every point is in a piece on the device that was there before."""
+    def needed(self, name: str, device: str, need: Need, start: int, end: int, past: Past, *, sends: bool = False) -> None:
+        """All that is needed is in pieces on the device that were there before."""
         sync = 0 if sends and device == self.home else self.prices.sync(device)
-        pieces = self.state.pieces.get((device, value), [])
+        pieces = self.state.pieces.get((device, need.value), [])
         there = [
             piece for piece in pieces
             if past.get(piece.queue, -1) >= piece.place and piece.ready + (sync if piece.brought else 0) <= start
         ]  # fmt: skip
-        for point in points:
-            holding = [piece for piece in there if _holds(piece.box, point)]
-            if not holding:
-                known = any(_holds(piece.box, point) for piece in pieces)
-                self.fault(f"{name}: item {point} of value {value} is {'not yet' if known else 'not'} there")
-                return
-            for piece in holding:
+        missing = [point for point in need.points if not any(_holds(piece.box, point) for piece in there)]
+        if need.box is not None and not missing:
+            missing = [tuple(first for first, _ in box) for box in _uncovered(need.box, [piece.box for piece in there])]
+        if missing:
+            known = any(_holds(piece.box, missing[0]) for piece in pieces)
+            self.fault(f"{name}: item {missing[0]} of value {need.value} is {'not yet' if known else 'not'} there")
+        for piece in there:
+            if need.hull is not None and _touches(piece.box, need.hull):
                 piece.read, piece.dies = True, max(piece.dies, end)
 
     # ------------------------------------------------------------------------------ what is read
@@ -426,13 +443,16 @@ class _Judge:
         found = [point for point, _ in zip(product(*ends), range(SAMPLES), strict=False)]
         return found + [tuple(self.random.randrange(a, b) for a, b in box) for _ in range(SAMPLES if box else 0)]
 
-    def needs(self, phase: Phase, box: Box, whole: bool) -> Iterator[tuple[int, list[tuple[int, ...]]]]:
-        """Items of each operand that a shard reads: some points of it, each sent through the projections."""
+    def all_of(self, value: int, box: Box) -> Need:
+        return Need(value, self.corners(box), box if _volume(box) else None)
+
+    def needs(self, phase: Phase, box: Box, whole: bool) -> Iterator[Need]:
+        """What a shard reads of each operand."""
         if isinstance(phase, Structured):
             points = self.corners(box)
             for read in phase.reads:
                 items = [item for point in points if (item := self.projected(read, point)) is not None]
-                yield int(read.value), items
+                yield Need(int(read.value), items, self.image(read, box) if points else None)
         elif isinstance(phase, LibraryPhase) and not whole:
             results = self.shape(results_of(phase)[0])
             for at, arg in enumerate(phase.args):
@@ -441,10 +461,30 @@ class _Judge:
                     axis = entry.operands[at]
                     if entry.result is not None and axis is not None and box[entry.result] != (0, results[entry.result]):
                         part[axis] = box[entry.result]
-                yield int(arg), self.corners(tuple(part))
+                yield self.all_of(int(arg), tuple(part))
         else:
             for value in operands_of(phase):
-                yield value, self.corners(tuple((0, size) for size in self.shape(value)))
+                yield self.all_of(value, tuple((0, size) for size in self.shape(value)))
+
+    def image(self, read: Read, box: Box) -> Box | None:
+        """The items that a box reads, where they are a box: each axis by itself, one step at a time."""
+        stages = read.projection.stages
+        if not stages:
+            return box
+        only = stages[0]
+        if len(stages) > 1 or not isinstance(only, Affine):
+            return None
+        found = []
+        for index, size in zip(only.indices, only.shape, strict=True):
+            low = high = n(index.constant)
+            if len(index.terms) > 1 or any(abs(term.coefficient) != 1 for term in index.terms):
+                return None
+            for term in index.terms:
+                ends = (term.coefficient * box[term.axis][0], term.coefficient * (box[term.axis][1] - 1))
+                low, high = low + min(ends), high + max(ends)
+            found.append((max(0, low), min(n(size), high + 1)))
+        axes = [term.axis for index in only.indices for term in index.terms]
+        return tuple(found) if len(axes) == len(set(axes)) and all(a < b for a, b in found) else None
 
     def projected(self, read: Read, point: tuple[int, ...]) -> tuple[int, ...] | None:
         """The item of the operand that a point reads; None where a fill stands in for it."""
@@ -588,6 +628,31 @@ def _volume(box: Box) -> int:
 
 def _meet(one: Box, other: Box) -> bool:
     return all(max(a, c) < min(b, d) for (a, b), (c, d) in zip(one, other, strict=True))
+
+
+def _touches(one: Box, hull: Box) -> bool:
+    """Is one a part of what is read?  A value without axes always is."""
+    return not hull or _meet(one, hull)
+
+
+def _uncovered(box: Box, others: Sequence[Box]) -> list[Box]:
+    """What is left of a box beside others."""
+    rest = [box]
+    for other in others:
+        rest = [part for one in rest for part in _minus(one, other)]
+    return rest
+
+
+def _minus(box: Box, other: Box) -> list[Box]:
+    if not _meet(box, other):
+        return [box] if box else []
+    found, middle = [], list(box)
+    for axis, ((a, b), (c, d)) in enumerate(zip(box, other, strict=True)):
+        for first, stop in ((a, min(b, c)), (max(a, d), b)):
+            if first < stop:
+                found.append((*middle[:axis], (first, stop), *box[axis + 1 :]))
+        middle[axis] = (max(a, c), min(b, d))
+    return found
 
 
 def _join(past: Past, other: Past) -> None:

@@ -33,6 +33,8 @@ from rho.backend.graph.phases import (
 )
 
 GRAIN = 1 << 16
+BLOCK = 4096
+"""Elements of a block of the order of sums."""
 Box = tuple[tuple[int, int], ...]
 
 NEAR = {
@@ -139,12 +141,22 @@ class Prices:
             work: int | None = 0
         elif isinstance(phase, Structured):
             extents = [n(axis.size) for axis in phase.axes] if box is None else [stop - start for start, stop in box]
+            self.whole_blocks(phase, extents)
             work = self.structured(phase, device, extents)
         elif isinstance(phase, LibraryPhase):
             work = self.library(phase, device, box)
         else:
             work = None
         return None if work is None else self.ticks(work + self.step(phase, device))
+
+    def whole_blocks(self, phase: Structured, extents: list[int]) -> None:
+        """Sums with rounding are cut at blocks, of which the last counts as a whole one (docs/devices.md, Estimates)."""
+        ordered = any(
+            r.reduction in ("add", "mul") and self.kind(r.value) in ("f32", "f64", "c64", "c128") for r in phase.results
+        )
+        for at, axis in enumerate(phase.axes):
+            if ordered and axis.kind is AxisKind.REDUCE and extents[at] < n(axis.size):
+                extents[at] = min(n(axis.size), -(-extents[at] // BLOCK) * BLOCK)
 
     def step(self, phase: Phase, device: Device) -> int:
         """A launch, and the first execution's dispatch."""

@@ -248,4 +248,4 @@ def within(table: Ticks, time: int, rows: int) -> int:
     if len(table.points) == 1:
         size, ticks = table.points[0]
         return rows if not ticks else min(rows, time * size // ticks)
-    return table.most(time, rows)
+    return table.about(time, rows)

@@ -267,16 +267,24 @@ class _Builder:
         edge = Edge(PhaseIndex(source), PhaseIndex(target), whole=True)
         if target in self.gangs and (source, target) not in self.unaligned:
             need = self.gangs[target].need(value, axis)
-            if isinstance(need, Aligned) and not (self.single(source) and need.halo):
+            if isinstance(need, Aligned) and not (
+                self.single(source) and (need.halo or self.uneven(value, self.gangs[target].rows))
+            ):
                 edge = replace(edge, whole=False, halo=need.halo)
         elif cut is not None and (source, target) not in self.unaligned:
             places = [place for place, one in enumerate(reads_of(phase, self.bound.graph.types)) if one == value]
             needs = [need_of(phase, cut, place, axis, self.bound.graph.types) for place in places]
             halos = [need.halo for need in needs if isinstance(need, Aligned)]
-            single = self.single(source)
-            if places and len(halos) == len(needs) and not (single and max(halos)):
+            apart = self.single(source) and (cut.size % cut.grain != 0 or self.uneven(value, cut.rows))
+            if places and len(halos) == len(needs) and not (self.single(source) and (max(halos) or apart)):
                 edge = replace(edge, whole=False, halo=max(halos))
         self.add(found, source, target, edge)
+
+    def uneven(self, value: ValueId, rows: int) -> bool:
+        """Do not all rows of a phase read as many rows of a value?  Then runs of its bytes are not what they read."""
+        shape = self.bound.graph.types[value].shape
+        length = shape[0].constant if shape else None
+        return length is None or length == 0 or length % rows != 0
 
     def single(self, place: int) -> bool:
         """Is the output of a phase one piece, whose parts are counted in bytes?"""

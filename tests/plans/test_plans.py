@@ -1,0 +1,129 @@
+"""Random programs on random devices: every plan is valid by the judge, no bound exceeds the best split, and `optimal` is that.
+
+RHO_SHARE=1 pytest tests/plans            # all of it
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from share import share
+
+from rho.backend.schedule.budget import Budget
+from rho.backend.schedule.problem import Objective
+from rho.lang.diagnostics import RhoError
+from rho.tests.plans.brute import best_order, best_split
+from rho.tests.plans.drawn import BLOCKS, SUMS, Drawn, block, drawn, profile
+from rho.tests.plans.judge import judge
+from rho.tests.plans.planning import QUICK, Case, case_of
+
+SOLVED = Budget(moves=60, steps=200_000, states=2000, seconds=20.0)
+UNFIT = {"SCH103", "E709"}
+"""Programs that do not fit in the drawn memory, or of which no plan was found in so few steps."""
+AIMS = [(), (), (), (Objective.ENERGY,), (Objective.THROUGHPUT,), (Objective.MACHINES,), (Objective.SYNCS, Objective.LATENCY)]
+
+
+def planned(case: Drawn, budget: Budget = QUICK, aims: tuple[Objective, ...] = ()) -> Case | None:
+    """None: there is too little memory."""
+    try:
+        return case_of(case, budget, aims)
+    except RhoError as error:
+        assert {one.code for one in error.diagnostics} <= UNFIT, error
+        return None
+
+
+def without(case: Drawn, *fields: str) -> Drawn:
+    """Without what brute force knows nothing of: limits of memory, and for the oracle groups of devices or links."""
+    return replace(case, profile="\n".join(line for line in case.profile.split("\n") if not line.startswith(fields)))
+
+
+BLOCK_CASES = [(kind, seed) for kind in BLOCKS if kind != "transformer" for seed in range(30)]
+TRANSFORMERS = list(range(10))
+
+
+@pytest.mark.parametrize(("kind", "seed"), share(BLOCK_CASES, seed=2))
+def test_plans_are_valid(kind: str, seed: int) -> None:
+    aims = Random(seed).choice(AIMS)
+    case = planned(drawn(1000 + seed, kind=kind), SOLVED if seed % 5 == 0 else QUICK, aims)
+    assert case is None or judge(case.plan, case.profile, case.graph) == []
+
+
+@pytest.mark.parametrize("seed", share(TRANSFORMERS, seed=3))
+def test_plans_of_transformer_blocks_are_valid(seed: int) -> None:
+    case = planned(drawn(seed, kind="transformer"))
+    assert case is None or judge(case.plan, case.profile, case.graph) == []
+
+
+def holds(case: Case, best: int) -> None:
+    said = case.plan["prediction"]
+    assert judge(case.plan, case.profile, case.graph) == []
+    assert said["lower_bound"] <= best <= said["makespan"], (said["lower_bound"], best, said["makespan"])
+    assert said["status"] != "optimal" or said["makespan"] == best
+
+
+@pytest.mark.parametrize("seed", share(range(200), seed=4))
+def test_the_best_of_all_splits(seed: int) -> None:
+    r = Random(seed)
+    rows = r.choice((r.randint(2, 40), r.randint(40, 1500)))
+    text, shapes = block(r, r.choice(("sums", "map", "pair", "stencil", "convolution")))
+    shapes = {name: (rows if dims[0] == shapes["x"][0] else dims[0], dims[1]) for name, dims in shapes.items()}
+    most = 8 * max(a * b for a, b in shapes.values())
+    made = Drawn(text, shapes, profile(r, most, devices=r.randint(2, 3), linked=False))
+    case = planned(without(made, "memory"))
+    best = None if case is None else best_split(case)
+    if case is not None and best is not None:
+        holds(case, best)
+
+
+@pytest.mark.parametrize("seed", share(range(150), seed=5))
+def test_the_best_of_all_splits_and_orders(seed: int) -> None:
+    r = Random(seed)
+    text, shapes = block(r, r.choice(("sums", "map", "pair")))
+    shapes = {name: (r.randint(2, 8), dims[1]) for name, dims in shapes.items()}
+    shapes = dict.fromkeys(shapes, shapes["x"])
+    most = 8 * max(a * b for a, b in shapes.values())
+    made = Drawn(text, shapes, profile(r, most, devices=r.randint(2, 3), linked=True))
+    case = planned(without(made, "memory", "count", "group"), SOLVED if seed % 3 == 0 else QUICK)
+    best = None if case is None else best_order(case)
+    if case is not None and best is not None:
+        holds(case, best)
+
+
+# ------------------------------------------------------------------------------------------- named failures
+
+
+def node(name: str, ns: list[int], sizes: list[int]) -> str:
+    home = "home = true\n" if name == "a" else ""
+    tables = "".join(f'[device.op."{op}.f64"]\nsize = {sizes}\nns = {ns}\n' for op in ("add", "reduce.add.row"))
+    return f'[[device]]\nname = "{name}"\nclass = "{name}"\nbackend = "cpu"\n{home}{tables}'
+
+
+SMOOTH = [8 * 10**power for power in range(8)]
+
+
+def three(last: str) -> Drawn:
+    """8, 2 and some ns for 8 bytes."""
+    nodes = node("a", SMOOTH, SMOOTH) + node("b", [max(1, size // 4) for size in SMOOTH], SMOOTH) + last
+    return Drawn(SUMS, {"x": (7000, 100)}, 'schema = "device-profile/1"\n' + nodes)
+
+
+STEP = node("c", [100, 100_000, 1_000_000, 10_000_000], [8, 1_000_000, 1_100_000, 10_000_000])
+
+
+def test_a_plan_over_a_step_is_called_optimal_only_if_it_is() -> None:
+    """The plan was charged 586 µs for 1250 rows, which the table prices at 100, and others a tenth of what they take."""
+    case = case_of(three(STEP))
+    best = best_split(case)
+    assert best is not None
+    holds(case, best)
+    assert case.plan["prediction"]["status"] == "optimal"
+
+
+def test_a_bound_over_smooth_tables_is_below_what_can_be_done() -> None:
+    """806.2 µs were certified where 804.0 can be done."""
+    case = case_of(three(node("c", [max(1, size // 2) for size in SMOOTH], SMOOTH)))
+    best = best_split(case)
+    assert best is not None
+    holds(case, best)
