@@ -35,6 +35,8 @@ _PYTHON: Final = 96
 _PIECE: Final = 1 << 14
 """Items of a sort that are moved at once (`run.cpu.library.grading`)."""
 _FEW: Final = 8
+_BOXES: Final = 1 << 19
+"""Points of a team's boxes that are reduced (`schedule.workspace`)."""
 _RANDOM: Final = 1 << 21
 
 
@@ -165,8 +167,19 @@ def _scan(op: Operands) -> Size:
 def _contract(op: Operands) -> Size:
     whole = op.made_bytes() if op.framed else ZERO
     if not op.kind(0).is_integer:
-        return whole
+        return whole + _summed(op)
     return whole + _exact(op.cells, op.items(0), op.items(1), op.made())
+
+
+def _summed(op: Operands) -> Size:
+    """Sums of products in boxes, where a side is a vector or may turn out to be one; see `run.cpu.vector_products`."""
+    left, right = op.cells.args
+    rows, columns = product(map(capacity, left[:-1])), product(map(capacity, right[1:]))
+    if not left or not right or (ONE not in (rows, columns) and None not in (rows.constant, columns.constant)):
+        return ZERO
+    points = maximum(rows, columns) * capacity(left[-1]) * op.frame
+    kind = op.results[0].element.kind
+    return minimum(points, ONE * _BOXES) * (kind.bytes * (1 + kind.is_complex) + 9)
 
 
 def _exact(cells: Cells, left: Size, right: Size, made: Size) -> Size:

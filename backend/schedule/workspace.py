@@ -152,6 +152,8 @@ def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces
     return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
 
 
+SMALL_PRODUCTS: Final = 1 << 22
+"""Products of matrices below which operands that do not lie in rows are copied (`run.cpu.products`)."""
 _READ_IN_PLACE: Final = frozenset({
     "join", "stack", "rotate", "scan", "reduce_sequential", "size_vector", "runtime_size", "match", "random",
 })  # fmt: skip
@@ -162,7 +164,9 @@ def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[Va
     if phase.op in _READ_IN_PLACE:
         return []
     if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
-        return []
+        made = product(map(capacity, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
+        if made is not None and made > SMALL_PRODUCTS:
+            return []
     return [value for value in dict.fromkeys(phase.args) if value in scattered]
 
 

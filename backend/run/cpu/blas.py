@@ -19,11 +19,11 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-PRODUCTS: Final = ("sgemm", "dgemm", "sgemv", "dgemv")
+PRODUCTS: Final = ("sgemm", "dgemm", "cgemm", "zgemm")
 _AFFIXES: Final = (("scipy_", "64_"), ("", "64_"))
 """Around the names of OpenBLAS with 64-bit numbers: in NumPy's wheels, and as others build it."""
 
@@ -70,12 +70,18 @@ class _Alone:
         self.own = weakref.ref(self)
         _enter(self.own)
 
+    def __enter__(self) -> _Alone:
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        _leave(self.own)
+
     def __del__(self) -> None:
         _leave(self.own)
 
 
-def alone(*ignored: object) -> Any:
-    """Something to hold while products are made on several threads of one's own."""
+def alone(*ignored: object) -> _Alone:
+    """Something to hold while BLAS is to use one thread, as a context or until nobody has it any more."""
     return _Alone()
 
 
@@ -89,9 +95,11 @@ def _enter(own: weakref.ref[_Alone]) -> None:
     global _before
     found = blas()
     with _lock:
-        if found is not None and not _held:
-            _before = found.threads()
-            if _before > 1:
+        if found is not None:
+            now = found.threads()
+            if now > 1 or not _held:
+                _before = now
+            if now > 1:  # also where somebody has set it since
                 found.set_threads(1)
         _held.add(own)
 

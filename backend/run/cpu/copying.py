@@ -90,7 +90,7 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
     if key not in _kept:
         if len(_kept) >= _MOST_KEPT:
             _kept.pop(next(iter(_kept)), None)
-        _kept[key] = _drafted(target, source, threads, streams=is_aligned)
+        _kept[key] = drafted(target, source, threads, streams=is_aligned)
     found = _kept.get(key)
     if found is None or isinstance(found, Pieces):
         return found
@@ -111,7 +111,8 @@ class Draft:
     blocks: tuple[Block, ...]
 
 
-def _drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
+def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) -> Draft | None:
+    """The copy between such layouts; None where NumPy has to do it."""
     kind = _KINDS.get(target.itemsize)
     written, read = strides_over(target, target.shape), strides_over(source, target.shape)
     if kind is None or not is_installed() or not source.flags.aligned or min(written) < 0:

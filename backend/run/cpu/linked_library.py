@@ -5,23 +5,25 @@ Neighbours: `linking` (asks), `gathering` and `products` (what is launched).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ...graph.phases import LibraryPhase
-from ...graph.registry import frame_of
+from ....typechecker.elements import Kind
+from ...graph.phases import LibraryPhase, ValueId
+from ...graph.registry import frame_of, framed_of
 from ...kernels.products import LETTERS
-from .blas import alone
-from .drafting import Refused, Verdict
+from .blas import alone, blas
 from .gathering import gather_run
-from .kinds import DTYPES
+from .kinds import DTYPES, NumArray
 from .launching import words_of
 from .linked_calls import link_call
 from .linked_equality import link_first_occurrence, link_index_of, link_member_of
 from .linked_lines import link_compress, link_scan, link_where
-from .products import bound_product, relocated
+from .products import batch_of, bound_product, may_be_mirrored, needs_rows, relocated
+from .vector_products import sum_of_products
 
 if TYPE_CHECKING:
     from .linker import Linker
@@ -52,26 +54,49 @@ def link_gather(linker: Linker, phase: LibraryPhase) -> bool:
 
 
 def link_product(linker: Linker, phase: LibraryPhase) -> bool:
-    """A product of a matrix of floats and a matrix or a vector."""
-    kind, (left, right), (value,) = linker.types.kind(phase.results[0]), phase.args, phase.results
-    first, second = linker.examples[left], linker.examples[right]
-    if frame_of(phase) or kind not in LETTERS or not {first.ndim, second.ndim} <= {1, 2} or first.ndim + second.ndim < 3:
+    """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
+    kind, args, (value,), depth = linker.types.kind(phase.results[0]), phase.args, phase.results, frame_of(phase)
+    arrays, sizes = [linker.examples[arg] for arg in args], [linker.types.types[arg].shape for arg in args]
+    if kind not in LETTERS or not all(0 < len(shape) - depth < 3 for shape in sizes) or not all(array.size for array in arrays):
         return False
-    if not first.size or not second.size:
+    if depth and not all(framed_of(phase)):
         return False
-    matrices = first.reshape(-1, first.shape[-1]), second.reshape(len(second), -1)
-    if not all(np.may_share_memory(whole, one) for whole, one in zip(matrices, (first, second), strict=True)):
-        raise Refused(Verdict.LAYOUT)
-    bound = bound_product(kind, *matrices, linker.threads)
+    if prod(arrays[0].shape[depth:-1]) == 1 or prod(arrays[1].shape[depth + 1 :]) == 1:
+        linker.structured(sum_of_products(kind, sizes[0], sizes[1], depth, (*args, value)), None)
+        return True
+    batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
+    if any(size.variables() & set(linker.found) for shape in sizes for size in shape) or len(batches) < 2 or blas() is None:
+        return False
+    return _link_matrices(linker, kind, args, batches, value)
+
+
+def _link_matrices(linker: Linker, kind: Kind, args: Sequence[ValueId], batches: list[NumArray], value: ValueId) -> bool:
+    operands = [linker.base(batch, arg, None) for batch, arg in zip(batches, args, strict=True)]
+    if batches[0].shape[-1] == 1:
+        return False
+    into_rows = needs_rows(kind, *batches)
+    if may_be_mirrored(*batches) and (any(into_rows) or operands[0] == operands[1]):
+        return False  # `products` has a way of its own with a matrix and itself transposed
+    copies: list[int] = []
+    for place, is_copied in enumerate(into_rows):
+        if is_copied:
+            number = linker.in_rows(batches[place], operands[place])
+            if number is None:
+                return False
+            copies.append(number)
+            example = linker.bases[number]
+            assert example is not None
+            batches[place], operands[place] = example, (number, 0)
+    bound = bound_product(kind, batches[0], batches[1], linker.threads)
     if bound is None or not bound.address:
         return False
     linker.work(bound.duration)
-    operands = [linker.base(first, left, None), linker.base(second, right, None)]
-    result = linker.make((*first.shape[:-1], *second.shape[1:]), DTYPES[kind])
-    token = linker.hold(alone) if bound.large else None
+    result = linker.make(linker.types.shape(value), DTYPES[kind])
+    if bound.large:
+        copies.append(linker.hold(alone))
     linker.launch(words_of(bound.address, relocated(bound, [*operands, (result, 0)]), bound.helpers, bound.duration), [result])
-    if token is not None:
-        linker.drop(token)
+    for number in copies:
+        linker.drop(number)
     linker.settle(value, result)
     return True
 

@@ -33,14 +33,17 @@ from ...kernels.side_rows import SideKernel
 from ...kernels.store import Code, address_of
 from ..pool import LEAST
 from .compiled import Bound, CompiledRun, compile_kernel, layout_of
+from .copying import drafted
 from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
 from .kinds import DTYPES, NumArray
-from .launching import Base, combining_words, launch_words
+from .launching import Base, Block, combining_words, launch_words, words_of
 from .linked_parts import run_in_parts
 from .linked_sizes import ExampleTypes, conditions
 from .structured import compiled_of
 from .views import View
 
+COPY_NANOSECONDS: Final = 0.3
+"""A byte of items that are copied into rows."""
 SAVED_NANOSECONDS: Final = 8_000
 """What a linked call saves over a run of the plan."""
 Ready = TypeVar("Ready")
@@ -83,7 +86,7 @@ class Values(Draft):
         self.keep.append(kept)
         return address_of_array(kept)
 
-    def code(self, code: Code) -> int:
+    def code(self, code: Code | Kernel) -> int:
         """The address of a kernel that is no phase's; 0 if it is not there yet."""
         if not policy.is_worth(code, self.runs * SAVED_NANOSECONDS):
             self.is_ready = False
@@ -222,6 +225,24 @@ class Values(Draft):
             raise Refused(Verdict.NEVER)
         self.run(run, [example], [self.base(example, value, None)], [copy])
         return copy
+
+    def in_rows(self, array: NumArray, source: Base) -> int | None:
+        """The number of a copy of these items, which lie in rows; None where there is no kernel for it."""
+        number = self.make(array.shape, array.dtype)
+        target = self.bases[number]
+        assert target is not None
+        draft = drafted(target, array, 1, streams=False)
+        if draft is None:
+            self.drop(number)
+            return None
+        bases, duration = (source, (number, 0)), array.nbytes * COPY_NANOSECONDS
+        blocks = []
+        for block in draft.blocks:
+            moved = [(at, (bases[which or 0][0], bases[which or 0][1] + ahead)) for at, (which, ahead) in block.addresses]
+            blocks.append(Block(block.words, moved))
+        self.work(duration)
+        self.launch(words_of(self.code(draft.kernel), blocks, 0, duration), [number])
+        return number
 
     def own(self, value: ValueId, first: int, taken: Sequence[int]) -> int:
         """The number of a value that is made, from that number on, and nobody else's: the value itself, or a copy."""

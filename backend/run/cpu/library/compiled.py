@@ -57,9 +57,9 @@ def _grade(call: Call, arrays: Arrays) -> NumArray | None:
         return None
     from ..sorting import graded
 
-    rows = items if items.ndim <= 2 else items.reshape(-1, items.shape[-1])
+    rows = call.batched(arrays)[0] if call.rank else items
     made = graded(rows, call.operand_kind(0), call.flag("descending"), call.threads)
-    return made if made is None or items.ndim <= 2 else made.reshape(items.shape)
+    return None if made is None else made.reshape(items.shape)
 
 
 def _gather(call: Call, arrays: Arrays) -> NumArray | None:

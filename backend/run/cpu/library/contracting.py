@@ -1,4 +1,4 @@
-"""`+.×` by matrix multiplication: BLAS for floats (`..products`) and complex numbers, exact for integers.
+"""`+.×` by matrix multiplication: `..products` for floats and complex numbers, exact for integers.
 
 Note [Exact integer products].  BLAS knows no integers, and NumPy's own loop is some twenty times slower.  Where every sum of
 products stays below 2⁵³ the product in binary64 is exact.  Larger integers are cut into limbs small enough for that; the
@@ -15,14 +15,12 @@ from typing import Final
 import numpy as np
 
 from .....typechecker.elements import Kind
-from ...pool import room
-from ..kinds import DTYPES, NumArray
-from ..products import product_of
+from ..kinds import NumArray
+from ..products import products_of
 from .frames import Arrays, Call, Implementation, whole
 
 _EXACT_BITS: Final = 53
 _WORTH_BLAS: Final = 8
-_CUT: Final = (Kind.F64, Kind.F32)
 
 
 def contract(call: Call, arrays: Arrays) -> Arrays:
@@ -34,12 +32,12 @@ def contract(call: Call, arrays: Arrays) -> Arrays:
     b = right.reshape(len(right), shared, math.prod(columns))
     kind = call.kind()
     if len(b) == 1:  # the rows of all left cells are those of one matrix
-        result = product(kind, a.reshape(len(a) * a.shape[1], shared), b[0], call.threads)
+        result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
         result = result.reshape(len(a), a.shape[1], b.shape[2])
     elif len(a) == b.shape[-1] == 1:  # a matrix by many vectors: they are the rows of one that its transpose follows
-        result = product(kind, b[:, :, 0], a[0].T, call.threads)[..., np.newaxis]
+        result = products(kind, b[np.newaxis, :, :, 0], a.transpose(0, 2, 1), call.threads)[0][..., np.newaxis]
     else:
-        result = products(kind, a, b)
+        result = products(kind, a, b, call.threads)
     if len(result) != count:
         result = np.broadcast_to(result, (count, *result.shape[1:])).copy()
     return call.unbatched(result.reshape(count, *rows, *columns))
@@ -47,19 +45,13 @@ def contract(call: Call, arrays: Arrays) -> Arrays:
 
 def product(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
     """The product of two matrices."""
-    if kind in _CUT:
-        return product_of(kind, a, b, threads)
-    made: NumArray = products(kind, a[np.newaxis], b[np.newaxis])[0]
+    made: NumArray = products(kind, a[np.newaxis], b[np.newaxis], threads)[0]
     return made
 
 
-def products(kind: Kind, a: NumArray, b: NumArray) -> NumArray:
+def products(kind: Kind, a: NumArray, b: NumArray, threads: int) -> NumArray:
     """Matrix products over one batch axis, in `kind`; floats in memory of the pool."""
-    if kind.is_integer:
-        return _exact_product(a, b)
-    count = len(b) if len(a) == 1 else len(a)
-    made: NumArray = np.matmul(a, b, out=room((count, a.shape[1], b.shape[2]), DTYPES[kind]))
-    return made
+    return _exact_product(a, b, threads) if kind.is_integer else products_of(kind, a, b, threads)
 
 
 def contract_floats(call: Call, arrays: Arrays) -> NumArray | None:
@@ -67,14 +59,14 @@ def contract_floats(call: Call, arrays: Arrays) -> NumArray | None:
     return None if call.kind().is_integer else contract(call, arrays)[0]
 
 
-def _exact_product(a: NumArray, b: NumArray) -> NumArray:
+def _exact_product(a: NumArray, b: NumArray, threads: int) -> NumArray:
     """See Note [Exact integer products]."""
     if min(a.shape[-2], b.shape[-1]) < _WORTH_BLAS or not a.size or not b.size:
         return np.asarray(np.matmul(a, b))
     left, right = _bits(a), _bits(b)
     room = _EXACT_BITS - a.shape[-1].bit_length()
     if left + right <= room:
-        return _by_blas(a, b).astype(a.dtype)
+        return _by_blas(a.astype(np.float64), b.astype(np.float64), threads).astype(a.dtype)
     width = room // 2
     if width < 8:
         return np.asarray(np.matmul(a, b))
@@ -84,15 +76,15 @@ def _exact_product(a: NumArray, b: NumArray) -> NumArray:
         left_limb = _limb(a, i, left, width)
         for j in range(_count(right, width)):
             if (i + j) * width < wide:
-                part = np.matmul(left_limb, _limb(b, j, right, width)).astype(np.int64)
+                part = _by_blas(left_limb, _limb(b, j, right, width), threads)
                 part <<= (i + j) * width
                 total += part
                 del part
     return total.astype(a.dtype, copy=False)
 
 
-def _by_blas(a: NumArray, b: NumArray) -> NumArray:
-    return np.asarray(np.matmul(a.astype(np.float64), b.astype(np.float64)).astype(np.int64))
+def _by_blas(a: NumArray, b: NumArray, threads: int) -> NumArray:
+    return products_of(Kind.F64, a, b, threads).astype(np.int64)
 
 
 def _bits(items: NumArray) -> int:

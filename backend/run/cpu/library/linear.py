@@ -3,7 +3,8 @@
 Everything is computed in binary64 or complex128 and rounded once to the result's kind.  Signs follow the conventions of
 `run.reference.matrices`: R's diagonal is not negative; in each column of U and of eigenvectors the first of the items of largest
 magnitude (within 1e-9) is real and positive.  A matrix without an answer is E703, as there; one with an item that is
-not finite gives NaN from the iterative factorisations, which would not converge.
+not finite gives NaN from the iterative factorisations, which would not converge.  BLAS uses one thread meanwhile: with more, bits
+would follow from the machine's cores and from what its other threads do.
 
 Neighbours: `transforms`; `run.reference.linear` (definitions).
 """
@@ -16,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...failures import CheckFailed
+from ..blas import alone
 from ..kinds import DTYPES, NumArray
 from .frames import Arrays, Call, Implementation, whole
 
@@ -37,7 +39,8 @@ def _library(work: Work) -> Implementation:
         depth = max(0, arrays[-1].ndim - 2)
         shapes = [call.context.shape(result) for result in call.phase.results]
         dtypes = [DTYPES[call.context.kind(result)] for result in call.phase.results]
-        results = work(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
+        with alone():
+            results = work(*(_matrices(a, min(depth, a.ndim)) for a in arrays))
         return tuple(
             np.asarray(result).astype(dtype, copy=False).reshape(shape)
             for result, dtype, shape in zip(results, dtypes, shapes, strict=True)
@@ -86,7 +89,7 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
     if rows > columns:
         q, r = np.linalg.qr(a)
         _check_rank(r)
-        return _square_solution(r, _adjoint(q) @ b, "the matrix has not full rank")
+        return _square_solution(r, _adjoint(q) @ np.ascontiguousarray(b), "the matrix has not full rank")
     q, r = np.linalg.qr(_adjoint(a))
     _check_rank(r)
     return np.asarray(q @ _square_solution(_adjoint(r), b, "the matrix has not full rank"))

@@ -40,20 +40,20 @@ def decode(call: Call, arrays: Arrays) -> Arrays:
     b = right.reshape(len(right), digits, math.prod(columns))
     a = np.broadcast_to(a, (*a.shape[:2], length))
     b = np.broadcast_to(b, (len(b), length, b.shape[2]))
-    total = _decoded(call.kind(), a, b)
+    total = _decoded(call.kind(), a, b, call.threads)
     count = math.prod(call.frame)
     total = np.broadcast_to(total, (count, *total.shape[1:]))
     return call.unbatched(total.reshape(count, *rows, *columns))
 
 
-def _decoded(kind: Kind, radices: NumArray, digits: NumArray) -> NumArray:
+def _decoded(kind: Kind, radices: NumArray, digits: NumArray, threads: int) -> NumArray:
     """Cells of shape [rows length] and [length columns] to [rows columns]."""
     length = radices.shape[2]
     shape = (max(len(radices), len(digits)) if len(radices) and len(digits) else 0, radices.shape[1], digits.shape[2])
     if kind.is_integer and length:
         weights = np.ones(radices.shape, radices.dtype)
         weights[..., :-1] = np.multiply.accumulate(radices[..., :0:-1], axis=-1, dtype=radices.dtype)[..., ::-1]
-        return products(kind, weights, digits)
+        return products(kind, weights, digits, threads)
     if kind in (Kind.F64, Kind.C128) and math.prod(shape) <= _FEW < length:
         return _horner_by_item(radices, digits, shape)
     total = np.zeros(shape, digits.dtype)
