@@ -16,10 +16,10 @@ from share import SHARE, share
 
 from rho.tests.calls.cases import programs
 
-TOGETHER = 6
+TOGETHER = 12
 """Programs of a process."""
 MODES = ["off", "auto", "warm", "always"]
-REPEATS = 300 if SHARE >= 1 else 12
+REPEATS = 300 if SHARE >= 1 else 8
 THREADS = 4
 WATCHDOG = 900
 NAMES = [program.name for program in programs()]

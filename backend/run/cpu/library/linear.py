@@ -84,7 +84,7 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
     if rows == columns:
         solution = _square_solution(a, b, _SINGULAR)
         if rows <= _SMALL or np.abs(solution).max(initial=0.0) * np.abs(a).max() * _EPSILON * rows >= np.abs(b).max(initial=0.0):
-            _check_rank(np.linalg.qr(a, "r"), _SINGULAR)  # rounding can hide a zero pivot from the elimination
+            _check_rank(np.asarray(np.linalg.qr(a, "r")), _SINGULAR)  # rounding can hide a zero pivot from the elimination
         return solution
     if rows > columns:
         q, r = np.linalg.qr(a)
