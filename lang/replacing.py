@@ -99,7 +99,7 @@ class Replacement:
                 temporaries.discard(path)
             os.close(handle)
         if journals and self._decided and error is not None:  # an interrupt, or a rename that failed: as the next process would
-            for folder in dict.fromkeys(part.folder for part in parts):
+            for folder in reversed(dict.fromkeys(part.folder for part in parts)):  # the one that decides last
                 recover(folder)
 
     def add(self, path: str | os.PathLike[str], fill: Callable[[BinaryIO], object], mode: int = 0o666) -> None:
