@@ -43,19 +43,48 @@ def factorial(x: float) -> float:
     if x > 170.7:
         return INFINITY
     try:
-        return math.gamma(1 + x)
+        shifted = 1 + x
+        lost = x - (shifted - 1)  # by which the addition was rounded: gamma'(x) = gamma(x) × digamma(x)
+        value = math.gamma(shifted)
+        return value * (1 + lost * digamma(shifted)) if lost else value
     except ValueError:  # a pole, or -∞
         return NAN
     except OverflowError:
         return INFINITY if math.floor(x) % 2 or x > -1 else -INFINITY
 
 
+_NEAR_TWO: Final = (
+    0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.020580808427784546, -0.007385551028673986,
+    0.0028905103307415234, -0.001192753911703261, 0.0005096695247430425, -0.00022315475845357939, 9.945751278180853e-05,
+    -4.492623673813314e-05, 2.050721277567069e-05, -9.439488275268397e-06, 4.374866789907488e-06, -2.039215753801366e-06,
+    9.55141213040742e-07, -4.492469198764566e-07, 2.1207184805554665e-07, -1.0043224823968099e-07, 4.7698101693639804e-08,
+    -2.2711094608943164e-08, 1.0838659214896955e-08, -5.183475041970047e-09, 2.4836745438024785e-09,
+    -1.1921401405860912e-09, 5.731367241678862e-10, -2.7595228851242334e-10, 1.330476437424449e-10, -6.4229645638381e-11,
+    3.1044247747322276e-11,
+)  # fmt: skip
+"""lgamma(2 + z) = z × (c₀ + c₁z + …): c₀ = 1 - Euler's constant, cₖ = (-1)^(k+1) × (zeta(k+1) - 1) ÷ (k+1)."""
+
+
 def lgamma(x: float) -> float:
-    """ln |gamma(x)|."""
+    """ln |gamma(x)|; near its zeros at 1 and 2 by the series there, of which nothing cancels."""
+    if 0.5 <= x <= 3.5:
+        if x > 2.5:
+            return math.log(x - 1) + _near_two(x - 3)
+        if x > 1.5:
+            return _near_two(x - 2)
+        return _near_two(x - 1) - math.log1p(x - 1)
     try:
         return math.lgamma(x)
     except (ValueError, OverflowError):
         return INFINITY
+
+
+def _near_two(z: float) -> float:
+    """lgamma(2 + z) for |z| up to a half."""
+    series = 0.0
+    for coefficient in reversed(_NEAR_TWO):
+        series = series * z + coefficient
+    return z * series
 
 
 def gamma_sign(x: float) -> float:
@@ -70,8 +99,8 @@ def digamma(x: float) -> float:
     if x == INFINITY:
         return INFINITY
     if x < 0:
-        fraction = x - math.floor(x)
-        return digamma(1 - x) - math.pi / math.tan(math.pi * fraction)
+        beside = x - round(x)  # exact, and small beside a pole
+        return digamma(1 - x) - (math.pi / math.tan(math.pi * beside) if abs(beside) < 0.5 else 0.0)
     shift = 0.0
     while x < 10:
         shift += 1 / x
