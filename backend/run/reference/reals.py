@@ -108,11 +108,11 @@ def root(x: float, y: float) -> float:
 
 
 def minimum(x: float, y: float) -> float:
-    return NAN if math.isnan(x) or math.isnan(y) else min(x, y)
+    return NAN if math.isnan(x) or math.isnan(y) else x if x < y else y  # of equal zeros the second, as everywhere
 
 
 def maximum(x: float, y: float) -> float:
-    return NAN if math.isnan(x) or math.isnan(y) else max(x, y)
+    return NAN if math.isnan(x) or math.isnan(y) else x if x > y else y
 
 
 def residue(x: float, y: float) -> float:
