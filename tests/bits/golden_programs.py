@@ -232,8 +232,8 @@ def _library() -> Iterator[Program]:
     yield Program("⍕1700000000123 ⋄⋄ ⍕i ⋄⋄ ⍕s ⋄⋄ ⍕x ⋄⋄ ⍕A ⋄⋄ ⍕b")
     yield Program("⍕k ⋄⋄ ⍕v ⋄⋄ ⍕z[⍳2] ⋄⋄ ⍕I")
     yield Program("↑'ab' 'cde' 'f' ⋄⋄ ⎕A ⋄⋄ ⎕D")
-    for text in ("A+.×B", "A4+.×B4", "Z+.×⍉Z", "3 5↑W+.×⍉W", "x+.×y ⋄⋄ A+.×7↑x ⋄⋄ (5↑x)+.×A", "T+.×⍤2 2 ⊢ 3 5 2⍴x", "P⌹⍨4↑x", "⌹P",
-                 "⌹A[;0 1]", "⎕det P"):  # fmt: skip
+    for text in ("A+.×B", "A4+.×B4", "Z+.×⍉Z", "3 5↑W+.×⍉W", "x+.×y ⋄⋄ A+.×7↑x ⋄⋄ (5↑x)+.×A", "T+.×⍤2 2 ⊢ 3 5 2⍴x", "P⌹⍨4↑x",
+                 "⌹P", "⌹A[;0 1]", "⎕det P"):  # fmt: skip
         yield Program(text, Close.NORM)
     yield Program("I+.×⍉I ⋄⋄ U+.×⍉U ⋄⋄ M+.×⍉M ⋄⋄ J+.×⍉J ⋄⋄ (9 1⍴k[⍳9])+.×1 9⍴k[⍳9]")
     for text in ("⎕fft x ⋄⋄ ⎕ifft z ⋄⋄ ⎕fft A", "⎕rfft x ⋄⋄ ⎕irfft z[⍳5] ⋄⋄ ⎕fft z4", "⎕cholesky P",
