@@ -20,7 +20,7 @@ from typing import Final
 
 from .costs import Costs, order_of
 from .filling import bytes_text, fill, least, most
-from .problem import Conflict, Directive, PhaseIndex, Schedule
+from .problem import Conflict, Directive, PhaseIndex, Schedule, Ticks
 from .star import Star
 from .timing import Decisions, Mode, Sending, Timer
 
@@ -176,6 +176,8 @@ class _Dealer(Star):
         orders = list(_orders([index for index, _ in devices]))
         if len(orders) > MOST_ORDERS or timer.limits.machines is not None or self.task.combine is not None:
             return None
+        if any(type(table) is not Ticks for table in self.task.ticks.values()):
+            return None  # where ticks may fall, a row sent earlier may cost those after it more than one
 
         def serve(time: int, order: Sequence[int]) -> list[tuple[int, int]]:
             """(class, rows) of each device, served greedily: a row sent earlier costs those after it at most one."""
