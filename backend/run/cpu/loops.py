@@ -110,7 +110,7 @@ class LoopRun(CompiledRun):
 
     def repeat(self, values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
         count = len(self.body.results)
-        self.turns = turns
+        self.turns, self.small = turns, self.points * turns < policy.SMALL
         outside = [np.asarray(view(values[value])) for value, view in self.views[count:]]
         now = [np.asarray(array) for array in state]
         stretch = max(1, STRETCH // max(1, self.points * max(1, self.body.operations)))

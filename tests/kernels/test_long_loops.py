@@ -1,0 +1,27 @@
+"""A loop of very many turns over a few items runs as the kernel that its prediction is of, from its first run on."""
+
+from __future__ import annotations
+
+import pytest
+
+import rho
+from rho.backend.kernels import policy
+from rho.backend.run.control import Body
+
+pytest.importorskip("llvmlite")
+
+
+@pytest.mark.parametrize("program", ["{1+⍵×0.5}⍣300000 ⊢ N÷3.0", "{1+⍵×0.25}⍣300000 ⊢ (√⍳3)+N"])
+def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(policy.SWITCH, "auto")
+    calls = 0
+    turn = Body.call_with_state
+
+    def counted(*arguments: object) -> object:
+        nonlocal calls
+        calls += 1
+        assert calls < 1000, "the loop is run turn by turn"
+        return turn(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Body, "call_with_state", counted)
+    rho.eval(program.replace("N", "7"))
