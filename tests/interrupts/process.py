@@ -46,7 +46,15 @@ def interrupt(
     words: Sequence[str], folder: Path, after: float, number: int = signal.SIGINT, stdin: int = subprocess.DEVNULL
 ) -> Stopped:
     """Start `rho WORDS` in a folder; send it a signal once it has used `after` seconds of processor time."""
-    process = start(words, folder, stdin)
+    return _interrupt(start(words, folder, stdin), after, number)
+
+
+def interrupt_python(words: Sequence[str], folder: Path, after: float) -> Stopped:
+    """The same of `python WORDS`."""
+    return _interrupt(_started(words, folder, subprocess.DEVNULL), after, signal.SIGINT)
+
+
+def _interrupt(process: subprocess.Popen[str], after: float, number: int) -> Stopped:
     try:
         begun = time.monotonic()
         while process.poll() is None and processor_seconds(process.pid) < after:
@@ -64,8 +72,12 @@ def interrupt(
 
 def start(words: Sequence[str], folder: Path, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
     """`rho WORDS`, its streams in pipes."""
+    return _started(["-m", "rho.shell", *words], folder, stdin)
+
+
+def _started(words: Sequence[str], folder: Path, stdin: int) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "rho.shell", *words], cwd=folder, stdin=stdin, stdout=subprocess.PIPE,
+        [sys.executable, *words], cwd=folder, stdin=stdin, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, encoding="utf-8",
     )  # fmt: skip
 
