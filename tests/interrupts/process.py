@@ -49,12 +49,12 @@ def interrupt(
     return _interrupt(start(words, folder, stdin), after, number)
 
 
-def interrupt_python(words: Sequence[str], folder: Path, after: float) -> Stopped:
+def interrupt_python(words: Sequence[str], folder: Path, after: float, watchdog: float = WATCHDOG) -> Stopped:
     """The same of `python WORDS`."""
-    return _interrupt(_started(words, folder, subprocess.DEVNULL), after, signal.SIGINT)
+    return _interrupt(_started(words, folder, subprocess.DEVNULL), after, signal.SIGINT, watchdog)
 
 
-def _interrupt(process: subprocess.Popen[str], after: float, number: int) -> Stopped:
+def _interrupt(process: subprocess.Popen[str], after: float, number: int, watchdog: float = WATCHDOG) -> Stopped:
     try:
         begun = time.monotonic()
         while process.poll() is None and processor_seconds(process.pid) < after:
@@ -63,7 +63,7 @@ def _interrupt(process: subprocess.Popen[str], after: float, number: int) -> Sto
         sent = time.monotonic()
         over = process.poll() is not None
         process.send_signal(number)
-        out, err = process.communicate(timeout=WATCHDOG)
+        out, err = process.communicate(timeout=watchdog)
         return Stopped(process.returncode, out, err, None if over else time.monotonic() - sent)
     finally:
         process.kill()

@@ -81,7 +81,8 @@ def test_a_call_from_python_ends(name: str, mode: str, turn: int, tmp_path: Path
 @pytest.mark.parametrize(("name", "mode", "turn"), share(CASES[1::2], seed=4))
 def test_a_session_goes_on(name: str, mode: str, turn: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limits(monkeypatch, mode)
-    stopped = interrupt_python(["-c", SESSION, PROGRAMS[name]], tmp_path, 0.5 + moment(name, mode, turn))
+    after = 0.5 + moment(name, mode, turn)
+    stopped = interrupt_python(["-c", SESSION, PROGRAMS[name]], tmp_path, after, 4 * WATCHDOG)  # another statement is run, too
     if "interruptible(lambda: workspace.evaluate(sys.argv[1]))" not in stopped.err and stopped.code == -signal.SIGINT:
         return  # it had not begun
     assert (stopped.code, stopped.out.split()) == (0, ["0", "10.0"]), stopped.err
