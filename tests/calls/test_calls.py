@@ -32,13 +32,23 @@ BATCHES = [
 ]
 
 
-def problems_of(mode: str, numbers: tuple[int, ...], folder: Path) -> list[str]:
+WORKER = ("-m", "rho.tests.calls.worker")
+DYING = """import json, os, signal, sys
+for number in map(int, sys.argv[3:]):
+    print(json.dumps({"starts": number}), flush=True)
+    if number == 1:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    print(json.dumps({"ends": number, "problems": []}), flush=True)
+"""
+
+
+def problems_of(mode: str, numbers: tuple[int, ...], folder: Path, worker: tuple[str, str] = WORKER) -> list[str]:
     """What is wrong with these programs, by name."""
     found: list[str] = []
     left = list(numbers)
     kernels = {"RHO_KERNELS": mode, "RHO_KERNEL_CACHE": str(folder / "kernels")}
     while left:
-        command = [sys.executable, "-m", "rho.tests.calls.worker", str(REPEATS), str(THREADS), *map(str, left)]
+        command = [sys.executable, *worker, str(REPEATS), str(THREADS), *map(str, left)]
         try:
             done = subprocess.run(
                 command, env=os.environ | kernels, capture_output=True, text=True, timeout=WATCHDOG, cwd=folder, check=False
@@ -69,3 +79,8 @@ def test_calls(mode: str, numbers: tuple[int, ...], tmp_path: Path) -> None:
         pytest.importorskip("llvmlite")
     problems = problems_of(mode, numbers, tmp_path)
     assert not problems, "\n".join(problems)
+
+
+def test_a_process_that_dies_is_a_failure_of_its_program(tmp_path: Path) -> None:
+    (problem,) = problems_of("off", (0, 1, 2), tmp_path, ("-c", DYING))
+    assert problem.startswith(f"{NAMES[1]}: the process ended")

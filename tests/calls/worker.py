@@ -37,7 +37,7 @@ KEPT = 6
 POISON = 113
 MANY = 200
 """Calls of a case; with fewer, some layouts are drawn."""
-SOME = 0.3
+SOME = 0.2
 
 
 @dataclass
