@@ -12,7 +12,7 @@ from rho.backend.schedule import fluid, objectives, planner
 from rho.backend.schedule.found import StageFailed
 from rho.backend.schedule.problem import Schedule, Status
 from rho.backend.schedule.program import planning
-from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn, drawn
+from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn
 from rho.tests.plans.judge import judge
 from rho.tests.plans.planning import Case, case_of
 from rho.tests.plans.test_judge import PROFILE
@@ -109,5 +109,3 @@ def test_a_linear_program_without_a_solution_gives_no_cuts(monkeypatch: pytest.M
     """Its shares are all zero then, of which one row a device used to be made, and the rest of the rows forgotten."""
     monkeypatch.setattr(fluid, "MOST_PIVOTS", 1)
     good(case_of(NETWORK))
-    transformer = drawn(11, kind="transformer")
-    good(case_of(replace(transformer, profile=PROFILE)))
