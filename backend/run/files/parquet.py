@@ -26,6 +26,8 @@ _STORED: Final = {
 }  # fmt: skip
 _BATCH: Final = 1 << 16
 """Items that are decoded at a time."""
+_ALLOCATOR: Final = 16 << 20
+"""Bytes that pyarrow's allocator takes from the system at a time, about."""
 _LARGEST_FOOTER: Final = 16 << 20
 """Bytes that the list of columns may take, as strings and as containers."""
 
@@ -84,7 +86,7 @@ def largest_column(content: Content) -> int:
         groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
         columns = [group.column(at) for group in groups for at in range(group.num_columns)]
         most = max((max(0, column.total_uncompressed_size) for column in columns), default=0)
-        return 2 * int(most) + min(int(file.metadata.num_rows), _BATCH) * 128
+        return 2 * int(most) + min(8 * sum(int(group.total_byte_size) for group in groups), _ALLOCATOR)
 
 
 def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
