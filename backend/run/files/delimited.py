@@ -44,11 +44,14 @@ _DECIMAL = r"(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?
 _BEGINS_LIKE_NUMBER = re.compile(
     rf"^[^\S\n]*(?:[0-9+\-.(¯−]|(?:∞|{_DECIMAL})[^\S\n]*$)", re.IGNORECASE | re.MULTILINE
 )
+_MAY_BEGIN_NUMBER = re.compile(r"[0-9+\-.(¯−∞]|inf|nan", re.IGNORECASE)
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
 _REAL_NUMBER = re.compile(rf"[-+]?{_DECIMAL}", re.IGNORECASE)
 _IMAGINARY_NUMBER = re.compile(rf"([-+]?{_DECIMAL})[ij]", re.IGNORECASE)
 _COMPLEX_NUMBER = re.compile(rf"([-+]?{_DECIMAL})(?:([-+]{_DECIMAL})[ij]|[jJ]([-+]?{_DECIMAL}))", re.IGNORECASE)
 _LINE_END, _RETURN = 10, 13
+_MANY = 1000
+"""Blank lines after which the next ones are looked for together."""
 _MARK: Final = "\ufeff"
 _TRUTHS: Final = {"0": False, "1": True, "false": False, "true": True}
 
@@ -83,12 +86,17 @@ class _Piece:
 def _pieces(file: BinaryIO, delimiter: str, number: int = 0) -> Iterator[_Piece]:
     """The lines that are not blank, after `number` lines; long ones in several pieces."""
     separator = delimiter.encode()
-    column = 0
+    column = blank = 0
     left, ended = b"", True
     while raw := file.readline(_PIECE):
         if ended:
             number, column = number + 1, 0
         ended = raw.endswith(b"\n") or len(raw) < _PIECE
+        if raw == b"\n" and not column:
+            blank += 1
+            if blank % _MANY == 0:
+                number += _skip_blank(file)
+            continue
         raw = left + raw
         left = b""
         if not ended:
@@ -105,6 +113,18 @@ def _pieces(file: BinaryIO, delimiter: str, number: int = 0) -> Iterator[_Piece]
             column += piece.count(delimiter)
     if not ended:
         yield _Piece(number, column, _decoded(left, number, first=False), True, False)
+
+
+def _skip_blank(file: BinaryIO) -> int:
+    """Go past the empty lines that follow; how many there are."""
+    count = 0
+    while block := file.read(_PIECE):
+        rest = block.lstrip(b"\n")
+        count += len(block) - len(rest)
+        if rest:
+            file.seek(-len(rest), io.SEEK_CUR)
+            break
+    return count
 
 
 def _decoded(raw: bytes, number: int, *, first: bool) -> str:
@@ -138,7 +158,9 @@ def _scan_fast(file: BinaryIO, delimiter: str) -> _Table | None:
     import numpy
 
     first = next(_pieces(file, delimiter), None)
-    if first is None or not first.ends or first.quoted:
+    if first is None:
+        return _Table(0, 0, 0)
+    if not first.ends or first.quoted:
         return None
     columns = first.count(delimiter)
     heading = first.line if _is_heading([first], delimiter) else 0
@@ -196,6 +218,8 @@ def _is_heading(pieces: list[_Piece], delimiter: str) -> bool:
 
 def _holds_number(piece: _Piece, delimiter: str) -> bool:
     """Does a cell begin like a number?  (`1_000` or `1;2` in the first line is a mistake to report, not a heading.)"""
+    if _MAY_BEGIN_NUMBER.search(piece.text) is None:
+        return False
     text = "\n".join(piece.cells(delimiter)) if piece.quoted else piece.text.replace(delimiter, "\n")
     return _BEGINS_LIKE_NUMBER.search(text) is not None
 

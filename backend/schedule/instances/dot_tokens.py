@@ -22,6 +22,8 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _GRAPH: Final = "graph"
+MOST_TOKENS: Final = 3_000_000
+"""With the blanks between them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,13 @@ class DotGraph:
 
 
 def _tokens(text: str, faults: Faults) -> Iterator[Token]:
-    at, line = 0, 1
+    at, line, count = 0, 1, 0
     while at < len(text):
+        count += 1
+        if count > MOST_TOKENS:
+            faults.add(f"line {line}", f"is where the file has more than {MOST_TOKENS:,} words and marks")
+            faults.stop()
+            return
         found = _TOKEN.match(text, at)
         if found is None:
             faults.add(f"line {line}", f"cannot be read at `{text[at : at + 20].splitlines()[0]}`")

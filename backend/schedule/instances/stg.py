@@ -13,6 +13,7 @@ from .instance_json import MOST_PHASES
 from .topology import PROCESSOR, Topology
 from .validate import validate
 
+MOST_LINES = 2_000_000
 _Row = tuple[int, list[int]]
 
 
@@ -55,6 +56,9 @@ def decode_stg(text: str, faults: Faults, topology: Topology) -> Problem:
 
 def _rows(text: str, faults: Faults) -> list[_Row]:
     rows: list[_Row] = []
+    if text.count("\n") > MOST_LINES:
+        faults.add("", f"the file has more than {MOST_LINES:,} lines")
+        faults.stop()
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:

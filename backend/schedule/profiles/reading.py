@@ -30,6 +30,9 @@ from .tables import Table
 
 RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
 MOST_DEVICES: Final = 10_000_000
+MOST_DOTS: Final = 100
+_DOTTED: Final = re.compile(r"[\w\"'-]\.")
+_BETWEEN_KEYS: Final = re.compile(r"[\s,=\[\]{}]")
 LARGEST_PROFILE: Final = 4 << 20
 """Bytes."""
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
@@ -41,6 +44,8 @@ def read_profile(file: str, text: str) -> Profile:
     """The profile that a text says; `file` is its name in messages.  Refused: E705, all problems together."""
     places = Places.of(file, text)
     problems = Problems(places)
+    if any(len(_DOTTED.findall(part)) > MOST_DOTS for part in _BETWEEN_KEYS.split(text)):
+        raise Refused([_not_toml(file, text, ValueError(f"a name has more than {MOST_DOTS} parts"))])
     try:
         values = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:

@@ -71,7 +71,8 @@ def test_tables_as_people_write_them(tmp_path: Path) -> None:
         ("7\n", I64, 0, (7,)), ("1e3\n-.5\n", F64, 1, (1000.0, -0.5)), ("1J2,3\n", C128, 1, (1 + 2j, 3 + 0j)),
         ("true,0\nFALSE,1\n", BOOL, 2, (True, False, False, True)), ("a,b\n", F64, 2, ()),
         ("9007199254740993\n", I64, 0, (2**53 + 1,)),
-        ('"x, y",z\n1,2\n', F64, 2, (1.0, 2.0)),
+        ('"x, y",z\n1,2\n', F64, 2, (1.0, 2.0)), ("\n" * 3000 + "a\n" + "\n" * 2500 + "1\n\n2", F64, 1, (1.0, 2.0)),
+        ("1," * 400_000 + "2\n", I64, 2, (*([1] * 400_000), 2)), ("1\r\n\r\n2\r\n", I64, 1, (1, 2)),
     ):  # fmt: skip
         path.write_bytes(raw.encode())
         assert load(path, kind, rank).data == expected, raw
