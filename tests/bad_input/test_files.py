@@ -25,7 +25,7 @@ from rho.tests.bad_input.worker import NAMES
 
 MOST_SECONDS, MOST_BYTES = 10.0, 1 << 30
 WATCHDOG = 100.0
-BATCH, BATCHES = 25, 40
+BATCH, BATCHES = 25, 20
 CASES = list(itertools.product(NAMES, range(BATCHES)))
 
 

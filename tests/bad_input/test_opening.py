@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from share import share
 
 import rho
 from rho.lang.json_text import TooManyValues, decode
@@ -142,11 +143,11 @@ def test_a_pipe_that_the_program_names_is_not_waited_for(tmp_path: Path) -> None
     assert found.returncode == 1 and b"is no regular file" in found.stderr, (found.returncode, found.stderr)
 
 
-@pytest.mark.parametrize("words", [
+@pytest.mark.parametrize("words", share([
     ("run", "p.rho", "--plan", "/dev/zero"), ("plan", "p.rho", "--devices", "/dev/zero"), ("plan", "--check", "/dev/zero"),
     ("run", "/dev/zero"), ("check", "/dev/zero"), ("plan", "--instance", "/dev/zero"), ("devices", "/dev/zero"),
     ("plan", "--instance", "i.json", "--devices", "zero.json"), ("eval", "--lines", "/dev/zero"), ("run", "m.rho"),
-])  # fmt: skip
+], 13))  # fmt: skip
 def test_a_device_without_an_end_is_refused_at_once(words: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "p.rho").write_text("+/⍳10\n")
     (tmp_path / "m.rho").write_text('use "./zero.rho"\n1\n')
