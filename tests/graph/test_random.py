@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 
-import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from share import repeats
 
 from rho.backend.graph import PASS_NAMES, bind, lower, optimise, verify
 from rho.backend.run.binding import bind_sizes
@@ -16,7 +17,7 @@ from rho.typechecker import core as c
 from rho.typechecker.elements import Kind
 from rho.typechecker.sizes import Size, number, product, variable
 
-SEEDS = range(int(os.environ.get("RHO_GRAPH_SEEDS", "60")))
+EXAMPLES = repeats(600)
 NUMERIC = {
     F64: ["add", "sub", "mul", "div", "min", "max", "residue"],
     I64: ["add", "sub", "mul", "min", "max", "residue"],
@@ -27,8 +28,8 @@ NUMERIC = {
 class Maker:
     """Grows a program from values in scope; `depth` bounds nesting."""
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+    def __init__(self, chance: random.Random) -> None:
+        self.random = chance
         self.b = Build()
 
     def pick(self, items: list[c.ValueId]) -> c.ValueId:
@@ -243,7 +244,18 @@ class Maker:
 
 
 def program(seed: int) -> Build:
-    maker = Maker(seed)
+    return grown(random.Random(seed))
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Build:
+    """A strategy: what Hypothesis shrinks are the draws, so a failure comes with few and simple ops."""
+    return grown(draw(st.randoms(use_true_random=False)))
+
+
+def grown(chance: random.Random) -> Build:
+    """A program whose inputs, ops and results are drawn."""
+    maker = Maker(chance)
     b, r = maker.b, maker.random
     n, m = variable(b.size("n")), variable(b.size("m"))
     rows, columns = r.choice([(0, 2), (1, 3), (2, 3), (3, 0), (3, 2), (2, 1)])
@@ -262,9 +274,9 @@ def program(seed: int) -> Build:
     return b
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_random_program(seed: int) -> None:
-    build = program(seed)
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.sampled_from(PASS_NAMES))
+def test_random_program(build: Build, off: str) -> None:
     core = build.core()
     sizes = bind_sizes(core, {name: a.shape for name, a in build.data.items()}, {})
 
@@ -277,7 +289,6 @@ def test_random_program(seed: int) -> None:
     verify(raw, "lower")
     variants = {"raw": raw, "all": optimise(raw, verify_each=True)}
     variants["bound"] = optimise(bind(variants["all"], sizes).graph, verify_each=True)
-    off = PASS_NAMES[seed % len(PASS_NAMES)]
     variants[f"without {off}"] = optimise(raw, frozenset({off}), verify_each=True)
     for name, graph in variants.items():
         assert outcome(lambda g=graph: run_graph(g, sizes, build.data)) == wanted, name  # type: ignore[misc]

@@ -10,6 +10,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from hypothesis import strategies as st
+
 HEADER = """\
 input x : f64[n]
 input z : f64[n]
@@ -279,8 +281,9 @@ def _by_length(w: Writer, shape: Shape, depth: int) -> str:
     return f"({w.expression(shape, depth)}÷≢{w.expression(shape, depth)})"
 
 
-def random_program(seed: int) -> str:
-    """A program whose only output is one random expression."""
-    chance = random.Random(seed)
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    """A program whose only output is one expression; what Hypothesis shrinks are the draws, so failures are short."""
+    chance = draw(st.randoms(use_true_random=False))
     writer = Writer(chance)
     return f"{HEADER}output result ← {writer.expression(chance.choice(SHAPES), chance.randint(1, 4))}\n"

@@ -1,16 +1,17 @@
 """Counted reads lie within the grades: on random programs, for all sizes 0 to 3.
 
-`RHO_QUANTITY_PROGRAMS=10000 pytest tests/typechecker/test_quantities_counted.py` runs the long mode; `RHO_QUANTITY_SEED` is
-the first seed.
+`RHO_SHARE=1 HYPOTHESIS_PROFILE=search pytest tests/typechecker/test_quantities_counted.py` looks at new ones, ten times as many.
 """
 
 from __future__ import annotations
 
 import math
-import os
 import random
 
 import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+from share import repeats
 
 from rho.backend.run.reference.counting import count_reads
 from rho.backend.run.values import Array
@@ -21,11 +22,10 @@ from rho.typechecker.core import Core
 from rho.typechecker.elements import Kind
 from rho.typechecker.quantities.demand import demands_of
 
-from .random_programs import random_program
+from .random_programs import programs
 from .test_quantities import CALLED
 
-PROGRAMS = int(os.environ.get("RHO_QUANTITY_PROGRAMS", "250"))
-FIRST = int(os.environ.get("RHO_QUANTITY_SEED", "0"))
+EXAMPLES = repeats(2500)
 SIZES = [(n, m) for n in range(4) for m in range(4) if n or not m]  # `idx<0>[m]` has no elements
 
 
@@ -70,14 +70,12 @@ def faults(text: str, seed: int) -> tuple[int, list[str]]:
     return runs, wrong
 
 
-def test_counted_reads_lie_within_the_grades() -> None:
-    finished = 0
-    for seed in range(FIRST, FIRST + PROGRAMS):
-        text = random_program(seed)
-        runs, wrong = faults(text, seed)
-        assert not wrong, f"seed {seed}: {text.splitlines()[-1]}\n" + "\n".join(wrong[:5])
-        finished += runs > 0
-    assert finished > PROGRAMS * 0.9
+@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@given(programs(), st.integers(0, 1000))
+def test_counted_reads_lie_within_the_grades(text: str, seed: int) -> None:
+    runs, wrong = faults(text, seed)
+    event("runs" if runs else "refused")
+    assert not wrong, text.splitlines()[-1]
 
 
 def test_exact_grades_are_counted_exactly() -> None:
@@ -102,6 +100,6 @@ CALLS_INPUTS = "input x : f64[n]\ninput z : f64[n]\ninput y : f64[m]\ninput A : 
 
 @pytest.mark.parametrize("program", [program for program, _ in CALLED])
 def test_counted_reads_of_calls_that_state_quantities(program: str) -> None:
-    ran, wrong = faults(CALLS_INPUTS + program, FIRST)
+    ran, wrong = faults(CALLS_INPUTS + program, 0)
     assert ran
     assert not wrong
