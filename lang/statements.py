@@ -41,12 +41,10 @@ def refuse_bare_names(binding: Binding, scope: Scope, tokens: Tokens) -> None:
 
 def failed_names(tokens: Tokens) -> list[str]:
     """Names that a statement which could not be bound was to bind: their uses stay quiet."""
-    names: list[str] = []
-    for index, token in enumerate(tokens):
-        if token.kind is TokenKind.GETS and index > 0:
-            names.extend(_names(tokens[index - 1]))
-            names.extend(token.text for token in tokens[: index - 1] if token.kind is TokenKind.NAME)
-    return names
+    arrows = [index for index, token in enumerate(tokens) if token.kind is TokenKind.GETS and index > 0]
+    names = [name for index in arrows for name in _names(tokens[index - 1])]
+    before = tokens[: max(arrows, default=0)]
+    return [*names, *[token.text for token in before if token.kind is TokenKind.NAME]]
 
 
 def _names(token: Token) -> list[str]:

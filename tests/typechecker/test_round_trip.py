@@ -43,7 +43,7 @@ WRITTEN = (
 )
 
 
-def _load(name: str, importer: str | None) -> Source | None:
+def load(name: str, importer: str | None) -> Source | None:
     path = ROOT / "stdlib" / f"{name}.rho"
     return Source(str(path), path.read_text(encoding="utf-8")) if path.exists() else None
 
@@ -62,7 +62,7 @@ def _texts() -> Iterator[str]:
 
 
 def _checked(text: str) -> CheckResult | None:
-    result = check(Source("<test>", text), load_module=_load)
+    result = check(Source("<test>", text), load_module=load)
     return None if any(d.is_error for d in result.diagnostics) else result
 
 
@@ -82,7 +82,7 @@ def _definition(text: str, name: str) -> tuple[str, str] | None:
 
 
 @cache
-def _inferred() -> list[tuple[str, str, str, str]]:
+def inferred() -> list[tuple[str, str, str, str]]:
     """(what is before the definition, the definition, its name, an inferred signature)"""
     found: dict[tuple[str, str, str, str], None] = {}
     for text in dict.fromkeys(_texts()):
@@ -99,13 +99,19 @@ def _inferred() -> list[tuple[str, str, str, str]]:
 
 
 def test_there_are_many() -> None:
-    assert len(_inferred()) >= 150
+    assert len(inferred()) >= 150
 
 
 @pytest.mark.parametrize("at", share(range(150), seed=14))
 def test_an_inferred_signature_can_be_pasted_back(at: int) -> None:
-    for head, definition, name, line in _inferred()[at::150]:
-        result = check(Source("<test>", f"{head}{line}\n{definition}"), load_module=_load)
+    for head, definition, name, line in inferred()[at::150]:
+        result = check(Source("<test>", f"{head}{line}\n{definition}"), load_module=load)
         errors = [f"{d.code} {d.message}" for d in result.diagnostics if d.is_error and d.span.start >= len(head)]
         assert errors == [], line
         assert result.signatures()[name] == (line,)
+
+
+def test_what_masks_say_is_no_equation_of_the_arguments() -> None:
+    text = "part : f64[n] → bool[n] → f64[n]\npart ← {(⍵⌿⍺),(~⍵)⌿⍺}"
+    (line,) = check(Source("<test>", text)).signatures()["part"]
+    assert line.startswith("part : 0..2 f64[n] → 2 bool[n] → ")

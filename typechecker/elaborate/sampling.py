@@ -162,7 +162,8 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
             facts = guarded = [guard.fact for guard in builder.guards[guards:]]
             if isinstance(function, SignedFunction):
                 facts = [fact for fact in builder.premises[premises:] if fact not in guarded]
-            return _instance(ctx, args, result, block, facts)
+            said = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
+            return _instance(ctx, args, result, block, said)
         except (BudgetExceeded, RecursionError):
             return None
 

@@ -187,14 +187,18 @@ def facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> Iterator[tu
     """
     pending = [node for node in nodes if node.right is not None]
     while pending:
+        left: list[tree.Fact] = []
         for node in pending:
             fact = _formed_quietly(ctx, node, names)
-            if fact is not None:
-                break
-        else:
-            node = pending[0]
-            fact = _formed(ctx, node, names)  # with what is wrong
-        pending.remove(node)
+            if fact is None:
+                left.append(node)
+            else:
+                yield fact, node.span
+        if len(left) == len(pending):
+            break
+        pending = left
+    for node in pending:
+        fact = _formed(ctx, node, names)  # with what is wrong
         if fact is not None:
             yield fact, node.span
 
@@ -203,13 +207,19 @@ def meaningful_facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> 
     """Those that can be formed from what is known and from one another; they are premises from here on."""
     pending = [node for node in nodes if node.right is not None]
     found: list[SizeFact] = []
-    while True:
-        formed = [(node, fact) for node in pending if (fact := _formed_quietly(ctx, node, names)) is not None]
-        if not formed:
-            return found
-        pending = [node for node in pending if all(node is not one for one, _ in formed)]
-        found += [fact for _, fact in formed]
-        ctx.builder.premises += [fact for _, fact in formed]
+    while pending:
+        left: list[tree.Fact] = []
+        for node in pending:
+            fact = _formed_quietly(ctx, node, names)
+            if fact is None:
+                left.append(node)
+            else:
+                found.append(fact)
+                ctx.builder.premises.append(fact)
+        if len(left) == len(pending):
+            break
+        pending = left
+    return found
 
 
 def _formed_quietly(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | None:

@@ -7,6 +7,7 @@ from ..builder import Builder
 from ..core import Join, Payload, Stack
 from ..display import show_type
 from ..elements import Kind
+from ..folding import MOST_ITEMS
 from ..operands import Operand, Value
 from ..sizes import ONE, ZERO, Size
 from ..types import ArrayType
@@ -57,13 +58,15 @@ def join_along(b: Builder, left: Operand, right: Operand, axis: int, span: Span)
     values = (x.value, y.value)
     made = b.emit(lambda r: Join(r, values, axis), ArrayType(element, shape), span, constant=constant)
     statics = [v.static for v in both]
+    if sum([len(s) if isinstance(s, tuple) else 1 for s in statics]) > MOST_ITEMS:
+        return made
     if rank != 1 or any(s is None for s in statics) or element.kind is not Kind.I64 or element.below is not None:
         return made
     return with_static(made, tuple(item for s in statics for item in (s if isinstance(s, tuple) else (s,)) if item is not None))
 
 
 def _joined(x: tuple[Payload, ...] | None, y: tuple[Payload, ...] | None) -> tuple[Payload, ...] | None:
-    return None if x is None or y is None or len(x) + len(y) > 4096 else x + y
+    return None if x is None or y is None or len(x) + len(y) > MOST_ITEMS else x + y
 
 
 def _as_cells(b: Builder, x: Operand, rank: int, axis: int, target: tuple[Size, ...], span: Span) -> Operand:
