@@ -69,8 +69,8 @@ def main() -> None:
         start = time.monotonic() - begun
         lines = [
             "# Interrupts", "",
-            f"`python benchmarks/interrupts.py`, {platform.machine()}, {os.cpu_count()} processors, load {load:.1f} at the start. "
-            f"Seconds until the process is gone: the longest of Ctrl-C after {', '.join(f'{m:g}' for m in MOMENTS)} s, and beyond "
+            f"`python benchmarks/interrupts.py`, {platform.machine()}, {os.cpu_count()} processors, load {load:.1f}. "
+            f"Seconds until the process is gone: the longest of Ctrl-C after {MOMENTS[0]:g} to {MOMENTS[-1]:g} s, and beyond "
             f"`--max-time {LIMIT:g}`. ✗: above {BAR} s. Inside a call of a library Python hears nothing until it returns.", "",
             "| program | command, Ctrl-C | command, limit | call from Python, Ctrl-C |", "|---|---|---|---|",
         ]  # fmt: skip
