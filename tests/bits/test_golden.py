@@ -48,7 +48,7 @@ def differs(result: np.ndarray, golden: str, close: Close) -> str:
     ours, theirs = np.abs(ours[~unusual] - theirs[~unusual]).astype(np.float64), np.abs(theirs[~unusual])
     largest = float(theirs.max(initial=0.0))
     beside = np.full(theirs.shape, largest * (1e-5 if single else 1e-11))
-    allowed = theirs.dtype.type(UNITS) * np.spacing(theirs) if close is Close.UNITS else beside
+    allowed = theirs.dtype.type(UNITS) * 2 * np.spacing(theirs / 2) if close is Close.UNITS else beside
     wrong = np.flatnonzero(~(ours <= allowed))[:5]
     return f"is off by {ours[wrong].tolist()} at {wrong.tolist()}" if wrong.size else ""
 
