@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import pytest
 
@@ -85,7 +86,8 @@ def plan(limit: int | None = 10_000) -> Plan:
     )
     queues = (Queue(CPU, QueueKind.COMPUTE, cpu), Queue(BUS, QueueKind.COPY, bus), Queue(GPU, QueueKind.COMPUTE, gpu))
     buffers = tuple(
-        Buffer(ValueId(v), d, Role.VALUE, 800, 0, 0, 1) for v, d in ((0, CPU), (0, GPU), (1, GPU), (1, CPU), (2, CPU))
+        Buffer(ValueId(v), d, Role.VALUE, 800, 0, first, last)
+        for v, d, first, last in ((0, CPU, 0, 70), (0, GPU, 10, 40), (1, GPU, 30, 60), (1, CPU, 40, 70), (2, CPU, 60, 70))
     )
     main = SubPlan(queues, buffers, ((CPU, 2400), (GPU, 1600)))
     devices = (Device(CPU, "cpu"), Device(GPU, "cuda", memory=limit))
@@ -132,10 +134,18 @@ def test_fences_join_the_steps_they_order(chart: Chart) -> None:
     }  # fmt: skip
 
 
-def test_memory_is_replayed_from_the_steps(chart: Chart) -> None:
+def test_two_pieces_of_a_value_are_two(chart: Chart) -> None:
+    """Two pieces of 80 bytes of one value that is freed twice, once for each: the picture was at -160."""
+    whole = plan()
+    pieces = tuple(Buffer(ValueId(9), GPU, Role.VALUE, 80, 0, first, last) for first, last in ((5, 8), (5, 9)))
+    made = chart_of_plan(replace(whole, main=replace(whole.main, buffers=pieces)))
+    assert made.memory[1].points == ((0, 0), (5, 160), (8, 80), (9, 0))
+
+
+def test_memory_is_that_of_the_buffers(chart: Chart) -> None:
     cpu, gpu = chart.memory
-    assert gpu.points == ((0, 0), (10, 800), (30, 1600), (40, 0)) and gpu.limit == 10_000
-    assert cpu.points == ((0, 800), (40, 1600), (60, 2400))
+    assert gpu.points == ((0, 0), (10, 800), (30, 1600), (40, 800), (60, 0)) and gpu.limit == 10_000  # y until it has arrived
+    assert cpu.points == ((0, 800), (40, 1600), (60, 2400), (70, 0))
 
 
 def test_the_title_and_notes_say_how_good_it_is(chart: Chart) -> None:

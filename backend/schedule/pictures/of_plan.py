@@ -1,7 +1,7 @@
 """The chart of a program's plan (`plan/1`).
 
-Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is replayed from the steps: a
-value's bytes on a device from the step that makes or brings it until it is freed there.
+Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is that of the buffers: a
+piece's bytes on a device from the tick that makes or brings it to the end of the last step or transfer that reads it.
 
 Neighbours: `chart` (the data), `backend.schedule.plan`.
 """
@@ -177,38 +177,14 @@ class _Reader:
         return producer.label.split(" ← ")[0] if producer is not None and " ← " in producer.label else f"%{value}"
 
     def memory(self) -> tuple[Memory, ...]:
+        """Each piece of a value by itself, while its buffer lives: a value may have several on one device."""
         plan = self.plan
-        sizes: dict[tuple[ValueId, str], int] = defaultdict(int)
-        for buffer in plan.main.buffers:
-            sizes[buffer.value, buffer.device] += buffer.bytes
         changes: dict[str, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
-        born: set[tuple[ValueId, str]] = set()
-        for queue in plan.main.queues:
-            now = 0
-            for step in queue.steps:
-                match step:
-                    case TransferStep():
-                        self.alloc(changes, sizes, born, step.value, step.target, step.start)
-                    case FreeStep():
-                        for value in step.values:
-                            changes.get(queue.device, []).append((now, -sizes.get((value, queue.device), 0)))
-                    case RowsStep():
-                        for value in step.results:
-                            self.alloc(changes, sizes, born, value, queue.device, now)
-                    case RunStep() | CombineStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep():
-                        for value in self.phases[step.phase].results if step.phase in self.phases else ():
-                            self.alloc(changes, sizes, born, value, queue.device, step.start)
-                        now = step.end
-                    case _:
-                        pass
+        for buffer in plan.main.buffers:
+            if buffer.device in changes and buffer.alias_of is None:
+                changes[buffer.device] += [(buffer.first, buffer.bytes), (max(buffer.first, buffer.last), -buffer.bytes)]
         limits: dict[str, int | None] = {device.id: device.memory for device in plan.devices}
         return memory_over_time(changes, limits, dict(plan.main.peak))
-
-    def alloc(self, changes: dict[str, list[tuple[int, int]]], sizes: dict[tuple[ValueId, str], int],
-              born: set[tuple[ValueId, str]], value: ValueId, device: str, tick: int) -> None:  # fmt: skip
-        if (value, device) not in born and device in changes:
-            born.add((value, device))
-            changes[device].append((tick, sizes.get((value, device), 0)))
 
     def graph(self) -> tuple[tuple[Node, ...], tuple[Line, ...]]:
         moved: dict[ValueId, int] = defaultdict(int)
