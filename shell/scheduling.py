@@ -128,10 +128,23 @@ def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
 
     assert scheduling.plan is not None
     plan = read_plan(scheduling.plan)
-    profile = None if scheduling.devices is None else profile_of(scheduling)
+    profile = known_profile(plan) if scheduling.devices is None else profile_of(scheduling)
     require_current(plan, loaded.core, loaded.bound, profile, scheduling.plan)
     require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), scheduling.plan)
     return plan
+
+
+def known_profile(plan: Plan) -> Profile | None:
+    """The profile that a plan was made for, if it is this machine's or a shipped one."""
+    from ..backend.schedule.profiles import fingerprint, shipped_names
+    from .profiles import named, this_machine
+
+    if not plan.profile:
+        return None
+    for profile in (this_machine(), *map(named, shipped_names())):
+        if fingerprint(profile) == plan.profile:
+            return profile
+    return None
 
 
 def read_plan(path: str) -> Plan:

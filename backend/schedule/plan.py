@@ -103,8 +103,8 @@ class PlannedPhase:
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Storage of a value, or of a piece of it, on a device: alive from step `first` up to and including step `last` of its plan, or,
-    in a plan with ticks, from the tick `first` to the tick `last`.
+    """Storage of a value, or of a piece of it, on a device: alive from step `first` up to and including step `last` of its
+    plan, or, in a plan with ticks, from the tick `first` to the tick `last`.
 
     `reuses`: this result may be written over the buffer of that value, which dies in the same step."""
 

@@ -5,13 +5,21 @@ Neighbours: `plan_json` (what the fields mean).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ..graph.phases import ValueId
 from .plan import Box
 
 Item = TypeVar("Item")
+
+LARGEST: Final = 1 << 62
+"""Numbers of a plan are less: bytes, ticks, ids."""
+LONGEST: Final = 10_000
+"""Characters of one text of a plan."""
+_UNSEEN: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_DEVICE: Final = re.compile(r"\w[\w.\-]{0,200}(\[[0-9]{1,9}\])?")
 
 
 class PlanFormatError(ValueError):
@@ -40,13 +48,20 @@ class Fields:
         value = self.take(name)
         if not isinstance(value, str):
             raise PlanFormatError(f"{self.where}.{name} is not text")
+        return readable(value, f"{self.where}.{name}")
+
+    def device(self, name: str) -> str:
+        """The id of a device: letters, digits, `_.-`, and the number of an instance."""
+        value = self.text(name)
+        if not _DEVICE.fullmatch(value):
+            raise PlanFormatError(f"{self.where}.{name} is not the name of a device")
         return value
 
     def text_or_none(self, name: str) -> str | None:
         value = self.take(name)
         if value is not None and not isinstance(value, str):
             raise PlanFormatError(f"{self.where}.{name} is not text or null")
-        return value
+        return None if value is None else readable(value, f"{self.where}.{name}")
 
     def count(self, name: str) -> int:
         return natural(self.take(name), f"{self.where}.{name}")
@@ -74,7 +89,7 @@ class Fields:
         found = self.items(name)
         if not all(isinstance(item, str) for item in found):
             raise PlanFormatError(f"{self.where}.{name} has an item that is not text")
-        return tuple(found)
+        return tuple(readable(item, f"{self.where}.{name}") for item in found)
 
     def flag(self, name: str) -> bool:
         value = self.take(name)
@@ -128,7 +143,16 @@ class Fields:
 def natural(value: object, where: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise PlanFormatError(f"{where} is not a natural number")
+    if value >= LARGEST:
+        raise PlanFormatError(f"{where} is larger than any number of a plan")
     return value
+
+
+def readable(text: str, where: str) -> str:
+    """No text is endless, or does anything but be read where it is shown."""
+    if len(text) > LONGEST or (_UNSEEN.search(text) and not where.endswith(".label")):
+        raise PlanFormatError(f"{where} is too long, or has characters that are not seen")
+    return text
 
 
 def choice(kinds: Callable[[str], Item], value: str, where: str) -> Item:

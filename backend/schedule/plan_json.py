@@ -211,7 +211,7 @@ def decode_plan(text: str) -> Plan:
         top.text("program"),
         tuple(sorted(top.counts("sizes"))),
         tuple(_device(d) for d in top.rows("devices")),
-        DeviceId(top.text("home")),
+        DeviceId(top.device("home")),
         tuple(_phase(p) for p in top.rows("phases")),
         _sub(top.row("main"), 0),
         tuple(top.named_values("inputs")),
@@ -237,7 +237,7 @@ def _spread(row: Fields) -> Spread:
 
 
 def _device(row: Fields) -> Device:
-    id, backend, threads = DeviceId(row.text("id")), row.text("backend"), row.count("threads")
+    id, backend, threads = DeviceId(row.device("id")), row.text("backend"), row.count("threads")
     made = Device(id, backend, threads, row.count_or_none("memory"), row.text("kind"))
     row.done()
     return made
@@ -325,7 +325,7 @@ def _buffer(row: Fields) -> Buffer:
     alias, reuses = row.count_or_none("alias_of"), row.count_or_none("reuses")
     made = Buffer(
         ValueId(row.count("value")),
-        DeviceId(row.text("device")),
+        DeviceId(row.device("device")),
         choice(Role, row.text("role"), row.where),
         row.count("bytes"),
         row.count("offset"),

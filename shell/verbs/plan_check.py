@@ -81,24 +81,17 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
 
 def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
     """The profile that the plan was made with, if it is known here."""
-    from ...backend.schedule.profiles import fingerprint, shipped_names
-    from ..profiles import named, this_machine
+    from ..profiles import named
+    from ..scheduling import known_profile
 
     asked = arguments.value("--devices")
-    if asked is not None:
-        return named(asked)
-    if not plan.profile:
-        return None
-    for profile in (this_machine(), *map(named, shipped_names())):
-        if fingerprint(profile) == plan.profile:
-            return profile
-    return None
+    return known_profile(plan) if asked is None else named(asked)
 
 
 def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
     from ...backend.schedule.program.checking import needless_waits
-    from ...backend.schedule.program.described import single_faults
+    from ...backend.schedule.program.described import UNCHECKED, single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
     from ..scheduling import require_right
 
@@ -115,13 +108,17 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
     notes += [f"but {fault.message} (V7)" for fault in needless_waits(plan, loaded.bound)]
     if profile is None:
         notes.append(
-            "labels are those of the script (V12); ticks and the lower bound were not compared: name the profile with --devices"
+            "labels are those of the script (V12); ticks and the lower bound were not compared: name the profile with --devices; "
+            f"until then these say only what the plan says: {', '.join(UNCHECKED)}"
         )
     elif plan.prediction is not None:
         notes.append(
             f"ticks are those of the profile; the lower bound {plan.prediction.lower_bound} is not above the makespan (V10); "
             "what it says of phases, buffers and devices is so (V12)"
         )
+        if not prove and plan.prediction.lower_bound:
+            how = f"{plan.prediction.status.value}, by {plan.prediction.proof.method}"
+            notes.append(f"that no plan is below that bound is only said ({how}): --prove derives it again")
     if prove:
         if profile is None or plan.prediction is None:
             raise Refused([Diagnostic("SCH302", "a proof needs the plan's profile", Span(path, 0, 0), notes=("add --devices",))])

@@ -38,7 +38,7 @@ SOFTMAX = ("input x : f64[n d] where d ≥ 1\ne ← *x-⌈/x\ne÷+/e", {"x": (40
 PROGRAMS: dict[str, tuple[tuple[str, Shapes], str | None, tuple[Objective, ...]]] = {
     "sums": (SUMS, "workstation", ()),
     "pair": (PAIR, "workstation", ()),
-    "syncs": (SUMS, "workstation", (Objective.SYNCS, Objective.LATENCY, Objective.MACHINES)),
+    "machines": (SUMS, "workstation", (Objective.LATENCY, Objective.MACHINES)),
     "throughput": (SUMS, "laptop", (Objective.THROUGHPUT, Objective.LATENCY)),
     "heat": (HEAT, "workstation", ()),
     "branch": (BRANCH, "workstation", ()),

@@ -10,16 +10,20 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from share import share
+from share import SHARE, share
 
 from rho.backend.schedule.exact.reprove import reprove
 from rho.backend.schedule.exact.solver import Steps
+from rho.backend.schedule.plan import DeviceId, FenceStep, FreeStep, Plan, Queue, WaitStep
+from rho.backend.schedule.plan_json import encode_plan
 from rho.backend.schedule.problem import Answer, Objective, Proof, Status
+from rho.backend.schedule.program import described
 from rho.backend.schedule.synchronisation import Synchronisation
 from rho.backend.schedule.verifier import ADVISORY, Code, Standing, standing, verify
 
 from .answers import PROBLEMS, Claim, case
-from .forging import fields_in, forgeries, places_of
+from .forging import HUGE, fields_in, forgeries, places_of, put
+from .stored import PROGRAMS, faults, stored
 
 STEPS = 3_000_000
 
@@ -167,3 +171,90 @@ def test_bounds_that_anybody_can_refute() -> None:
 def test_syncs_are_not_believed_without_queues() -> None:
     right = case("syncs")
     assert [violation.code for violation in verify(right.problem, right.answer)] == [Code.V9]
+
+
+# ------------------------------------------------------------------------------------------------ stored plans
+
+PLAN_FIELDS = fields_in(Plan)
+"""Forged with the profile known; without it `described.UNCHECKED` says what is not compared."""
+
+
+def bare(queue: Queue) -> Queue:
+    """A queue without what only lets go of memory; fences and waits that stand together have no order."""
+    steps: list[object] = []
+    for step in queue.steps:
+        if isinstance(step, FreeStep):
+            continue
+        if isinstance(step, FenceStep | WaitStep) and steps and isinstance(steps[-1], frozenset):
+            steps[-1] |= {step}
+        else:
+            steps.append(frozenset({step}) if isinstance(step, FenceStep | WaitStep) else step)
+    return replace(queue, steps=tuple(steps))  # type: ignore[arg-type]
+
+
+def says_no_more(right: Plan, forged: Plan) -> bool:
+    """Queues and phases in another order, memory let go of later, fewer aims, a bound that is not called met."""
+
+    def plain(plan: Plan) -> Plan:
+        queues = tuple(sorted(map(bare, plan.main.queues), key=lambda queue: (queue.device, queue.kind.value)))
+        found = plan.prediction and replace(plan.prediction, status=Status.GAP, objectives=())
+        phases = tuple(sorted(plan.phases, key=lambda phase: phase.id))
+        return replace(plan, main=replace(plan.main, queues=queues), prediction=found, phases=phases)
+
+    if plain(right) != plain(forged):
+        return False
+    if right.prediction is None or forged.prediction is None:
+        return True
+    lower = forged.prediction.status in (right.prediction.status, Status.GAP)
+    return lower and set(forged.prediction.objectives) <= set(right.prediction.objectives) and bool(forged.prediction.objectives)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("known", [True, False], ids=["with its profile", "without"])
+def test_the_plans_are_right(name: str, known: bool) -> None:
+    assert faults(stored(name), stored(name).text, known) == []
+
+
+@pytest.mark.parametrize(("kind", "field"), PLAN_FIELDS, ids=[".".join(one) for one in PLAN_FIELDS])
+def test_no_forged_field_of_a_stored_plan_is_accepted(kind: str, field: str) -> None:
+    name_of = f"{kind}.{field}"
+    cases = []
+    for name in ("sums", "throughput", "inner"):
+        right = stored(name)
+        for what, forged in forgeries(right.plan, kind, field, most=1):
+            text = encode_plan(forged)
+            if text == right.text or says_no_more(right.plan, forged):
+                continue
+            if name_of not in described.ADVISORY:
+                cases.append((name, what, text, True))
+    chosen = share(cases, seed=hash_of(kind, field))[: None if SHARE == 1 else 2]
+    accepted = [
+        f"{name} {what}{'' if known else ' (no profile)'}"
+        for name, what, text, known in chosen
+        if not faults(stored(name), text, known)
+    ]  # fmt: skip
+    assert accepted == []
+
+
+def test_what_is_advisory_in_plans_are_fields() -> None:
+    assert {*described.ADVISORY, *described.UNCHECKED} <= {f"{kind}.{field}" for kind, field in PLAN_FIELDS}
+
+
+def test_every_kind_of_step_is_in_one_of_the_plans() -> None:
+    missing = {kind for kind, field in PLAN_FIELDS if not any(places_of(stored(name).plan, kind, field) for name in PROGRAMS)}
+    assert missing == set()
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["with its profile", "without"])
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [
+        (("main", "buffers", 0, "first"), HUGE), (("main", "buffers", 0, "device"), DeviceId("../../etc/passwd")),
+        (("main", "buffers", 0, "offset"), 7), (("main", "buffers", 0, "reuses"), 1), (("phases", 0, "id"), 1),
+        (("prediction", "baselines", 0, "ticks"), HUGE), (("devices", 0, "id"), DeviceId("../../etc/passwd")),
+        (("home",), DeviceId("cpu0\x1b[2J")), (("tick_ns",), HUGE),
+    ],
+)  # fmt: skip
+def test_what_was_accepted_is_refused(at: tuple[object, ...], value: object, known: bool) -> None:
+    right = stored("sums")
+    assert faults(right, encode_plan(put(right.plan, at, value)), known)

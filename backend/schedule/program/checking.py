@@ -1,7 +1,8 @@
 """A plan against the program it is for: what a plan must satisfy before anything of it runs.
 
-Nothing here is shared with what makes plans but the boxes of phases (`sharding`), and the graph is the one that runs.  Codes are
-those of the design's verifier:
+Shared with what makes plans: the boxes of phases (`sharding`), sizes and scratch of one device (`one_device`, through `replay`), the
+limits of `buffers`, chains of rows (`units`) and turns of loops (`graph.turns`); an error there may be made here again.  The graph
+is the one that runs.  Codes are those of the design's verifier:
   V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no circle;
   V3 boxes tile their phase; V4 every step finds its operands on its device, made or brought there before, with fences that
   say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
@@ -379,7 +380,28 @@ class Checker:
             elif peak > said.get(device, 0):
                 self.fault("V5", f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
 
+    def fences(self) -> None:
+        """V9: no queue goes on before the fences that it waits for, each of which is passed when all before it has ended."""
+        passed: dict[FenceId, int] = defaultdict(int)
+        for queue in self.plan.main.queues:
+            ended = 0
+            for step in queue.steps:
+                ended = max(ended, step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0))
+                if isinstance(step, FenceStep):
+                    passed[step.fence] = max(passed[step.fence], ended)
+        for queue in self.plan.main.queues:
+            waiting = 0
+            for step in queue.steps:
+                if isinstance(step, WaitStep):
+                    waiting = max(waiting, passed[step.fence])
+                elif isinstance(step, FenceStep | FreeStep | RowsStep):
+                    continue
+                elif (step.end if isinstance(step, CombineStep) else step.start) < waiting:  # it merges as partials arrive
+                    self.fault("V9", f"{queue.device} goes on before tick {waiting}, until which it waits")
+                    return
+
     def clock(self) -> None:
+        self.fences()
         makespan = 0
         for queue in self.plan.main.queues:
             free = 0

@@ -10,22 +10,40 @@ Neighbours: `plan_of` (makes the plan again), `planning` (asks, when nothing els
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ...graph import traverse
+from ...graph.arms import branches_of, with_arms_out
 from ...graph.bind import BoundGraph
+from ...graph.phases import Input, Output
 from ..costs import Costs
 from ..describe import describe
 from ..heuristics import baselines
-from ..one_device import HOME, Numbers, plan_one_device
-from ..plan import Device, Plan
+from ..one_device import HOME, Numbers, plan_one_device, step_of
+from ..plan import ALIGNMENT, BranchStep, CellsStep, Device, FreeStep, LoopStep, Plan, QueueKind, RunStep, WaitStep
 from ..plan_json import plan_object
-from ..problem import Answer, Baseline
+from ..problem import Answer, Baseline, Objective, Status
 from ..timing import Timer
 from .plan_of import plan_of
 from .problem_of import ProgramProblem
 
 CODE: Final = "V12"
+ADVISORY: Final = ("Proof.method", "Proof.detail", "PlannedPhase.span")
+"""Fields of a stored plan from which nothing is concluded: how its bound was come by (`--prove` derives it again), and the name
+of the file that the program stood in."""
+UNCHECKED: Final = (
+    "Plan.tick_ns", "Plan.profile", "Plan.devices", "Plan.links", "Plan.directives", "Plan.spread", "Plan.prediction",
+    "Device.id", "Device.backend", "Device.threads", "Device.memory", "Device.kind", "PlannedPhase.device",
+    "PlannedLink.id", "PlannedLink.source", "PlannedLink.target", "Prediction.lower_bound", "Prediction.status",
+    "Prediction.objectives", "Prediction.baselines", "Baseline.name", "Baseline.ticks", "Proof.lower_bound", "Proof.method",
+    "Proof.detail", "SubPlan.buffers", "SubPlan.peak", "Buffer.value", "Buffer.device", "Buffer.role", "Buffer.bytes",
+    "Buffer.offset", "Buffer.first", "Buffer.last", "RunStep.start", "RunStep.end", "CombineStep.start", "CombineStep.end",
+    "LoopStep.start", "LoopStep.end", "LoopStep.making", "JoinStep.start", "JoinStep.end", "BranchStep.start",
+    "BranchStep.end", "CellsStep.start", "CellsStep.end", "TransferStep.bytes", "TransferStep.start", "TransferStep.busy",
+    "TransferStep.arrive", "TransferStep.units", "TransferStep.link", "Queue.device",
+)  # fmt: skip
+"""What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
 PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread")
 METHODS: Final = ("none", "bound", "certificate", "search", "z3")
 
@@ -37,7 +55,15 @@ def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, comp
     for part in ("buffers", "peak"):
         found += _differences(said["main"][part], made["main"][part], f"main.{part}")
     found += _queue_faults(said["main"]["queues"], made["main"]["queues"])
-    if plan.prediction is not None:
+    if plan.prediction is None:
+        found.append(_fault("prediction", None, "a prediction"))
+    else:
+        if plan.prediction.status not in (Status.OPTIMAL, Status.GAP):
+            found.append(_fault("prediction.status", plan.prediction.status.value, "optimal or gap"))
+        waits = sum(isinstance(s, WaitStep) for q in plan.main.queues if q.kind is QueueKind.COMPUTE for s in q.steps)
+        for name, value in plan.prediction.objectives:
+            if name == Objective.SYNCS.value and value != waits:
+                found.append(_fault("prediction.objectives of syncs", value, waits))
         aims = [objective.value for objective in program.problem.objectives]
         if [name for name, _ in plan.prediction.objectives] != aims:
             found.append(_fault("prediction.objectives", [name for name, _ in plan.prediction.objectives], aims))
@@ -50,8 +76,51 @@ def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, comp
     return found
 
 
+def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
+    """What the plan says otherwise than its program does, whatever the devices are: asked with and without a profile."""
+    found: list[str] = []
+    choices = frozenset(branches_of(bound.graph))
+    graph = with_arms_out(bound.graph, plan.speculated)
+    if not set(plan.speculated) <= choices or len(set(plan.speculated)) < len(plan.speculated):
+        found.append(_fault("speculated", list(plan.speculated), sorted(choices)))
+    inputs = [(p.name, p.result) for p in graph.phases if isinstance(p, Input)]
+    outputs = [(p.name, p.arg) for p in graph.phases if isinstance(p, Output)]
+    for part, said, right in (("inputs", plan.inputs, inputs), ("outputs", plan.outputs, outputs)):
+        if list(said) != right:
+            found.append(_fault(part, list(said), right))
+    devices = {device.id for device in plan.devices}
+    if len(devices) < len(plan.devices):
+        found.append(_fault("devices", [device.id for device in plan.devices], "each once"))
+    ids = [phase.id for phase in plan.phases]
+    if len(set(ids)) < len(ids) or not {phase.id for phase in graph.phases} <= set(ids):
+        found.append(_fault("phases", ids, "each phase once"))
+    away = [(at, one.device) for at, one in enumerate(plan.phases) if one.device not in devices]
+    found += [_fault(f"phases[{at}].device", device, "a device of the plan") for at, device in away]
+    values = {value for phase in traverse.all_phases(graph) for value in traverse.results(phase)}
+    for place, buffer in enumerate(plan.main.buffers):
+        where = f"main.buffers[{place}]"
+        if buffer.device not in devices or buffer.value not in values:
+            found.append(_fault(where, f"%{buffer.value} on {buffer.device}", "a value on a device of the plan"))
+        if buffer.alias_of is not None or buffer.reuses is not None or buffer.offset % ALIGNMENT or buffer.first > buffer.last:
+            found.append(_fault(where, "an alias, another's place, an odd address or a life that ends first", "none of these"))
+    known = {phase.id: phase for phase in graph.phases}
+    for queue in plan.main.queues:
+        for step in queue.steps:
+            if isinstance(step, LoopStep | BranchStep | CellsStep) and not (isinstance(step, LoopStep) and step.rows):
+                made = step_of(known[step.phase], graph, Device(queue.device, "cpu"))
+                own = isinstance(made, LoopStep | BranchStep | CellsStep) and replace(made, start=step.start, end=step.end)
+                if step != own:
+                    found.append(_fault(f"the inside of #{step.phase}", "other steps or buffers", "those of one device"))
+            elif isinstance(step, RunStep) and step.overwrite is not None:
+                found.append(_fault(f"overwrite of #{step.phase}", step.overwrite, None))
+            elif isinstance(step, FreeStep) and not step.values:
+                found.append(_fault("values of a free", "nothing", "what is freed"))
+    return found
+
+
 def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     """The same where no profile is known: of the phases of the program."""
+    bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
     numbers = Numbers()
     spread = {one.phase for one in plan.spread}  # whose turns are other phases under the same ids
     bodies = [graph for phase in bound.graph.phases if phase.id in spread for graph in traverse.subgraphs(phase)]
@@ -66,6 +135,8 @@ def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
 
 def single_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     """The same of a plan of one device, which follows from the program alone, but for how many threads a machine has."""
+    if len(plan.devices) != 1:
+        return [_fault("devices", len(plan.devices), 1)]
     device = Device(HOME, "cpu", plan.devices[0].threads)
     made = plan_object(plan_one_device(bound, device, plan.program))
     said = plan_object(plan)
@@ -76,8 +147,14 @@ def _queue_faults(said: Sequence[Any], made: Sequence[Any]) -> Iterator[str]:
     """Which devices and channels have queues, and how many bytes each transfer moves."""
     names, right = ([f"{queue['kind']} of {queue['device']}" for queue in queues] for queues in (said, made))
     for name in names:
-        if name not in right:
+        if name not in right or names.count(name) > 1:
             yield _fault("main.queues", name, ", ".join(right))
+    for queue in said:
+        same = [step for other in made if other["device"] == queue["device"] for step in other["steps"]]
+        own = {_transfer(step) for step in same if step["step"] == "transfer"}
+        strange = [step for step in queue["steps"] if step["step"] == "transfer" and _transfer(step) not in own]
+        if strange and any(q["device"] == queue["device"] for q in made):
+            yield _fault(f"main.queues of {queue['device']}", f"the transfer of %{strange[0]['value']}", "another channel for it")
     moved = {_transfer(step): step["bytes"] for queue in made for step in queue["steps"] if step["step"] == "transfer"}
     for queue in said:
         for step in queue["steps"]:
