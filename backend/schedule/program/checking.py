@@ -1,8 +1,8 @@
 """A plan against the program it is for: what a plan must satisfy before anything of it runs.
 
-Shared with what makes plans: the boxes of phases (`sharding`), sizes and scratch of one device (`one_device`, through `replay`), the
-limits of `buffers`, chains of rows (`units`) and turns of loops (`graph.turns`); an error there may be made here again.  The graph
-is the one that runs.  Codes are those of the design's verifier:
+Shared with what makes plans: the boxes of phases (`sharding`), sizes and scratch of one device (`one_device`, through
+`replay`), the limits of `buffers`, chains of rows (`units`) and turns of loops (`graph.turns`); an error there may be made
+here again.  The graph is the one that runs.  Codes are those of the design's verifier:
   V1 every phase runs exactly once, on a device of the plan, in a step of its kind; V2 queues and fences have no circle;
   V3 boxes tile their phase; V4 every step finds its operands on its device, made or brought there before, with fences that
   say so; V5 no device holds more than its memory, nor than the plan says; V6 transfers follow links of the plan, and their
