@@ -93,6 +93,29 @@ def needless_waits(plan: Plan, bound: BoundGraph) -> tuple[Fault, ...]:
     return tuple(found)
 
 
+def late_waits(plan: Plan) -> list[Fault]:
+    """V9: queues that go on before the fences they wait for, each of which is passed when all before it has ended."""
+    passed: dict[FenceId, int] = defaultdict(int)
+    for queue in plan.main.queues:
+        ended = 0
+        for step in queue.steps:
+            ended = max(ended, step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0))
+            if isinstance(step, FenceStep):
+                passed[step.fence] = max(passed[step.fence], ended)
+    found: list[Fault] = []
+    for queue in plan.main.queues:
+        waiting = 0
+        for step in queue.steps:
+            if isinstance(step, WaitStep):
+                waiting = max(waiting, passed[step.fence])
+            elif isinstance(step, FenceStep | FreeStep | RowsStep):
+                continue
+            elif (step.end if isinstance(step, CombineStep) else step.start) < waiting:  # it merges as partials arrive
+                found.append(Fault("V9", f"{queue.device} goes on before tick {waiting}, until which it waits"))
+                break
+    return found
+
+
 @dataclass(slots=True)
 class Checker:
     plan: Plan
@@ -380,28 +403,7 @@ class Checker:
             elif peak > said.get(device, 0):
                 self.fault("V5", f"{device} would hold {peak:,} bytes, the plan says {said.get(device, 0):,}")
 
-    def fences(self) -> None:
-        """V9: no queue goes on before the fences that it waits for, each of which is passed when all before it has ended."""
-        passed: dict[FenceId, int] = defaultdict(int)
-        for queue in self.plan.main.queues:
-            ended = 0
-            for step in queue.steps:
-                ended = max(ended, step.arrive if isinstance(step, TransferStep) else getattr(step, "end", 0))
-                if isinstance(step, FenceStep):
-                    passed[step.fence] = max(passed[step.fence], ended)
-        for queue in self.plan.main.queues:
-            waiting = 0
-            for step in queue.steps:
-                if isinstance(step, WaitStep):
-                    waiting = max(waiting, passed[step.fence])
-                elif isinstance(step, FenceStep | FreeStep | RowsStep):
-                    continue
-                elif (step.end if isinstance(step, CombineStep) else step.start) < waiting:  # it merges as partials arrive
-                    self.fault("V9", f"{queue.device} goes on before tick {waiting}, until which it waits")
-                    return
-
     def clock(self) -> None:
-        self.fences()
         makespan = 0
         for queue in self.plan.main.queues:
             free = 0

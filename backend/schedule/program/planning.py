@@ -35,7 +35,7 @@ from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseInd
 from ..profiles import Profile, fingerprint
 from ..timing import Timer
 from ..verifier import verify
-from .checking import check_plan
+from .checking import check_plan, late_waits
 from .described import description_faults, label_faults, own_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
@@ -298,7 +298,7 @@ def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile 
 
 def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
-    found = [f"{fault.code}: {fault.message}" for fault in check_plan(plan, bound)] or own_faults(plan, bound)
+    found = [f"{fault.code}: {fault.message}" for fault in check_plan(plan, bound) or late_waits(plan)] or own_faults(plan, bound)
     if found or profile is None:
         return found or label_faults(plan, bound)
     form = speculated(bound, plan.speculated)
