@@ -240,11 +240,6 @@ def test_what_is_advisory_in_plans_are_fields() -> None:
     assert {*described.ADVISORY, *described.UNCHECKED} <= {f"{kind}.{field}" for kind, field in PLAN_FIELDS}
 
 
-def test_every_kind_of_step_is_in_one_of_the_plans() -> None:
-    missing = {kind for kind, field in PLAN_FIELDS if not any(places_of(stored(name).plan, kind, field) for name in PROGRAMS)}
-    assert missing == set()
-
-
 @pytest.mark.parametrize("known", [True, False], ids=["with its profile", "without"])
 @pytest.mark.parametrize(
     ("at", "value"),
