@@ -9,6 +9,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import cast
 
@@ -26,7 +27,8 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     from_process = argv is None
     words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]] if argv is None else list(argv)
     if from_process:
-        guard()
+        with suppress(OSError):  # without descriptors signals are heard as Python hears them
+            guard()
     console = console or Console.standard()
     try:
         code = _guarded(words, console)
@@ -68,7 +70,8 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
 def _discard_output(from_process: bool) -> None:
     """What is still buffered goes nowhere, so that the interpreter's own flush at exit cannot fail."""
     if from_process:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _guarded(words: list[str], console: Console) -> Exit:
