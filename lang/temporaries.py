@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 from collections.abc import Callable, Collection
 from typing import Final
@@ -42,7 +41,7 @@ if hasattr(os, "register_at_fork"):
 
 def token() -> str:
     """What makes a name unlike any other."""
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 def create(folder: str, name: str, mode: int = 0o600) -> tuple[str, int]:

@@ -60,7 +60,8 @@ class _Guard:
     """What the thread knows.  `limit`: what is said when the time is up, while there is a limit; `said`: the code that the
     process exits with once everything has been said; `signal`: which has come, if any."""
 
-    def __init__(self) -> None:
+    def __init__(self, wait: Callable[..., object]) -> None:
+        self.wait = wait
         self.limit: Callable[[], LastWords] | None = None
         self.said: Exit | None = None
         self.signal = 0
@@ -73,14 +74,12 @@ class _Guard:
 
     def watch(self, pipe: int) -> None:
         """In a thread of its own: end what does not end by itself."""
-        from select import select
-
         while True:
             number = os.read(pipe, 1)[0]
             words = self.limit if number == signal.SIGALRM else _WORDS.get(number)
             if words is None:
                 continue
-            select([pipe], [], [], PATIENCE)
+            self.wait([pipe], [], [], PATIENCE)
             if number == signal.SIGALRM and self.limit is not words:
                 continue  # it was heard, and what the process does now has no limit
             _end(words, self.said)
@@ -94,7 +93,9 @@ def guard() -> None:
     global _guard
     if _guard is not None or os.name != "posix" or not hasattr(signal, "set_wakeup_fd"):
         return
-    made = _guard = _Guard()
+    from select import select  # here, where a lack of descriptors is said, and not in the thread
+
+    made = _guard = _Guard(select)
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
