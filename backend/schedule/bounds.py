@@ -151,7 +151,13 @@ class Bounds:
         """Whether every shard of the target waits for every shard of the source."""
         source, target = self.timer.sources[edge], self.timer.targets[edge]
         gathered = self.whole[source] or self.whole[target] or self.phases[source].is_gathered
-        return gathered or self.timer.problem.edges[edge].whole
+        return (gathered or self.timer.problem.edges[edge].whole) and not self._reads_few(edge)
+
+    def _reads_few(self, edge: int) -> bool:
+        """Whether there may be shards of the source that the target does not read."""
+        source = self.timer.sources[edge]
+        apart = not self.whole[source] and not self.phases[source].is_gathered
+        return apart and self.timer.problem.edges[edge].only is not None
 
     # --------------------------------------------------------------------- heads and tails
 
@@ -214,6 +220,8 @@ class Bounds:
 
     def _needed(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
         """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
+        if self._reads_few(edge):
+            return 0  # of a shard that nobody waits for
         source, q = self.timer.sources[edge], self.timer.targets[edge]
         gathered = self.whole[source] or self.phases[source].is_gathered
         everything = gathered and (self.whole[q] or self.timer.problem.edges[edge].whole)
@@ -258,14 +266,13 @@ class Bounds:
             p, q = timer.sources[edge], timer.targets[edge]
             if timer.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
                 continue
-            source, target = costs.allowed[p][0], costs.allowed[q][0]
+            # what is put together at home is sent from there, wherever its phase ran
+            source, target = timer.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
             path = timer.routes.path(source, target) if source != target else None
             if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:
                 continue
             done.add((p, target))
-            size = self.phases[p].out_bytes
-            described = timer.problem.edges[edge].bytes
-            busy = timer.problem.links[path[0].link].occupied(size if described is None else described)
+            busy = timer.problem.links[path[0].link].occupied(costs.carried(edge))
             start = self._ends[p]
             rest = path[0].latency + timer.syncs[target] + self._from_start(q)
             carried.setdefault(path[0].channel, []).append((busy, start, rest))

@@ -86,6 +86,12 @@ class Costs:
             self._links[key] = self._between(edge, source, target)
         return self._links[key]
 
+    def carried(self, edge: int) -> int:
+        """Bytes on a link of what all of the target phase needs of the source, by Note [Needs] of `problem`."""
+        timer = self.timer
+        low, high = timer.part(edge, 0, timer.problem.phases[timer.targets[edge]].units)
+        return timer.part_bytes(timer.sources[edge], low, high, timer.problem.edges[edge].bytes)
+
     def _between(self, edge: int, source: int, target: int) -> int | None:
         timer = self.timer
         delay = timer.delays[edge]
@@ -94,8 +100,7 @@ class Costs:
         path = timer.routes.path(source, target)
         if path is None:
             return None
-        described = timer.problem.edges[edge]
-        size = timer.problem.phases[described.source].out_bytes if described.bytes is None else described.bytes
+        size = self.carried(edge)
         return sum(timer.problem.links[hop.link].occupied(size) + hop.latency for hop in path) + timer.syncs[target]
 
     def mean_ticks(self, phase: int) -> Fraction:

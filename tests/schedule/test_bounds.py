@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 from rho.backend.schedule.bounds import Bounds
 from rho.backend.schedule.costs import Costs
+from rho.backend.schedule.heuristics import baselines
 from rho.backend.schedule.loads import energy, load
-from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem, Ticks
 from rho.backend.schedule.timing import Decisions, Queueing, Timer
 
 from .drawn import problem_of
@@ -60,6 +63,56 @@ def test_energy_counts_phases_that_lie_partly_in_an_interval() -> None:
 def test_bounds_of_published_examples_hold() -> None:
     assert bounds(TOPCUOGLU).best().ticks <= 73
     assert bounds(PEFT).best().ticks <= 113
+
+
+def test_a_combined_output_is_at_home_wherever_its_phase_ran() -> None:
+    """The link carries the partial of 10 bytes; a bound had all 90 of the output follow the combine."""
+    devices = (DeviceGroup("home", "h", home=True), DeviceGroup("far", "f"))
+    phases = (
+        PhaseTask("sum", {"f": Ticks(((4, 8),))}, rows=4, combine=Combine(3, bytes=10), out_bytes=90),
+        PhaseTask("after", {"h": Ticks(((1, 5),))}),
+        PhaseTask("back", {"f": Ticks(((1, 7),))}),
+    )
+    edges = (Edge(PhaseIndex(0), PhaseIndex(1)), Edge(PhaseIndex(0), PhaseIndex(2)))
+    links = (Link("l", "home", "far", 2, Fraction(1)),)
+    near = bounds(Problem(devices, links, phases[:2], edges[:1]))
+    assert near.links().ticks == 0 and near.best().ticks == 8 + 12 + 3 + 5
+    assert bounds(Problem(devices, links, phases, edges)).links().ticks == 8 + 12 + 3 + 92 + 7
+
+
+def pinned(random: Random, problem: Problem) -> Problem:
+    """With most phases placed on one device each, and readers of a few rows."""
+    places = tuple(
+        Place(Line(0, ""), (PhaseIndex(p),), random.choice(problem.device_names()))
+        for p, task in enumerate(problem.phases) if not task.home and random.random() < 0.9
+    )  # fmt: skip
+    return replace(problem, directives=places, edges=tuple(narrowed(random, problem, edge) for edge in problem.edges))
+
+
+def narrowed(random: Random, problem: Problem, edge: Edge) -> Edge:
+    """An atomic reader may want only some rows."""
+    source = problem.phases[edge.source]
+    if problem.phases[edge.target].rows or not source.rows or source.is_gathered or random.random() < 0.3:
+        return edge
+    first = random.randrange(source.rows)
+    return replace(edge, only=(first, random.randint(first + 1, source.rows)))
+
+
+def test_no_plan_of_placed_phases_beats_their_bound() -> None:
+    """Links count only where phases have one device each."""
+    compared = 0
+    for seed in range(400):
+        random = Random(seed)
+        problem = pinned(random, problem_of(random))
+        costs = Costs(Timer(problem))
+        if not all(costs.allowed):
+            continue
+        bound = bounds(problem).best()
+        for candidate in baselines(costs):
+            if candidate.ticks is not None:
+                compared += 1
+                assert candidate.ticks >= bound.ticks, (seed, candidate.name, bound)
+    assert compared > 800
 
 
 def test_no_plan_of_a_random_problem_beats_its_bound() -> None:
