@@ -59,6 +59,8 @@ def _subject(costs: Costs) -> tuple[int, list[int]] | None:
     ]  # fmt: skip
     if len(cut) != 1 or any(costs.allowed[p] != [timer.home] for p in order if p != cut[0]):
         return None
+    if any(timer.problem.edges[edge].only is not None for edge in timer.outgoing[cut[0]]):
+        return None  # what nobody reads stays where it was made
     return cut[0], order
 
 

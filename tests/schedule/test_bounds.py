@@ -7,9 +7,11 @@ from fractions import Fraction
 from random import Random
 
 from rho.backend.schedule.bounds import Bounds
+from rho.backend.schedule.budget import Budget
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.heuristics import baselines
 from rho.backend.schedule.loads import energy, load
+from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem, Ticks
 from rho.backend.schedule.timing import Decisions, Queueing, Timer
 
@@ -78,6 +80,20 @@ def test_a_combined_output_is_at_home_wherever_its_phase_ran() -> None:
     near = bounds(Problem(devices, links, phases[:2], edges[:1]))
     assert near.links().ticks == 0 and near.best().ticks == 8 + 12 + 3 + 5
     assert bounds(Problem(devices, links, phases, edges)).links().ticks == 8 + 12 + 3 + 92 + 7
+
+
+def test_rows_that_nobody_reads_are_not_sent_home() -> None:
+    """Row 0 at home, the others on the other device, whose link is slow: 10 + 5; certified were 35."""
+    phases = (
+        PhaseTask("rows", {"h": Ticks(((1, 10),)), "f": Ticks(((1, 1),))}, rows=4, out_bytes=100),
+        PhaseTask("after", {"h": Ticks(((1, 5),))}, home=True),
+    )
+    edge = Edge(PhaseIndex(0), PhaseIndex(1), only=(0, 1))
+    devices = (DeviceGroup("home", "h", home=True), DeviceGroup("far", "f"))
+    problem = Problem(devices, (Link("l", "home", "far", 2, Fraction(1)),), phases, (edge,))
+    ticks = Timer(problem).makespan(Decisions((((0, 1), (1, 3)), ((0, 1),)), (0, 1)))
+    assert ticks == 15
+    assert plan_problem(problem, Budget(60, 0)).lower_bound <= 15
 
 
 def pinned(random: Random, problem: Problem) -> Problem:
