@@ -117,7 +117,7 @@ def test_history(front: Front) -> None:
 
 def test_an_interrupt_stops_the_cell_and_keeps_the_session(front: Front) -> None:
     front.execute("kept ← 11")
-    sent = front.client.execute("kept ← 12\nx ← {⍵+1}⍣100000000 ⊢ 0.5\nx")
+    sent = front.client.execute("kept ← 12\nx ← {⍵+1}⍣1000000000000 ⊢ 0.5\nx")
     while front.client.get_iopub_msg(timeout=SECONDS)["msg_type"] != "execute_input":
         pass
     reply = None
