@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import signal
 import subprocess
-import sys
-import threading
-import types
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from rho.shell.repl.interrupting import interruptible
 
 from .process import WATCHDOG, interrupt, is_pythons_own, start
 
@@ -70,27 +63,3 @@ def test_the_language_server_hears_interrupts(tmp_path: Path) -> None:
     pytest.importorskip("pygls")
     stopped = interrupt(["lsp"], tmp_path, 0.5, stdin=subprocess.PIPE)
     assert (stopped.code, stopped.err) == (130, "interrupted\n")
-
-
-def test_a_session_lets_imports_be_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A compiled module that is interrupted while it is imported cannot be imported again."""
-    gate: Any = types.ModuleType("rho_gate")
-    gate.begun, gate.opened, gate.complete = threading.Event(), threading.Event(), threading.Event()
-    monkeypatch.setitem(sys.modules, "rho_gate", gate)
-    lines = ["import rho_gate", "rho_gate.begun.set()", "while not rho_gate.opened.is_set(): pass", "rho_gate.complete.set()"]
-    (tmp_path / "rho_slow.py").write_text("\n".join(lines), encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def press() -> None:
-        gate.begun.wait(20)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # a real one wakes a thread that waits
-
-    threading.Thread(target=press, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        interruptible(lambda: importlib.import_module("rho_slow"))
-    (entry,) = [thread for thread in threading.enumerate() if thread.name == "rho entry"]
-    entry.join(0.5)
-    assert entry.is_alive(), "it was interrupted in the middle of an import"
-    gate.opened.set()
-    assert gate.complete.wait(20)
-    sys.modules.pop("rho_slow", None)
