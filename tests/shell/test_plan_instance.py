@@ -83,7 +83,7 @@ def test_output_goes_to_a_file(plan: Any, tmp_path: Path) -> None:
     ("texts", "code"),
     [
         (["deadline 3"], "SCH106"), (["place print on gpu"], "SCH105"), (["place x on gpu0"], "SCH104"),
-        (["y before x"], "SCH102"), (["limit memory cpu0 50B"], "SCH103"), (["y before y"], "SCH101"),
+        (["y before x"], "SCH102"), (["limit memory cpu0 50B"], "SCH103"),
     ],
 )  # fmt: skip
 def test_impossible_instances_say_why(plan: Any, texts: list[str], code: str) -> None:

@@ -20,7 +20,7 @@ def test_a_product_reads_its_left_argument_as_often_as_the_right_has_columns(rho
 def test_a_loop_reads_its_captured_matrix_every_time(rho: Rho, tmp_path: Path) -> None:
     program = tmp_path / "walk.rho"
     program.write_text("input W : f64[n n]\ninput w : f64[n]\nparam p ← 9\noutput r ← {W+.×⍵}⍣p ⊢ w\n", encoding="utf-8")
-    assert rho("type", str(program)).out.splitlines() == ["f64[n]", "W : p f64[n n]", "w : (1⌊n)..(1⌈n) f64[n]", "r : 1 f64[n]"]
+    assert rho("type", str(program)).out.splitlines() == ["f64[n]", "W : p f64[n n]", "w : 1⌊n..1⌈n f64[n]", "r : 1 f64[n]"]
 
 
 def test_functions_that_fit_no_sample_are_generic(rho: Rho) -> None:
