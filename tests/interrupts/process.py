@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,6 +22,7 @@ STOP_SECONDS = 0.5
 WATCHDOG = 10 * STOP_SECONDS
 STARTING = 60.0
 """A wait for processor time to be used."""
+_SOURCES = Path(__file__).resolve().parents[2]
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 
@@ -83,6 +85,13 @@ def _started(words: Sequence[str], folder: Path, stdin: int) -> subprocess.Popen
 
 
 def is_pythons_own(stopped: Stopped) -> bool:
-    """Was it interrupted before the first line of Rho, while Python itself started?"""
-    lines = [line for line in stopped.err.splitlines() if line.lstrip().startswith("File ")]
-    return stopped.code in (1, -signal.SIGINT) and not any("rho" in line or "shell" in line for line in lines)
+    """Was it interrupted before the first line of Rho, while Python itself started?
+
+    What `site` imports for an installed package, such as the finder of an editable one, is Python's start too.
+    """
+    if stopped.code not in (1, -signal.SIGINT):
+        return False
+    if "init_import_site" in stopped.err:
+        return True
+    files = [Path(name).resolve() for name in re.findall(r'^\s*File "([^<"][^"]*)"', stopped.err, re.MULTILINE)]
+    return not any(_SOURCES in name.parents and "site-packages" not in name.parts for name in files)
