@@ -87,11 +87,13 @@ def _started(words: Sequence[str], folder: Path, stdin: int) -> subprocess.Popen
 def is_pythons_own(stopped: Stopped) -> bool:
     """Was it interrupted before the first line of Rho, while Python itself started?
 
-    What `site` imports for an installed package, such as the finder of an editable one, is Python's start too.
+    What `site` imports for an installed package, such as the finder of an editable one, is Python's start too, and so is the
+    import by `shell/__main__.py` of the module that takes interrupts over.
     """
     if stopped.code not in (1, -signal.SIGINT):
         return False
     if "init_import_site" in stopped.err:
         return True
     files = [Path(name).resolve() for name in re.findall(r'^\s*File "([^<"][^"]*)"', stopped.err, re.MULTILINE)]
-    return not any(_SOURCES in name.parents and "site-packages" not in name.parts for name in files)
+    rho = [name for name in files if _SOURCES in name.parents and "site-packages" not in name.parts]
+    return all(name == _SOURCES / "shell" / "__main__.py" for name in rho)
