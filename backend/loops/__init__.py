@@ -1,0 +1,1 @@
+"""Loop programs: what regions of the phase graph become before they are machine code."""

@@ -1,0 +1,248 @@
+"""The loop IR: loop nests in single assignment over strided views, free of addresses and sizes.
+
+A `Program` is what a region of the phase graph becomes.  Values are registers of one kind each, named by strings; a name is
+defined once in the whole program and is seen by what follows it in its block and in the blocks inside that.  Indices are affine
+in i64 registers: loop indices, parameters (sizes), and numbers that the program computes.
+
+Note [Loops].  `For` runs its body for index = lower, lower + step, … below upper, where lower is the greatest of its bounds and
+upper the least of its own, so that triangles and tiles are loops.
+  * SERIAL: iterations run in order.  Carried values have an initial value, a name inside and a value that each iteration yields;
+    after the loop `results` are the last of them (the initial ones if there was no iteration).  With `until`, an i1 that an
+    iteration computes, the loop ends after the first iteration in which it is true.
+  * VECTOR: iterations are independent, or joined by carried values each with a `reduction` that is exact in any order; several
+    run at once, and no result of the program shows how many.  `until` is not allowed; loops inside are SERIAL, and their bounds
+    do not depend on a VECTOR index.
+  * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Views that are SCRATCH and `private`
+    belong to one thread.
+
+Note [Memory].  A view is base, shape and strides of items of one kind; the caller gives base and strides.  Views of role INPUT
+are only read.  BOOL items are bytes, any non-zero byte is true when loaded, true is stored as 1.  Different views never overlap.
+
+Note [Failures].  `Fail` leaves the program with a record where its condition holds: the number of the check and up to
+`MOST_VALUES` values.  What was stored before stays stored.
+
+Neighbours: `lower` makes programs, `check` verifies them, `interpret` is their meaning, `text` prints and reads them, `llvm`
+makes machine code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final, TypeAlias
+
+from ...lang.records import dataclass
+from ...typechecker.elements import Kind
+
+MOST_VALUES: Final = 4
+"""Values of a failure record."""
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Σ coefficient × register + constant, an i64.  Terms are sorted by register, no coefficient is 0."""
+
+    terms: tuple[tuple[str, int], ...]
+    constant: int = 0
+
+
+class Role(Enum):
+    INPUT = "input"
+    OUTPUT = "output"
+    SCRATCH = "scratch"
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`shape` is affine in parameters.  `unit`: are neighbours along the last axis side by side?  Scratch is row-major."""
+
+    name: str
+    kind: Kind
+    shape: tuple[Index, ...]
+    role: Role
+    unit: bool = True
+    private: bool = False
+
+
+# -------------------------------------------------------------------------------------------- statements
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal by its stored bits (as `kernels.ir.Literal`)."""
+
+    name: str
+    kind: Kind
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An index as a register of kind I64."""
+
+    name: str
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A scalar function of kernels (`kernels.ir.Apply`) on registers of kind `compute` (`select`: from the second on).
+
+    `check`: for a function that may fail (`convert_checked`, `floor`, `ceil`), the number of its check, else -1."""
+
+    name: str
+    kind: Kind
+    function: str
+    args: tuple[str, ...]
+    compute: Kind
+    parameter: int = 0
+    check: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The item of a view at the indices; where the register `mask` is false, 0 of the kind, and no memory is touched."""
+
+    name: str
+    view: str
+    indices: tuple[Index, ...]
+    mask: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Write `value` at the indices, where `mask` is true."""
+
+    view: str
+    indices: tuple[Index, ...]
+    value: str
+    mask: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Leave with a record of check number `check` where `condition` is true."""
+
+    check: int
+    condition: str
+    values: tuple[str, ...] = ()
+
+
+class LoopKind(Enum):
+    SERIAL = "serial"
+    VECTOR = "vector"
+    PARALLEL = "parallel"
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """`inside` names the value in an iteration; `initial` and `yielded` are registers outside and inside; `result` names the last.
+
+    `reduction` (VECTOR only): the function that joins it with the yielded value; then `inside` may be used nowhere but as the
+    first argument of that function, whose value is what is yielded."""
+
+    inside: str
+    kind: Kind
+    initial: str
+    yielded: str
+    result: str
+    reduction: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    index: str
+    lower: tuple[Index, ...]
+    upper: tuple[Index, ...]
+    kind: LoopKind
+    body: tuple[Statement, ...]
+    carried: tuple[Carried, ...] = ()
+    until: str | None = None
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A value of a branch: `then` or `otherwise`, registers of the arms (or of what is around them)."""
+
+    name: str
+    kind: Kind
+    then: str
+    otherwise: str
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: str
+    then: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...] = ()
+    results: tuple[Chosen, ...] = ()
+
+
+Statement: TypeAlias = Constant | Number | Apply | Load | Store | Fail | For | If
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """`parameters` are i64 registers that the caller sets: sizes, and the range of the outermost loop where the caller hands out
+    its iterations in ranges."""
+
+    name: str
+    parameters: tuple[str, ...]
+    views: tuple[View, ...]
+    body: tuple[Statement, ...]
+
+
+# ----------------------------------------------------------------------------------------------- helpers
+
+
+def index(*terms: str | tuple[str, int], constant: int = 0) -> Index:
+    """Σ terms + constant; a bare name has coefficient 1."""
+    coefficients: dict[str, int] = {}
+    for term in terms:
+        name, coefficient = (term, 1) if isinstance(term, str) else term
+        coefficients[name] = coefficients.get(name, 0) + coefficient
+    return Index(tuple(sorted((name, c) for name, c in coefficients.items() if c)), constant)
+
+
+ZERO: Final = Index((), 0)
+
+
+def plus(left: Index, right: Index) -> Index:
+    return index(*left.terms, *right.terms, constant=left.constant + right.constant)
+
+
+def times(left: Index, factor: int) -> Index:
+    return Index(tuple((name, c * factor) for name, c in left.terms) if factor else (), left.constant * factor)
+
+
+def defined(statement: Statement) -> tuple[str, ...]:
+    """The registers that a statement defines for what follows it."""
+    match statement:
+        case Constant() | Number() | Apply() | Load():
+            return (statement.name,)
+        case For():
+            return tuple(c.result for c in statement.carried)
+        case If():
+            return tuple(c.name for c in statement.results)
+        case Store() | Fail():
+            return ()
+
+
+def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
+    """The blocks inside a statement."""
+    match statement:
+        case For():
+            return (statement.body,)
+        case If():
+            return (statement.then, statement.otherwise)
+        case _:
+            return ()
+
+
+def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
+    """Every statement, outer ones before what is inside them."""
+    for statement in body:
+        yield statement
+        for block in blocks(statement):
+            yield from walk(block)
