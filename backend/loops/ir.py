@@ -136,7 +136,7 @@ class LoopKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """`inside` names the value in an iteration; `initial` and `yielded` are registers outside and inside; `result` names the last.
+    """`inside` names the value in an iteration, `result` the last; `initial` and `yielded` are registers outside and inside.
 
     `reduction` (VECTOR only): the function that joins it with the yielded value; then `inside` may be used nowhere but as the
     first argument of that function, whose value is what is yielded."""
