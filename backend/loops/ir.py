@@ -185,12 +185,16 @@ Statement: TypeAlias = Constant | Number | Apply | Load | Store | Fail | For | I
 @dataclass(frozen=True, slots=True)
 class Program:
     """`parameters` are i64 registers that the caller sets: sizes, and the range of the outermost loop where the caller hands out
-    its iterations in ranges."""
+    its iterations in ranges.
+
+    `facts` are affine in parameters, and none is negative whenever the program is run (of `hi ≤ n` the fact `n - hi`); that no
+    axis of a view is of negative length goes without saying."""
 
     name: str
     parameters: tuple[str, ...]
     views: tuple[View, ...]
     body: tuple[Statement, ...]
+    facts: tuple[Index, ...] = ()
 
 
 # ----------------------------------------------------------------------------------------------- helpers
@@ -206,6 +210,7 @@ def index(*terms: str | tuple[str, int], constant: int = 0) -> Index:
 
 
 ZERO: Final = Index((), 0)
+ONE: Final = Index((), 1)
 
 
 def plus(left: Index, right: Index) -> Index:
