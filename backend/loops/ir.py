@@ -251,3 +251,37 @@ def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
         yield statement
         for block in blocks(statement):
             yield from walk(block)
+
+
+def defined_within(statement: Statement) -> tuple[str, ...]:
+    """What a statement defines, for what follows it and inside it."""
+    inner = (statement.index, *(c.inside for c in statement.carried)) if isinstance(statement, For) else ()
+    return *defined(statement), *inner
+
+
+def uses(statement: Statement) -> tuple[str, ...]:
+    """The registers that a statement itself reads; of what a block gives, too."""
+    match statement:
+        case Number(index=form):
+            return tuple(name for name, _ in form.terms)
+        case Apply(args=args):
+            return args
+        case Load() | Store():
+            own = (statement.value,) if isinstance(statement, Store) else ()
+            mask = (statement.mask,) if statement.mask is not None else ()
+            return *own, *mask, *(name for form in statement.indices for name, _ in form.terms)
+        case Fail(_, condition, values):
+            return condition, *values
+        case For():
+            bounds = tuple(name for form in (*statement.lower, *statement.upper) for name, _ in form.terms)
+            ends = () if statement.until is None else (statement.until,)
+            return *bounds, *ends, *(name for c in statement.carried for name in (c.initial, c.yielded))
+        case If():
+            return statement.condition, *(name for c in statement.results for name in (c.then, c.otherwise))
+        case Constant():
+            return ()
+
+
+def within(loop: For) -> set[str]:
+    """All that an iteration of a loop defines."""
+    return {loop.index, *(c.inside for c in loop.carried), *(name for s in walk(loop.body) for name in defined_within(s))}

@@ -1,0 +1,363 @@
+"""The verifier of loop programs: what is wrong with one, and what about it could not be shown.
+
+`problems(program)` lists both, each with the statement at fault; `verify(program)` raises `Malformed` where something is wrong.
+  * WRONG: a name that is defined twice or not seen, kinds that do not agree, a rule of Note [Loops] or [Memory] that is broken.
+  * UNPROVED: an index that may leave its view, or two iterations of a VECTOR or PARALLEL loop that may touch one item (a store of
+    one and any access of another), as far as `affine` can see.  Bounds of loops, the program's facts, conditions of branches and
+    masks, and checks that left the program where they failed are taken into account.
+
+Neighbours: `affine` (proofs), `ir` (the rules).
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from ...lang.records import dataclass
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS
+from .affine import Definitions, Facts, facts_of, minus
+from .ir import (
+    MOST_VALUES,
+    ONE,
+    Apply,
+    Carried,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    View,
+    defined_within,
+    uses,
+    walk,
+    within,
+)
+from .text import is_name, show_index, show_statement
+
+_FAILING: Final = ("floor", "ceil")
+_EXACT: Final = ("min", "max", "and", "or")
+
+
+class Standing(Enum):
+    WRONG = "wrong"
+    UNPROVED = "not proved"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    standing: Standing
+    message: str
+    where: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.standing.value}: {self.message}" + (f" in `{self.where}`" if self.where else "")
+
+
+class Malformed(Exception):
+    """What is wrong with a program, all of it."""
+
+
+def verify(program: Program) -> None:
+    """Raise `Malformed` if anything is wrong with the program; what is not proved does not count."""
+    wrong = [problem for problem in problems(program) if problem.standing is Standing.WRONG]
+    if wrong:
+        raise Malformed("\n".join(map(str, wrong)))
+
+
+def problems(program: Program) -> tuple[Problem, ...]:
+    """All that is wrong, or, if nothing is, all that is not proved."""
+    rules = _Rules(program)
+    rules.program()
+    if rules.found:
+        return tuple(rules.found)
+    proofs = _Proofs(program)
+    proofs.block(program.body, facts_of(program, proofs.definitions), ())
+    return tuple(proofs.found)
+
+
+def exact_in_any_order(function: str, kind: Kind) -> bool:
+    """May a VECTOR loop join values of this kind so?"""
+    return function in _EXACT or (kind.is_integer and function in ("add", "mul"))
+
+
+def may_fail(node: Apply) -> bool:
+    return node.function == "convert_checked" or (node.function in _FAILING and node.compute.is_float)
+
+
+# -------------------------------------------------------------------------------------------------- rules
+
+
+class _Rules:
+    """Names, kinds, and the rules of loops."""
+
+    def __init__(self, subject: Program) -> None:
+        self.subject = subject
+        self.views: dict[str, View] = {}
+        self.names: set[str] = set()
+        self.kinds: dict[str, Kind] = {}
+        """Registers that are seen here."""
+        self.found: list[Problem] = []
+        self.statement: Statement | None = None
+
+    def wrong(self, message: str) -> None:
+        where = show_statement(self.statement)[0] if self.statement is not None else ""
+        self.found.append(Problem(Standing.WRONG, message, where))
+
+    def define(self, name: str, kind: Kind) -> None:
+        if name in self.names:
+            self.wrong(f"{name} is defined twice")
+        if not is_name(name):
+            self.wrong(f"{name!r} is no name")
+        if kind.is_complex:
+            self.wrong(f"{name} is {kind.value}: a complex number is two registers")
+        self.names.add(name)
+        self.kinds[name] = kind
+
+    def use(self, name: str, kind: Kind | None, role: str = "") -> None:
+        if name not in self.kinds:
+            self.wrong(f"{name} is used where it is not defined")
+        elif kind is not None and self.kinds[name] is not kind:
+            self.wrong(f"{role or name} is {self.kinds[name].value}, not {kind.value}")
+
+    def form(self, form: Index) -> None:
+        if form.terms != tuple(sorted((name, c) for name, c in form.terms if c)):
+            self.wrong(f"{show_index(form)} is not in its normal form")
+        for name, _ in form.terms:
+            self.use(name, Kind.I64)
+
+    # -- the program
+
+    def program(self) -> None:
+        for name in self.subject.parameters:
+            self.define(name, Kind.I64)
+        for form in self.subject.facts:
+            self.form(form)
+        for view in self.subject.views:
+            if view.name in self.views:
+                self.wrong(f"view {view.name} is defined twice")
+            if view.kind.is_complex or not is_name(view.name):
+                self.wrong(f"{view.name} is no view")
+            if view.private and view.role is not Role.SCRATCH:
+                self.wrong(f"{view.name} is private and no scratch")
+            self.views[view.name] = view
+            for form in view.shape:
+                self.form(form)
+        self.block(self.subject.body, ())
+
+    def block(self, body: tuple[Statement, ...], around: tuple[For, ...]) -> None:
+        """A block; what it defines is seen until the caller takes it back."""
+        for statement in body:
+            self.statement = statement
+            self.check(statement, around)
+
+    def inside(self, body: tuple[Statement, ...], around: tuple[For, ...]) -> dict[str, Kind]:
+        """A block inside a statement: what is seen at its end."""
+        outer, self.kinds = self.kinds, dict(self.kinds)
+        self.block(body, around)
+        seen, self.kinds = self.kinds, outer
+        return seen
+
+    def check(self, statement: Statement, around: tuple[For, ...]) -> None:
+        match statement:
+            case Constant(name, kind, _):
+                self.define(name, kind)
+            case Number(name, form):
+                self.form(form)
+                self.define(name, Kind.I64)
+            case Apply():
+                self.apply(statement)
+                self.define(statement.name, statement.kind)
+            case Load() | Store():
+                self.access(statement)
+            case Fail(_, condition, values):
+                self.use(condition, Kind.BOOL)
+                for value in values:
+                    self.use(value, None)
+                if len(values) > MOST_VALUES:
+                    self.wrong(f"a record has at most {MOST_VALUES} values")
+            case For():
+                self.loop(statement, around)
+            case If(condition, then, otherwise, results):
+                self.use(condition, Kind.BOOL)
+                arms = self.inside(then, around), self.inside(otherwise, around)
+                self.statement = statement
+                for chosen in results:
+                    for name, seen in zip((chosen.then, chosen.otherwise), arms, strict=True):
+                        self.given(name, chosen.kind, seen)
+                    self.define(chosen.name, chosen.kind)
+
+    def given(self, name: str, kind: Kind, seen: dict[str, Kind]) -> None:
+        """A register that a block gives to what is around it."""
+        outer, self.kinds = self.kinds, seen
+        self.use(name, kind)
+        self.kinds = outer
+
+    def apply(self, node: Apply) -> None:
+        row = FUNCTIONS.get(node.function)
+        if row is None or row.arity != len(node.args) or node.compute not in row.kinds:
+            self.wrong(f"there is no {node.function} of {len(node.args)} × {node.compute.value}")
+            return
+        if row.result_kind(node.compute, node.parameter) not in (None, node.kind):
+            self.wrong(f"{node.function} of {node.compute.value} does not give {node.kind.value}")
+        for place, name in enumerate(node.args):
+            self.use(name, Kind.BOOL if node.function == "select" and place == 0 else node.compute)
+        if may_fail(node) is (node.check < 0):
+            self.wrong(f"{node.function} of {node.compute.value} has {'no' if node.check < 0 else 'a'} check")
+
+    def access(self, node: Load | Store) -> None:
+        for form in node.indices:
+            self.form(form)
+        if node.mask is not None:
+            self.use(node.mask, Kind.BOOL)
+        view = self.views.get(node.view)
+        if view is None or len(view.shape) != len(node.indices):
+            self.wrong(f"there is no view {node.view} of rank {len(node.indices)}")
+        if isinstance(node, Load):
+            self.define(node.name, view.kind if view is not None else Kind.F64)
+        elif view is not None:
+            self.use(node.value, view.kind)
+            if view.role is Role.INPUT:
+                self.wrong(f"{view.name} is only read")
+
+    # -- loops
+
+    def loop(self, loop: For, around: tuple[For, ...]) -> None:
+        if not loop.lower or not loop.upper or loop.step < 1:
+            self.wrong("a loop has bounds on both sides and a positive step")
+        for form in (*loop.lower, *loop.upper):
+            self.form(form)
+        for carried in loop.carried:
+            self.use(carried.initial, carried.kind)
+        seen = self.body(loop, (*around, loop))
+        for carried in loop.carried:
+            self.given(carried.yielded, carried.kind, seen)
+        if loop.until is not None:
+            self.given(loop.until, Kind.BOOL, seen)
+        self.rules(loop, around)
+        for carried in loop.carried:
+            self.define(carried.result, carried.kind)
+
+    def body(self, loop: For, around: tuple[For, ...]) -> dict[str, Kind]:
+        outer = dict(self.kinds)
+        self.define(loop.index, Kind.I64)
+        for carried in loop.carried:
+            self.define(carried.inside, carried.kind)
+        seen = self.inside(loop.body, around)
+        self.kinds, self.statement = outer, loop
+        return seen
+
+    def rules(self, loop: For, around: tuple[For, ...]) -> None:
+        kinds = [outer.kind for outer in around]
+        vector = next((outer for outer in around if outer.kind is LoopKind.VECTOR), None)
+        if vector is not None:
+            if loop.kind is not LoopKind.SERIAL:
+                self.wrong("in a vector loop there are serial loops only")
+            inner = {name for statement in walk(vector.body) for name in defined_within(statement)} | {vector.index}
+            inner |= {carried.inside for carried in vector.carried}
+            if any(name in inner for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
+                self.wrong(f"its bounds depend on the vector loop over {vector.index}")
+        if loop.kind is LoopKind.PARALLEL and LoopKind.PARALLEL in kinds:
+            self.wrong("parallel loops stand at one level")
+        if loop.kind is not LoopKind.SERIAL and loop.until is not None:
+            self.wrong("only serial loops end early")
+        if loop.kind is LoopKind.PARALLEL and loop.carried:
+            self.wrong("a parallel loop carries nothing")
+        for carried in loop.carried:
+            if loop.kind is LoopKind.SERIAL and carried.reduction is not None:
+                self.wrong("a serial loop has no reductions")
+            if loop.kind is LoopKind.VECTOR and not _is_reduction(loop, carried):
+                self.wrong(f"{carried.inside} is no reduction that is exact in any order")
+
+
+def _is_reduction(loop: For, carried: Carried) -> bool:
+    readers = [statement for statement in walk(loop.body) if carried.inside in uses(statement)]
+    if len(readers) != 1 or readers[0] not in loop.body:
+        return False
+    node, function = readers[0], carried.reduction
+    return (isinstance(node, Apply) and function is not None and node.function == function and node.name == carried.yielded
+            and node.args[0] == carried.inside and carried.inside not in node.args[1:]
+            and exact_in_any_order(function, carried.kind))  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------- proofs
+
+
+@dataclass(frozen=True, slots=True)
+class _Access:
+    """An access, and what holds where it is made."""
+
+    node: Load | Store
+    facts: Facts
+
+
+class _Proofs:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.views = {view.name: view for view in program.views}
+        self.found: list[Problem] = []
+
+    def unproved(self, message: str, statement: Statement) -> None:
+        self.found.append(Problem(Standing.UNPROVED, message, show_statement(statement)[0]))
+
+    def block(self, body: tuple[Statement, ...], facts: Facts, open_loops: tuple[list[_Access], ...]) -> Facts:
+        """Look at a block; `open_loops` collect the accesses of the independent loops around it."""
+        for statement in body:
+            match statement:
+                case Load() | Store():
+                    there = facts.assuming(statement.mask)
+                    self.bounds(statement, there)
+                    for accesses in open_loops:
+                        accesses.append(_Access(statement, there))
+                case Fail(_, condition, _):
+                    facts = facts.assuming(condition, False)
+                case If(condition, then, otherwise, _):
+                    self.block(then, facts.assuming(condition), open_loops)
+                    self.block(otherwise, facts.assuming(condition, False), open_loops)
+                case For():
+                    own: list[_Access] = []
+                    independent = statement.kind is not LoopKind.SERIAL
+                    self.block(statement.body, facts.within(statement), (*open_loops, own) if independent else open_loops)
+                    self.independence(statement, own)
+        return facts
+
+    def bounds(self, node: Load | Store, facts: Facts) -> None:
+        for axis, (form, length) in enumerate(zip(node.indices, self.views[node.view].shape, strict=True)):
+            if not facts.proves(form) or not facts.proves(minus(minus(length, form), ONE)):
+                self.unproved(f"index {axis} of {node.view} may be outside 0..{show_index(length)}", node)
+
+    def independence(self, loop: For, accesses: list[_Access]) -> None:
+        inner = frozenset(within(loop))
+        for access in accesses:
+            view = self.views[access.node.view]
+            if not isinstance(access.node, Store) or (view.private and loop.kind is LoopKind.PARALLEL):
+                continue
+            for other in accesses:
+                if other.node.view == view.name and not (
+                    apart(access.node, access.facts, other.node, other.facts, loop, inner)
+                    and apart(other.node, other.facts, access.node, access.facts, loop, inner)
+                ):
+                    said = show_statement(other.node)[0]
+                    self.unproved(f"another iteration over {loop.index} may touch what `{said}` touches", access.node)
+                    break
+
+
+def apart(node: Load | Store, facts: Facts, later: Load | Store, later_facts: Facts, loop: For, inner: frozenset[str]) -> bool:
+    """Is what `later` touches in a later iteration of the loop another item than what `node` touches?"""
+    both = facts.beside(later_facts, loop, inner)
+    if both.never:
+        return True
+    for form, other in zip(node.indices, later.indices, strict=True):
+        distance = minus(both.later(other), facts.definitions.expand(form))
+        if both.proves(minus(distance, ONE)) or both.proves(minus(Index((), -1), distance)):
+            return True
+    return False
+

@@ -1,0 +1,217 @@
+"""The meaning of loop programs: an item at a time, slow and obvious, for tests.
+
+`run` takes what scalar functions mean as an argument (`Meaning`; tests give the reference's), so that this room imports nothing
+that runs programs.  What a program may not do (an item outside its view, memory of SCRATCH that nothing wrote, an index beyond
+i64) raises `Undefined`.  `order` permutes the iterations of PARALLEL and VECTOR loops: no result may show it.
+
+Neighbours: `ir` (its notes are what is written out here), `check` (finds before a run what is `Undefined` here).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import prod
+from typing import Any, Protocol, TypeAlias
+
+from ...lang.records import dataclass
+from ...typechecker.elements import Kind
+from .ir import (
+    Apply,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Role,
+    Statement,
+    Store,
+    View,
+)
+from .text import literal_value
+
+Payload: TypeAlias = bool | int | float | complex | str
+
+
+class Meaning(Protocol):
+    """`function` of items of kind `kind`; raises `Failed` where a checked function fails."""
+
+    def __call__(self, function: str, kind: Kind, args: Sequence[Payload], result: Kind, parameter: int, /) -> Payload: ...
+
+
+class Failed(Exception):
+    """A checked function has no result for its arguments."""
+
+
+class Undefined(Exception):
+    """The program did what no program may do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a failing program leaves: the number of its check, the values, and the indices of the loops around it."""
+
+    check: int
+    values: tuple[Payload, ...]
+    indices: tuple[int, ...]
+
+
+class _Leave(Exception):
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+
+_UNWRITTEN = object()
+
+
+def forwards(iterations: Sequence[int]) -> Sequence[int]:
+    return iterations
+
+
+def run(
+    program: Program,
+    parameters: Mapping[str, int],
+    arrays: Mapping[str, Any],
+    meaning: Meaning,
+    order: Callable[[Sequence[int]], Sequence[int]] = forwards,
+) -> Record | None:
+    """Run a program on NumPy arrays of its INPUT and OUTPUT views; what is stored is written to those of OUTPUT.
+
+    Returns the record of the `Fail` that ended it, if one did."""
+    machine = _Machine(program, parameters, arrays, meaning, order)
+    record: Record | None = None
+    try:
+        machine.block(program.body)
+    except _Leave as leave:
+        record = leave.record
+    for view in program.views:
+        if view.role is Role.OUTPUT:
+            items = machine.memory[view.name]
+            arrays[view.name].flat = [ord(item) if view.kind is Kind.CHAR else item for item in items]
+    return record
+
+
+class _Machine:
+    def __init__(self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any], meaning: Meaning,
+                 order: Callable[[Sequence[int]], Sequence[int]]) -> None:  # fmt: skip
+        self.program, self.meaning, self.order = program, meaning, order
+        self.registers: dict[str, Any] = {name: parameters[name] for name in program.parameters}
+        self.around: list[int] = []
+        self.views = {view.name: view for view in program.views}
+        self.shapes = {view.name: tuple(map(self.form, view.shape)) for view in program.views}
+        self.memory: dict[str, list[Any]] = {}
+        for view in program.views:
+            if view.role is Role.SCRATCH:
+                self.empty(view)
+                continue
+            if arrays[view.name].shape != self.shapes[view.name]:
+                raise Undefined(f"{view.name} has shape {arrays[view.name].shape}, not {self.shapes[view.name]}")
+            self.memory[view.name] = [_item(view.kind, item) for item in arrays[view.name].ravel().tolist()]
+
+    def empty(self, view: View) -> None:
+        self.memory[view.name] = [_UNWRITTEN] * prod(self.shapes[view.name])
+
+    def form(self, form: Index) -> int:
+        value = form.constant + sum(self.registers[name] * coefficient for name, coefficient in form.terms)
+        if not -(2**63) <= value < 2**63:
+            raise Undefined(f"{value} is no i64")
+        return int(value)
+
+    def place(self, access: Load | Store) -> int:
+        """The item of the view that an access means."""
+        place = 0
+        indices = tuple(map(self.form, access.indices))
+        shape = self.shapes[access.view]
+        if len(indices) != len(shape) or not all(0 <= i < size for i, size in zip(indices, shape, strict=True)):
+            raise Undefined(f"{access.view}{list(indices)} of shape {shape}")
+        for i, size in zip(indices, shape, strict=True):
+            place = place * size + i
+        return place
+
+    def block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        registers = self.registers
+        match statement:
+            case Constant(name, kind, bits):
+                registers[name] = literal_value(kind, bits)
+            case Number(name, form):
+                registers[name] = self.form(form)
+            case Apply():
+                registers[statement.name] = self.apply(statement)
+            case Load():
+                registers[statement.name] = self.load(statement)
+            case Store():
+                if self.program_view(statement).role is Role.INPUT:
+                    raise Undefined(f"{statement.view} is only read")
+                if statement.mask is None or registers[statement.mask]:
+                    self.memory[statement.view][self.place(statement)] = registers[statement.value]
+            case Fail(check, condition, values):
+                if registers[condition]:
+                    raise self.leave(check, values)
+            case For():
+                self.loop(statement)
+            case If(condition, then, otherwise, results):
+                chosen = bool(registers[condition])
+                self.block(then if chosen else otherwise)
+                for result in results:
+                    registers[result.name] = registers[result.then if chosen else result.otherwise]
+
+    def program_view(self, access: Load | Store) -> View:
+        return self.views[access.view]
+
+    def apply(self, statement: Apply) -> Payload:
+        values = [self.registers[name] for name in statement.args]
+        try:
+            return self.meaning(statement.function, statement.compute, values, statement.kind, statement.parameter)
+        except Failed:
+            if statement.check < 0:
+                raise Undefined(f"{statement.name} fails without a check") from None
+            raise self.leave(statement.check, statement.args) from None
+
+    def load(self, statement: Load) -> Any:
+        if statement.mask is not None and not self.registers[statement.mask]:
+            return _item(self.program_view(statement).kind, 0)
+        item = self.memory[statement.view][self.place(statement)]
+        if item is _UNWRITTEN:
+            raise Undefined(f"{statement.name}: nothing was written to {statement.view} there")
+        return item
+
+    def leave(self, check: int, values: tuple[str, ...]) -> _Leave:
+        return _Leave(Record(check, tuple(self.registers[name] for name in values), tuple(self.around)))
+
+    def loop(self, loop: For) -> None:
+        registers = self.registers
+        iterations: Sequence[int] = range(max(map(self.form, loop.lower)), min(map(self.form, loop.upper)), loop.step)
+        if loop.kind is not LoopKind.SERIAL:
+            iterations = self.order(iterations)
+        values = [registers[c.initial] for c in loop.carried]
+        for i in iterations:
+            registers[loop.index] = i
+            if loop.kind is LoopKind.PARALLEL:
+                for view in self.program.views:
+                    if view.private:
+                        self.empty(view)
+            for c, value in zip(loop.carried, values, strict=True):
+                registers[c.inside] = value
+            self.around.append(i)
+            self.block(loop.body)
+            self.around.pop()
+            values = [registers[c.yielded] for c in loop.carried]
+            if loop.until is not None and registers[loop.until]:
+                break
+        for c, value in zip(loop.carried, values, strict=True):
+            registers[c.result] = value
+
+
+def _item(kind: Kind, item: Any) -> Any:
+    if kind is Kind.BOOL:
+        return bool(item)
+    if kind is Kind.CHAR:
+        return chr(item)
+    return float(item) if kind.is_float else item

@@ -1,0 +1,62 @@
+"""Loop programs interpreted on random arrays, with the reference's scalar functions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rho.backend.loops import interpret
+from rho.backend.loops.ir import Program, Role
+from rho.backend.run.reference import scalars
+from rho.backend.run.reference.failures import CheckFailed
+from rho.typechecker.elements import Kind
+
+DTYPES = {
+    Kind.BOOL: np.uint8, Kind.U8: np.uint8, Kind.I32: np.int32, Kind.I64: np.int64,
+    Kind.F32: np.float32, Kind.F64: np.float64, Kind.CHAR: np.int32,
+}  # fmt: skip
+
+
+def meaning(function: str, kind: Kind, args: Sequence[Any], result: Kind, parameter: int) -> Any:
+    try:
+        return scalars.evaluate(function, kind, args, result, parameter)
+    except CheckFailed as failure:
+        raise interpret.Failed(str(failure)) from None
+
+
+def arrays(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[str, np.ndarray]:
+    """Random arrays for the views of INPUT and OUTPUT."""
+    draw = random.Random(seed)
+    drawn = {}
+    for view in program.views:
+        shape = tuple(form.constant + sum(sizes[name] * c for name, c in form.terms) for form in view.shape)
+        count = int(np.prod(shape, dtype=np.int64))
+        if view.kind.is_float:
+            items: list[Any] = [draw.choice([0.0, -0.0, 1.0, draw.uniform(-3, 3)]) for _ in range(count)]
+        else:
+            items = [draw.randrange(2 if view.kind is Kind.BOOL else 9) for _ in range(count)]
+        if view.role is not Role.SCRATCH:
+            drawn[view.name] = np.array(items, DTYPES[view.kind]).reshape(shape)
+    return drawn
+
+
+Order = Callable[[Sequence[int]], Sequence[int]]
+
+
+def results(program: Program, sizes: Mapping[str, int], seed: int = 0, order: Order = interpret.forwards) -> tuple[Any, ...]:
+    """The bytes of all outputs and the record of a run on the arrays of `seed`; inputs must be as they were."""
+    memory = arrays(program, sizes, seed)
+    before = {name: array.copy() for name, array in memory.items()}
+    record = interpret.run(program, sizes, memory, meaning, order)
+    for view in program.views:
+        if view.role is Role.INPUT:
+            assert memory[view.name].tobytes() == before[view.name].tobytes()
+    outputs = tuple(memory[view.name].tobytes() for view in program.views if view.role is Role.OUTPUT)
+    return (*outputs, None if record is None else (record.check, tuple(map(repr, record.values))))
+
+
+def backwards(iterations: Sequence[int]) -> Sequence[int]:
+    return iterations[::-1]
