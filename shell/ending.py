@@ -57,29 +57,49 @@ _ERASE: Final = "\r\x1b[K"
 
 
 class _Guard:
-    """What the thread knows.  `limit`: what is said when the time is up, while there is a limit; `said`: the code that the
-    process exits with once everything has been said; `signal`: which has come, if any."""
+    """What the thread knows.  `watched`: there is a thread; `limit`: what is said when the time is up, while there is a limit;
+    `said`: the code that the process exits with once everything has been said; `signal`: which has come, if any."""
 
-    def __init__(self, wait: Callable[..., object]) -> None:
-        self.wait = wait
+    def __init__(self) -> None:
+        self.watched = False
         self.limit: Callable[[], LastWords] | None = None
         self.said: Exit | None = None
         self.signal = 0
 
     def raise_in_main(self, number: int, frame: FrameType | None) -> None:
+        if self.said is not None:  # there is nothing left to be interrupted
+            remove_live()
+            os._exit(self.said)
+        if self.signal and self.watched:  # the exception is on its way, and the thread ends what does not end
+            return
         self.signal = number
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise Terminated
 
-    def watch(self, pipe: int) -> None:
+    def begin(self) -> None:
+        """Start the thread.  Without descriptors or threads signals are heard as Python hears them."""
+        with suppress(OSError, ImportError, RuntimeError):
+            from select import select  # here, and not in the thread, where a lack of descriptors would be no news
+
+            reading, writing = os.pipe()
+            os.set_blocking(writing, False)
+            begun = _thread.allocate_lock()
+            begun.acquire()
+            _thread.start_new_thread(self.watch, (reading, begun, select))
+            begun.acquire()  # one that began while the process ends would have to load a library to end itself
+            signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+            self.watched = True
+
+    def watch(self, pipe: int, begun: _thread.LockType, wait: Callable[..., object]) -> None:
         """In a thread of its own: end what does not end by itself."""
+        begun.release()
         while True:
             number = os.read(pipe, 1)[0]
             words = self.limit if number == signal.SIGALRM else _WORDS.get(number)
             if words is None:
                 continue
-            self.wait([pipe], [], [], PATIENCE)
+            wait([pipe], [], [], PATIENCE)
             if number == signal.SIGALRM and self.limit is not words:
                 continue  # it was heard, and what the process does now has no limit
             _end(words, self.said)
@@ -93,17 +113,12 @@ def guard() -> None:
     global _guard
     if _guard is not None or os.name != "posix" or not hasattr(signal, "set_wakeup_fd"):
         return
-    from select import select  # here, where a lack of descriptors is said, and not in the thread
-
-    made = _guard = _Guard(select)
-    reading, writing = os.pipe()
-    os.set_blocking(writing, False)
-    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    made = _guard = _Guard()
+    made.begin()
+    sys.unraisablehook = _quietly
     for number in _WORDS:
         if signal.getsignal(number) not in (signal.SIG_IGN, None):
             signal.signal(number, made.raise_in_main)
-    sys.unraisablehook = _quietly
-    _thread.start_new_thread(made.watch, (reading,))
 
 
 def _quietly(lost: sys.UnraisableHookArgs) -> None:
@@ -115,6 +130,7 @@ def _quietly(lost: sys.UnraisableHookArgs) -> None:
 def release() -> None:
     """The process becomes a session, which answers interrupts itself; requests to terminate still end it."""
     if _guard is not None:
+        _guard.watched = False
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -139,6 +155,7 @@ def leave(code: Exit) -> None:
     if _guard is not None:
         _guard.said = code
         if _guard.signal:
+            remove_live()
             os._exit(code)
 
 

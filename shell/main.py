@@ -5,6 +5,7 @@ Nothing here imports a stage of the pipeline: starting `rho` must cost little (`
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -26,10 +27,28 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
     """Run one command; `argv` has no program name.  Never raises, never prints a traceback without `--debug`."""
     from_process = argv is None
     words = [os.fsencode(word).decode("utf-8", "replace") for word in sys.argv[1:]] if argv is None else list(argv)
-    if from_process:
-        with suppress(OSError):  # without descriptors signals are heard as Python hears them
-            guard()
     console = console or Console.standard()
+    try:
+        if from_process:
+            guard()
+        code = _finished(words, console, from_process)
+        if from_process:
+            leave(code)
+        return code
+    except KeyboardInterrupt:  # before the command was begun, or while its end was told
+        return _stopped(console, Exit.INTERRUPTED)
+    except Terminated:
+        return _stopped(console, Exit.TERMINATED)
+
+
+def _stopped(console: Console, code: Exit) -> Exit:
+    with suppress(OSError):
+        console.note(code.name.lower())
+    return code
+
+
+def _finished(words: list[str], console: Console, from_process: bool) -> Exit:
+    """The command done and its output written."""
     try:
         code = _guarded(words, console)
         console.out.flush()
@@ -38,14 +57,14 @@ def main(argv: Sequence[str] | None = None, console: Console | None = None) -> i
         code = Exit.OK
         _discard_output(from_process)
     except OSError as error:
-        console.note(f"rho: standard output cannot be written: {error.strerror or error}")
+        without = error.errno in (errno.EMFILE, errno.ENFILE)  # of what is opened, and output is open
+        what = "it needs more open files than the system allows" if without else "standard output cannot be written"
+        console.note(f"rho: {what}: {error.strerror or error}")
         code = Exit.FAILED
         _discard_output(from_process)
     except MemoryError:  # while it was told what had happened
         console.note(_NO_MEMORY)
         code = Exit.FAILED
-    if from_process:
-        leave(code)
     return code
 
 

@@ -18,7 +18,10 @@ from .console import Console
 from .exits import Exit
 
 _CLOSE = 48 << 20
-_NO_MEMORY = ("failed to map segment", "cannot allocate memory", "cannot create shared object descriptor", "out of memory")
+_NO_MEMORY = (
+    "failed to map segment", "cannot allocate memory", "cannot create shared object descriptor", "out of memory",
+    "can't allocate lock",
+)  # fmt: skip
 
 
 def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:

@@ -16,7 +16,7 @@ from ..exits import Exit
 from ..permissions import Permissions
 from ..repl import settings
 from ..repl.commands import Desk, load
-from ..repl.loop import plain_entries, serve
+from ..repl.loop import PlainEntries, serve
 from ..repl.settings import Settings
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def run(arguments: Arguments, console: Console) -> Exit:
         if code is not Exit.OK:
             return code
     if not console.interactive:
-        return serve(plain_entries(console), desk)
+        return serve(PlainEntries(console), desk)
     release()
     if console.environment.get("TERM") == "dumb" or find_spec("prompt_toolkit") is None:
         hint = "" if find_spec("prompt_toolkit") else "  (pip install 'rho-lang[repl]' adds colours, completion and history)"
         console.note(f"Rho: type statements; )help for help, )quit to leave.{hint}")
-        return serve(plain_entries(console), desk)
+        return serve(PlainEntries(console), desk)
     from ..repl.terminal import Terminal
 
     console.note("Rho: type statements; )help for help, )quit to leave.")

@@ -77,6 +77,9 @@ import rho
 for text in json.load(sys.stdin):
     try:
         made = rho.eval(text)
+        if made is None:  # nothing but comments and settings
+            print(made)
+            continue
         array = np.ascontiguousarray(made)
         print(array.dtype.str, array.shape, hashlib.sha256(array.tobytes()).hexdigest())
     except rho.RhoError as error:

@@ -37,7 +37,7 @@ def require_told(done: subprocess.CompletedProcess[str], what: object) -> None:
     if done.returncode == 0:
         return
     assert "a bug in Rho" not in done.stderr and done.stderr.strip(), (what, done)
-    words = ("OpenBLAS", "Fatal Python", "Error while finding module spec", "shared librar")
+    words = ("OpenBLAS", "Fatal Python", "Error while finding module spec", "shared librar", "std::bad_alloc")
     foreign = any(text in done.stderr for text in words)
     assert done.returncode in (1, 3, 4) or foreign, (what, done)
     assert "Traceback" not in done.stderr or "shell/main.py" not in done.stderr, (what, done)
