@@ -116,6 +116,7 @@ _ROWS: tuple[Code, ...] = (
     Code("W201", "a fact about sizes is checked when the data is loaded", ("E201", "E701")),
     Code("W310", "an index is checked when the program runs", ("E310",)),
     Code("W320", "a literal left of `⌷` selects cells, not one element", ("E310",)),
+    Code("W340", "a fold over the one item of a vector, which was a count once", ("E601",)),
 )  # fmt: skip
 
 CODES: Mapping[str, Code] = {row.code: row for row in _ROWS}

@@ -126,4 +126,10 @@ PAGES: dict[str, Page] = {
         "m ← 3 3⍴⍳9\n1 2⌷m",
         "m ← 3 3⍴⍳9\nm[1;2]",
     ),
+    "W340": Page(
+        "`f⍣xs` with a vector folds: the state becomes `c f state` for each item c. A vector of one number was a count once, "
+        "and `⍴v` of a vector is one. For a count write the scalar, `⊃⍴v` or `≢v`; the fix does.",
+        "v ← 4 5 6\n{⍵+1}⍣(⍴v) ⊢ 0",
+        "v ← 4 5 6\n{⍵+1}⍣(⊃⍴v) ⊢ 0",
+    ),
 }  # fmt: skip

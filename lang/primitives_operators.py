@@ -110,19 +110,23 @@ OPERATORS: tuple[Primitive, ...] = (
         ),
     ),
     _dyadic(
-        "⍣", "repeat iterate", "P",
+        "⍣", "repeat iterate fold", "P",
         _one(
-            "repeat", "f⍣n ⊢ x",
-            "Apply f n times, n static or bounded; `f⍣(n ⋄ p)` stops early once p holds of the new value ⍵ (the old one is ⍺).",
-            ("{⍵×2}⍣3 ⊢ 1", "8"), ("{⍵×2}⍣(10 ⋄ {⍵>20}) ⊢ 1", "32"),
+            "repeat, fold", "f⍣n ⊢ x",
+            "Apply f n times, n static or bounded; `f⍣(n ⋄ p)` stops early once p holds of the new value ⍵ (the old one is ⍺). "
+            "With an array `f⍣xs ⊢ s` folds: s becomes `c f s` for each major cell c of xs, first to last. Over `⍳n`, `a+b×⍳n` "
+            "or `⌽` of one ⍺ is also a size in the body, so that `(⍺↑L[⍺;])+.×⍺↑x` lines up.",
+            ("{⍵×2}⍣3 ⊢ 1", "8"), ("{⍵×2}⍣(10 ⋄ {⍵>20}) ⊢ 1", "32"), ("{⍺+2×⍵}⍣3 1 2 ⊢ 0", "16"),
+            ("x ← 1 2 3 4 ⋄ {⍵+ +/⍺↑x}⍣(⍳4) ⊢ 0", "10"),
         ),
         _two("repeat", "x f⍣n ⊢ y", "Apply `x∘f` n times.", ("2×⍣3 ⊢ 1", "8")),
     ),
     _dyadic(
         "⍣\\", "states", "S",
         _one(
-            "states", "f⍣\\n ⊢ x", "Apply f n times and keep all n+1 states, the initial one first.",
-            ("{⍵×2}⍣\\3 ⊢ 1", "1 2 4 8"),
+            "states", "f⍣\\n ⊢ x",
+            "Apply f n times, or for each major cell of an array, and keep all states, the initial one first.",
+            ("{⍵×2}⍣\\3 ⊢ 1", "1 2 4 8"), ("{⍺+2×⍵}⍣\\3 1 2 ⊢ 0", "0 3 7 16"),
         ),
         _two("states", "x f⍣\\n ⊢ y", "The states of applying `x∘f` n times.", ("2×⍣\\3 ⊢ 1", "1 2 4 8")),
     ),

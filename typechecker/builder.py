@@ -29,11 +29,13 @@ from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Reshape, Sca
 from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, fold
+from .indices import LoopIndex, guards_of, is_of_turns, mentioned, note_premises
 from .mask_facts import MaskFacts
 from .obligations import Obligation, Proof, Relation, SizeFact
 from .operands import Operand
 from .scalars import FUNCTIONS, ResultKind
-from .sizes import Size, SizeOrigin, SizeVariable, product, variable
+from .sequences import Sequences
+from .sizes import Size, SizeOrigin, SizeVariable, monus, product, variable
 from .types import ArrayType
 from .undecided import describe
 
@@ -84,6 +86,8 @@ class Builder(Conversions):
         self.selected: dict[ValueId, Span] = {}
         self._definitions: dict[ValueId, Op] = {}
         self._facts = MaskFacts(self._definitions, self.types, self.at_most)
+        self.sequences = Sequences(self._definitions, self.types, self.at_most)
+        self.loops: list[LoopIndex] = []
         self._mask_sizes: dict[ValueId, SizeVariable] = {}
         self._same_mask: dict[ValueId, ValueId] = {}
         self._value_sizes: dict[ValueId, SizeVariable] = {}
@@ -293,7 +297,10 @@ class Builder(Conversions):
     def _decided(self, fact: SizeFact) -> bool | None:
         if fact.left == fact.right:
             return fact.relation is not Relation.LESS
-        match settle(fact, self.premises):
+        verdict = settle(fact, self.premises)
+        if self.loops and verdict is not Verdict.UNKNOWN:
+            note_premises(fact, verdict, self.premises, self.loops)
+        match verdict:
             case Verdict.PROVED:
                 return True
             case Verdict.NEVER:
@@ -309,16 +316,22 @@ class Builder(Conversions):
         fact = obligation.fact
         decision = decide(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
         if decision.verdict is Verdict.PROVED:
+            if self.loops:
+                note_premises(fact, Verdict.PROVED, self.premises, self.loops)
             if decision.by_solver and fact.left != fact.right:
                 self._solved(CoreGuard(fact, obligation))
             return True
-        diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.sites())
+        guards: tuple[CoreGuard, ...] = (CoreGuard(fact, obligation),)
+        if decision.verdict is not Verdict.NEVER and is_of_turns(fact, self.loops):
+            guards = guards_of(obligation, self.loops)
+        diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.sites(), guards,
+                              signed=self.clause_site is not None)  # fmt: skip
         self.report(diagnostic)
         if diagnostic.severity is Severity.WARNING:
-            guard = CoreGuard(fact, obligation)
-            if all(g.fact != fact or g.obligation.span != obligation.span for g in self.guards):
-                self.guards.append(guard)
-                self.premises.append(fact)  # nothing runs unless it holds
+            for guard in guards:
+                if all(g.fact != guard.fact or g.obligation.span != obligation.span for g in self.guards):
+                    self.guards.append(guard)
+            self.premises.append(fact)  # nothing runs unless it holds
             return True
         if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
             self.premises.append(fact)  # asked for once
@@ -339,11 +352,29 @@ class Builder(Conversions):
         return Decision(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
 
     def _solved(self, guard: CoreGuard) -> None:
-        """Remember a fact to be evaluated when the program is loaded, unless sizes that a run finds are in it: those are checked
-        where they are used."""
-        fact = guard.fact
-        if all(v.origin is not SizeOrigin.RUNTIME for v in fact.left.variables() | fact.right.variables()):
+        """Remember a fact to be evaluated when the program is loaded, or in each turn of a loop whose index may have served to
+        prove it, unless other sizes that a run finds are in it: those are checked where they are used."""
+        if self.loops and (is_of_turns(guard.fact, self.loops) or not guard.fact.is_runtime()):
+            self.guards.append(CoreGuard(guard.fact, guard.obligation, self.loops[-1].variable))
+        elif not guard.fact.is_runtime():
             self.solved.append(guard)
+
+    # -- loops that know where they are
+
+    def open_loop(self, trip: Size, span: Span) -> LoopIndex:
+        """Enter the body of a loop with an index; its facts hold until `close_loop`."""
+        name = self.runtime_size("i", monus(trip, 1), span, "the number of the turn")
+        made = LoopIndex(name, trip)
+        self.loops.append(made)
+        self.premises.append(made.premise)
+        return made
+
+    def close_loop(self) -> None:
+        """Leave it: of what was learnt inside only what loading checks whatever happens still holds."""
+        loop = self.loops.pop()
+        start = self.premises.index(loop.premise)
+        whatever = [g.fact for g in self.guards if g.index is None and g.runs is None]
+        self.premises[start:] = [p for p in self.premises[start + 1 :] if p in whatever and loop.variable not in mentioned(p)]
 
     # -- blocks
 

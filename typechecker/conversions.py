@@ -39,7 +39,7 @@ class Conversions:
         origin = self.index_origin
         top = (element.below - 1 + origin).bounds()[1]
         most = element.below - 1 + origin if top is None else None
-        number = ArrayType(Element(Kind.I64, origin, top, most=most), x.type.shape)
+        number = ArrayType(Element(Kind.I64, origin, top, weak=element.weak, most=most), x.type.shape)
         if origin == 0:
             return Operand(x.value, number, x.static, x.constant)
         one = self.emit(lambda r: Literal(r, (origin,)), ArrayType(Element(Kind.I64, origin, origin, weak=True), ()), span)

@@ -439,6 +439,10 @@ class Lift:
 class Loop:
     """Iterate `body` on the state `trip` times (a trip count known only when run is a size that `RuntimeSize` defined).
 
+    The body's parameters are the major cells of `cells` for the turn, first to last, and then the state.  `index`: a size that is
+    the number of the turn, from 0, in the body; with `premised` what was proved of the body needed that it runs, so that
+    nothing of it may be done before the loop unless `trip` is at least 1.
+
     `until`: a block over (new state…, old state…) giving a scalar bool, tested after each step; the loop
     stops once it holds (never with `keep`).  `keep`: each result has one more leading axis of trip+1 states, the initial first.
     """
@@ -449,6 +453,9 @@ class Loop:
     body: Block
     until: Block | None
     keep: bool
+    cells: tuple[ValueId, ...] = ()
+    index: SizeVariable | None = None
+    premised: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,10 +514,25 @@ class CoreParam:
 
 @dataclass(frozen=True, slots=True)
 class CoreGuard:
-    """A fact that loading must check (E701), and the obligation it came from."""
+    """A fact that loading must check (E701), and the obligation it came from.
+
+    `index`: it is checked in each turn of the loop with this index.  `runs`: it matters only where this size is at least 1."""
 
     fact: SizeFact
     obligation: Obligation
+    index: SizeVariable | None = None
+    runs: Size | None = None
+
+    def variables(self) -> frozenset[SizeVariable]:
+        """The sizes that must be known before it can be checked."""
+        found = self.fact.left.variables() | self.fact.right.variables()
+        if self.runs is not None:
+            found |= self.runs.variables()
+        return found if self.index is None else found | {self.index}
+
+    def holds(self, sizes: Mapping[SizeVariable, int]) -> bool:
+        """Is it true, or of no account, for these sizes?"""
+        return (self.runs is not None and self.runs.evaluate(sizes) < 1) or self.fact.holds(sizes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -557,6 +579,10 @@ class Core:
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
     solved: tuple[CoreGuard, ...] = ()
+
+    def facts(self) -> list[SizeFact]:
+        """What holds wherever the program runs, because loading checks it."""
+        return [guard.fact for guard in self.guards if guard.index is None and guard.runs is None]
 
 
 def kind_of(core: Core, value: ValueId) -> Kind:

@@ -55,6 +55,10 @@ class SizeFact:
             case Relation.DIVIDES:
                 return right == 0 if left == 0 else right % left == 0
 
+    def is_runtime(self) -> bool:
+        """Does it mention a size that only a run finds?"""
+        return self.left.is_runtime() or self.right.is_runtime()
+
     def __str__(self) -> str:
         return f"{self.left} {self.relation.value} {self.right}"
 

@@ -14,22 +14,27 @@ from collections.abc import Mapping, Sequence
 from ..lang.diagnostics import Diagnostic, Label, Severity, Verdict
 from ..lang.source import Span
 from .clauses import ClauseSite, first_clause
+from .core import CoreGuard
 from .decide import Decision
 from .obligations import Obligation, SizeFact
 from .sizes import SizeOrigin, SizeVariable
 
 CHECKED_AT_LOAD = "checked when the program is loaded"
+CHECKED_IN_TURN = "checked in each turn of the loop"
 LINE_UP_CODES = frozenset({"E101", "E102", "E103", "E110"})
 
 
 def describe(
     obligation: Obligation, decision: Decision, premises: Sequence[SizeFact], spans: Mapping[SizeVariable, tuple[Span, str]],
-    sites: Sequence[ClauseSite],
+    sites: Sequence[ClauseSite], guards: Sequence[CoreGuard], *, signed: bool,
 ) -> Diagnostic:  # fmt: skip
-    """The diagnostic of an obligation whose verdict is not PROVED."""
+    """The diagnostic of an obligation whose verdict is not PROVED; `guards` are what could be checked instead, if no
+    signature is being checked (`signed`)."""
     fact, verdict = obligation.fact, decision.verdict
     variables = fact.left.variables() | fact.right.variables()
-    runtime = sorted((v for v in variables if v.origin is SizeOrigin.RUNTIME), key=lambda v: v.id)
+    checked = frozenset[SizeVariable]().union(*[guard.variables() for guard in guards])
+    turns = {v for guard in guards if (v := guard.index) is not None}
+    runtime = sorted((v for v in checked if v.origin is SizeOrigin.RUNTIME and not turns), key=lambda v: v.id)
     found = decision.counterexample
     shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
     code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes
@@ -43,12 +48,13 @@ def describe(
             code = "E140" if code in LINE_UP_CODES else code
             labels = (*labels, *(Label(spans[v][0], f"{v} is {spans[v][1]}") for v in runtime if v in spans))
             notes = (*notes, *(f"{v} is known only when the program runs (0..{v.cap})" for v in runtime))
-        elif any(v.origin is SizeOrigin.RIGID for v in variables):
-            fixes = (*fixes, *first_clause(fact, premises, sites))
+        elif any(v.origin is SizeOrigin.RIGID for v in variables) or (turns and signed):
+            fixes = (*fixes, *[fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
         else:
             severity, code, origin = Severity.WARNING, "W201", code
-            notes = (*notes, *[fix.title for fix in fixes], CHECKED_AT_LOAD)
-            fixes = first_clause(fact, premises, sites)  # the program may be right: its declarations are what is repaired
+            notes = (*notes, *[fix.title for fix in fixes], CHECKED_IN_TURN if turns else CHECKED_AT_LOAD)
+            fixes = tuple([fix for guard in guards for fix in first_clause(guard.fact, premises, sites)])
+            # the program may be right: its declarations are what is repaired
     return Diagnostic(
         code, obligation.message, obligation.span, severity, labels=labels, notes=notes, fixes=fixes, goal=str(fact),
         verdict=verdict, counterexample=shown, origin=origin,

@@ -17,7 +17,6 @@ from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.records import dataclass
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Element
-from ...typechecker.obligations import SizeFact
 from ...typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
 from ...typechecker.types import ArrayType
 from . import traverse
@@ -61,7 +60,7 @@ def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
     """Put in the sizes of inputs and params.
 
     Refused: E701 for each guard that does not hold, with the numbers substituted."""
-    problems = [_broken(g, sizes) for g in graph.guards if _known(g.fact, sizes) and not g.fact.holds(sizes)]
+    problems = [_broken(g, sizes) for g in graph.guards if _known(g, sizes) and not g.holds(sizes)]
     if problems:
         raise Refused(problems)
     return BoundGraph(_Binder(graph, {v: number(n) for v, n in sizes.items()}).graph(), dict(sizes))
@@ -72,17 +71,13 @@ def in_terms_of(graph: Graph, equal: Mapping[SizeVariable, Size]) -> Graph:
     return _Binder(graph, equal).graph() if equal else graph
 
 
-def _known(fact: SizeFact, sizes: Mapping[SizeVariable, int]) -> bool:
-    return all(v in sizes for v in _variables(fact))
-
-
-def _variables(fact: SizeFact) -> frozenset[SizeVariable]:
-    return fact.left.variables() | fact.right.variables()
+def _known(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> bool:
+    return all(v in sizes for v in guard.variables())
 
 
 def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     fact, need = guard.fact, guard.obligation
-    mentioned = sorted(_variables(fact), key=lambda v: v.key)
+    mentioned = sorted(guard.variables(), key=lambda v: v.key)
     values = {v.name: sizes[v] for v in mentioned}
     return Diagnostic(
         "E701", fact.broken_with(sizes), need.span,
@@ -93,13 +88,14 @@ def _broken(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
 class _Binder:
     def __init__(self, graph: Graph, sizes: Mapping[SizeVariable, Size]) -> None:
         self.source = graph
+        self.given = frozenset(sizes)
         self.known: dict[SizeVariable, Size] = dict(sizes)
         self.memo: dict[Size, Size] = {}
         self.types: dict[ValueId, ArrayType] = {}
 
     def graph(self) -> Graph:
         self.types = {v: self.type(t) for v, t in self.source.types.items()}
-        guards = tuple(g for g in self.source.guards if any(v not in self.known for v in _variables(g.fact)))
+        guards = tuple(g for g in self.source.guards if not g.variables() <= self.given)
         phases = tuple(self.phase(p) for p in self.source.phases)
         return replace(self.source, phases=phases, types=self.types, guards=guards)
 
@@ -144,7 +140,8 @@ class _Binder:
                 bound = replace(phase, attributes=attributes, defines=defines)
                 return replace(bound, signature=signature_of(bound, self.types))
             case Loop():
-                return replace(phase, trip=self.size(phase.trip))
+                index = None if phase.index is None else self.variable(phase.index)
+                return replace(phase, trip=self.size(phase.trip), index=index)
             case Branch():
                 return replace(phase, defines=tuple((self.variable(v), self.size(a), self.size(b)) for v, a, b in phase.defines))
             case Map():

@@ -262,7 +262,7 @@ class SubGraph:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """As `core.Loop`; never unrolled into the graph."""
+    """As `core.Loop`; never unrolled into the graph.  The body's params are a cell of each of `cells`, then the state."""
 
     id: PhaseId
     span: Span
@@ -272,6 +272,19 @@ class Loop:
     body: SubGraph
     until: SubGraph | None
     keep: bool
+    cells: tuple[ValueId, ...] = ()
+    index: SizeVariable | None = None
+    premised: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Are all its turns alike: has it neither cells nor an index?"""
+        return not self.cells and self.index is None
+
+    @property
+    def state(self) -> tuple[ValueId, ...]:
+        """The body's params that are the state."""
+        return self.body.params[len(self.cells) :]
 
 
 @dataclass(frozen=True, slots=True)

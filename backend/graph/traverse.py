@@ -58,7 +58,7 @@ def operands(phase: Phase) -> tuple[ValueId, ...]:
         case LibraryPhase() | Map() | Fold():
             return phase.args
         case Loop():
-            return phase.initial
+            return (*phase.cells, *phase.initial)
         case Branch():
             return (phase.condition,)
 
@@ -171,7 +171,7 @@ def rename_operands(phase: Phase, names: Mapping[ValueId, ValueId]) -> Phase:
         case LibraryPhase() | Map() | Fold():
             return replace(phase, args=new(phase.args))
         case Loop():
-            return replace(phase, initial=new(phase.initial))
+            return replace(phase, initial=new(phase.initial), cells=new(phase.cells))
         case Branch():
             return replace(phase, condition=names.get(phase.condition, phase.condition))
         case Input() | Constant():

@@ -83,7 +83,7 @@ class Turn:
 def can_turn_together(loop: Loop, graph: Graph) -> bool:
     """Has the loop turns of known number and sizes, of which nothing can be seen before its end?"""
     trip = loop.trip.constant
-    if trip is None or trip < 1 or loop.keep or not loop.initial:
+    if trip is None or trip < 1 or loop.keep or not loop.initial or not loop.is_plain:
         return False
     if loop.until is not None and any(traverse.subgraphs(phase) for phase in loop.until.phases):
         return False

@@ -241,7 +241,10 @@ class _Checker:
         match phase:
             case Loop():
                 state = [self.type(v) for v in phase.initial]
-                made = self.subgraph(phase.body, state, effects=effects)
+                folded = [self.type(v) for v in phase.cells]
+                _require(all(t.shape for t in folded), "a folded operand is scalar")
+                own = [ArrayType(t.element, t.shape[1:]) for t in folded]
+                made = self.subgraph(phase.body, [*own, *state], effects=effects, index=phase.index)
                 self.same(made, state, "the new state")
                 if phase.until is not None:
                     found = self.subgraph(phase.until, [*state, *state], effects=False)
@@ -272,9 +275,13 @@ class _Checker:
                 self.same(made, cells, "the accumulator")
                 self.same(results, items if phase.scan else cells, "a result")
 
-    def subgraph(self, graph: SubGraph, params: Sequence[ArrayType], *, effects: bool) -> list[ArrayType]:
-        """Check a sub-graph in its own scope; the types of its results."""
+    def subgraph(
+        self, graph: SubGraph, params: Sequence[ArrayType], *, effects: bool, index: SizeVariable | None = None
+    ) -> list[ArrayType]:
+        """Check a sub-graph in its own scope, where an index may be known; the types of its results."""
         mark, sizes = len(self.trail), set(self.sizes)
+        if index is not None:
+            self.sizes.add(index)
         for param in graph.params:
             self.define(param)
         self.same([self.type(p) for p in graph.params], params, "a param")

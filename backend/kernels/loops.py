@@ -25,7 +25,7 @@ from .ir import Result as KernelResult
 def merge_loop(loop: Loop, kinds: Callable[[ValueId], Kind], shapes: Callable[[ValueId], tuple[Size, ...]]) -> Structured | None:
     """One turn as a phase: its first reads are the state, its results the next state.  None: the body is of another sort."""
     params = loop.body.params
-    if loop.keep or loop.until is not None or not params or len(set(map(shapes, params))) != 1:
+    if loop.keep or loop.until is not None or not loop.is_plain or not params or len(set(map(shapes, params))) != 1:
         return None
     shape = shapes(params[0])
     axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)

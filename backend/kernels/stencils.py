@@ -56,6 +56,8 @@ class _NotOne(Exception):
 def rotation_amounts(loop: Loop) -> tuple[ValueId, ...] | None:
     """The amounts from outside that rotations in the body turn by; None if something there is neither a rotation by such an
     amount nor element-wise."""
+    if not loop.is_plain:
+        return None
     found: dict[ValueId, None] = {}
     known = {phase.result for phase in loop.body.phases if isinstance(phase, Constant)}
     made = {*loop.body.params, *(value for phase in loop.body.phases for value in results(phase))}

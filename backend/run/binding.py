@@ -38,21 +38,17 @@ def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[
     if problems:
         raise Refused(problems)
     for guard in (*core.guards, *core.solved):
-        if all(v in sizes for v in guard_variables(guard)) and not guard.fact.holds(sizes):
+        if all(v in sizes for v in guard.variables()) and not guard.holds(sizes):
             problems.append(broken_guard(guard, sizes))
     if problems:
         raise Refused(problems)
     return sizes
 
 
-def guard_variables(guard: CoreGuard) -> frozenset[SizeVariable]:
-    return guard.fact.left.variables() | guard.fact.right.variables()
-
-
 def broken_guard(guard: CoreGuard, sizes: Mapping[SizeVariable, int]) -> Diagnostic:
     """E701 with the numbers put in."""
     fact, need = guard.fact, guard.obligation
-    values = {v.name: sizes[v] for v in sorted(guard_variables(guard), key=lambda v: v.key)}
+    values = {v.name: sizes[v] for v in sorted(guard.variables(), key=lambda v: v.key)}
     return Diagnostic(
         "E701", fact.broken_with(sizes), need.span,
         labels=need.labels, notes=(need.message, *need.notes), goal=str(fact), counterexample=values,

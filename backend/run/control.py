@@ -12,6 +12,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...typechecker.sizes import SizeVariable
 from ..graph import traverse
 from ..graph.phases import Branch, Fold, Loop, Map, SubGraph, ValueId
 from ..schedule.plan import BranchStep, CellsStep, DeviceId, LoopStep, SubPlan
@@ -62,33 +63,42 @@ def compile_loop(machine: Machine, step: LoopStep, device: DeviceId) -> Action:
     backend = machine.backends[device]
     body = Body(machine, phase.body, step.body)
     until = None if phase.until is None or step.until is None else Body(machine, phase.until, step.until)
-    compiler = getattr(backend, "loop", None)
+    compiler = getattr(backend, "loop", None) if phase.is_plain else None
     whole = None if compiler is None else compiler(phase, machine)
+    turns = _Turns(machine, phase.index)
 
     def run(memory: Memory) -> None:
         machine.current = phase
         trip = machine.number(phase.trip)
         state = [memory[value] for value in phase.initial]
+        cells = [memory[value] for value in phase.cells]
+        turns.begin()
         if phase.keep:
-            _keep_states(memory, state, trip)
+            _keep_states(memory, state, cells, trip)
+            turns.end()
             return
         made = None if whole is None else whole(memory, state, trip)
         if made is not None:
             _store(memory, phase.results, made)
             return
-        for _ in range(trip):
+        for place in range(trip):
+            items = [backend.cell(array, (place,)) for array in cells]
+            turns.enter(place)
             if until is None:
+                state[:0] = items
+                del items
                 state = body.call_with_state(memory, state)
                 continue
-            new = body.call(memory, state)
+            new = body.call(memory, [*items, *state])
             stop = bool(backend.item(until.call(memory, [*new, *state])[0]))
             state = new
             if stop:
                 break
+        turns.end()
         for value, array in zip(phase.results, state, strict=True):
             memory[value] = array
 
-    def _keep_states(memory: Memory, state: list[Any], trip: int) -> None:
+    def _keep_states(memory: Memory, state: list[Any], cells: list[Any], trip: int) -> None:
         kept = [
             backend.empty(machine.kind(value), (trip + 1, *array.shape))
             for value, array in zip(phase.results, state, strict=True)
@@ -97,11 +107,41 @@ def compile_loop(machine: Machine, step: LoopStep, device: DeviceId) -> Action:
             for target, array in zip(kept, state, strict=True):
                 backend.put(target, (place,), array)
             if place < trip:
-                state = body.call(memory, state)
+                turns.enter(place)
+                state = body.call(memory, [*(backend.cell(array, (place,)) for array in cells), *state])
         for value, target in zip(phase.results, kept, strict=True):
             memory[value] = target
 
     return run
+
+
+class _Turns:
+    """The index of a loop, which is known in each turn and nowhere else.
+
+    Where guards mention it, the sizes that the turn before found are forgotten first, so that none is checked with those."""
+
+    def __init__(self, machine: Machine, index: SizeVariable | None) -> None:
+        self.machine, self.index = machine, index
+        self.guarded = index is not None and any(index in guard.variables() for guard in machine.guards)
+        self.known = frozenset[SizeVariable]()
+
+    def begin(self) -> None:
+        self.known = frozenset(self.machine.sizes) if self.guarded else self.known
+
+    def enter(self, place: int) -> None:
+        if self.index is not None:
+            self.forget()
+            self.machine.define(self.index, place)
+
+    def end(self) -> None:
+        self.forget()
+        if self.index is not None:
+            self.machine.sizes.pop(self.index, None)
+
+    def forget(self) -> None:
+        if self.guarded:
+            for size in self.machine.sizes.keys() - self.known:
+                del self.machine.sizes[size]
 
 
 def compile_branch(machine: Machine, step: BranchStep, device: DeviceId) -> Action:

@@ -49,7 +49,7 @@ from ..schedule.plan import (
     TransferStep,
     WaitStep,
 )
-from .binding import broken_guard, guard_variables
+from .binding import broken_guard
 from .device import Backend, Kernel
 from .failures import CheckFailed
 from .memory import Memory, sole_owner
@@ -121,8 +121,8 @@ class Machine:
             raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
         for guard in self.guards:
-            needed = guard_variables(guard)
-            if variable in needed and all(v in self.sizes for v in needed) and not guard.fact.holds(self.sizes):
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
                 raise RunFailed([broken_guard(guard, self.sizes)])
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from ...lang.diagnostics import Diagnostic, Edit, Fix, Severity
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block, Loop, RuntimeSize, ValueId
 from ..display import show_type
-from ..elements import Kind, integer_range
+from ..elements import Element, Kind, integer_range, strong
+from ..indices import LoopIndex
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.static_arguments import bounded_fix, whole_numbers
-from ..sizes import ZERO, Size, SizeVariable, number, variable
+from ..sizes import ONE, ZERO, Size, SizeVariable, number, variable
 from ..types import ArrayType
 from .compose import as_function
 from .context import Context, is_poisoned, leaves, rebuild
@@ -24,40 +27,57 @@ from .values import cast
 
 @dataclass(frozen=True, slots=True)
 class Trips:
-    """How often the loop runs, and the runtime variable that must be defined first, if any."""
+    """How often the loop runs, when it stops, and the array whose major cells its turns are for, if it is a fold."""
 
     count: Size
     until: FunctionValue | None = None
+    cells: Operand | None = None
 
 
 def power(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f⍣n`: n times; `f⍣(n ⋄ p)`: until p holds of the new state."""
-    function = as_function(ctx, derived.operands[0], "⍣", derived.span)
-    if left is not None:
-        function = BoundFunction(derived.span, function, left)
-    trips = _trips(ctx, derived, span)
-    if trips is None:
+    """`f⍣n`: n times; `f⍣xs`: for each major cell c of xs, `c f state`; `f⍣(n ⋄ p)`: until p holds of the new state."""
+    prepared = _prepared(ctx, derived, "⍣", left, span)
+    if prepared is None:
         return ctx.builder.poison(span)
+    function, trips = prepared
     known = trips.count.constant
-    if known == 0:
+    if trips.cells is None and known == 0:
         return right
-    if known == 1:
+    if trips.cells is None and known == 1:
         with ctx.operator_body(span):
             return ctx.call(function, None, right, span)
     return _loop(ctx, function, trips, right, span, keep=False)
 
 
 def states(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:
-    """`f⍣\\n`: all n+1 states, the initial one first."""
-    function = as_function(ctx, derived.operands[0], "⍣\\", derived.span)
-    if left is not None:
-        function = BoundFunction(derived.span, function, left)
-    trips = _trips(ctx, derived, span)
-    if trips is None:
+    """`f⍣\\n`, `f⍣\\xs`: all states, the initial one first."""
+    prepared = _prepared(ctx, derived, "⍣\\", left, span)
+    if prepared is None:
         return ctx.builder.poison(span)
+    function, trips = prepared
     if trips.until is not None:
         return ctx.error("E305", "`⍣\\` keeps every state, so it takes a count without a stopping condition", derived.span)
     return _loop(ctx, function, trips, right, span, keep=True)
+
+
+def _prepared(
+    ctx: Context, derived: DerivedFunction, glyph: str, left: Value | None, span: Span
+) -> tuple[FunctionValue, Trips] | None:
+    """The function of the state, with the left argument of a repetition bound, and how often it runs."""
+    function = as_function(ctx, derived.operands[0], glyph, derived.span)
+    trips = _trips(ctx, derived, span)
+    if trips is None or left is None:
+        return None if trips is None else (function, trips)
+    if trips.cells is None:
+        return BoundFunction(derived.span, function, left), trips
+    where = ctx.builder.where(left) if isinstance(left, Operand) else span
+    ctx.error(
+        "E130",
+        f"a fold with `{glyph}` has the cells of its right operand for `⍺`, so it takes no left argument",
+        where,
+        notes=(f"bind what is the same in every turn: `a∘f{glyph}xs`, or mention it inside the function",),
+    )
+    return None
 
 
 def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
@@ -79,17 +99,29 @@ def _trips(ctx: Context, derived: DerivedFunction, span: Span) -> Trips | None:
     assert isinstance(operand, Operand)
     if operand.poisoned:
         return None
-    count = _count(ctx, operand, ctx.builder.where(operand))
+    where = ctx.builder.where(operand)
+    if operand.type.rank:
+        _warn_of_one(ctx, operand, where)
+        return Trips(operand.type.shape[0], derived.until, operand)
+    count = _count(ctx, operand, where)
     return None if count is None else Trips(count, derived.until)
+
+
+def _warn_of_one(ctx: Context, cells: Operand, where: Span) -> None:
+    """W340: a vector of one number was a count once, and may be meant as one."""
+    element = cells.type.element
+    if cells.type.rank > 1 or cells.type.shape[0] != ONE or element.below is not None or not element.kind.is_integer:
+        return
+    text = ctx.builder.text(where)
+    fixes = (Fix(f"repeat that many times: `⊃{text}`", (Edit(where, f"(⊃{text})"),)),) if text else ()
+    message = "this folds over the one item of a vector; a count would be a scalar"
+    ctx.builder.report(Diagnostic("W340", message, where, Severity.WARNING, fixes=fixes))
 
 
 def _count(ctx: Context, x: Operand, span: Span) -> Size | None:
     x = whole_numbers(ctx.builder, x, span)
     element = x.type.element
-    if x.type.rank > 0 and not (x.type.rank == 1 and x.type.shape[0].constant == 1):
-        ctx.error("E601", f"a trip count is one integer, but this is an array of rank {x.type.rank}", span)
-        return None
-    static = x.static[0] if isinstance(x.static, tuple) and x.static else x.static
+    static = x.static
     if isinstance(static, Size):
         inverse = ("functions have no inverses: write the other one, as `2 2 2⊤x` for digits of `2⊥`",)
         notes = inverse if static.constant is not None else ()
@@ -126,7 +158,10 @@ def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
 
 
 def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
-    found = stabilise(ctx, (), initial, lambda _, state: ctx.call(function, None, state, span), span)
+    turns = _Turns.of(ctx, trips, span)
+    found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span)
+    if turns.index is not None:
+        ctx.builder.close_loop()
     if isinstance(found, Unstable):
         return _unstable(ctx, found, span)
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), found.types, strict=True)])
@@ -137,11 +172,45 @@ def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, s
             return ctx.builder.poison(span)
     types = [ArrayType(t.element, (trips.count + 1, *t.shape) if keep else t.shape) for t in found.types]
     stable, condition = found, until
+    index, premised = (None, False) if turns.index is None else (turns.index.variable, turns.index.premised)
 
     def make(results: tuple[ValueId, ...]) -> Loop:
-        return Loop(results, args, trips.count, stable.block, condition, keep)
+        return Loop(results, args, trips.count, stable.block, condition, keep, turns.cells, index, premised)
 
     return rebuild(initial, ctx.builder.emit_many(make, types, span))
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """What `⍺` is in the body: nothing, a size that the turn's number says (`item`), or a cell of an array."""
+
+    ctx: Context
+    span: Span
+    types: tuple[ArrayType, ...] = ()
+    cells: tuple[ValueId, ...] = ()
+    index: LoopIndex | None = None
+    item: Size | None = None
+    element: Element | None = None
+
+    @staticmethod
+    def of(ctx: Context, trips: Trips, span: Span) -> _Turns:
+        xs = trips.cells
+        if xs is None:
+            return _Turns(ctx, span)
+        steps = ctx.builder.sequences.of(xs.value)
+        if steps is None:
+            cell = ArrayType(strong(xs.type.element), xs.type.shape[1:])
+            return _Turns(ctx, span, (cell,), (xs.value,))
+        index = ctx.builder.open_loop(trips.count, span)
+        return _Turns(ctx, span, (), (), index, steps.start + steps.step * variable(index.variable), xs.type.element)
+
+    def call(self, function: FunctionValue, given: Sequence[Operand], state: Value) -> Value:
+        alpha = given[0] if given else None
+        if self.item is not None and self.element is not None:
+            alpha = self.ctx.builder.size_value(self.item, self.span)
+            if self.element.below is not None:
+                alpha = replace(alpha, type=ArrayType(Element(Kind.I64, below=self.element.below, weak=True), ()))
+        return self.ctx.call(function, alpha, state, self.span)
 
 
 def _until(ctx: Context, predicate: FunctionValue, initial: Value, found: Stable, span: Span) -> Block | None:

@@ -159,7 +159,7 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
             if is_poisoned(result) or any(d.is_error for d in builder.diagnostics):
                 return None
             block = builder.close_block(leaves(result))
-            facts = guarded = [guard.fact for guard in builder.guards[guards:]]
+            facts = guarded = [guard.fact for guard in builder.guards[guards:] if guard.index is None]
             if isinstance(function, SignedFunction):
                 facts = [fact for fact in builder.premises[premises:] if fact not in guarded]
             said = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]

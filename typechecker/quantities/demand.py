@@ -48,7 +48,7 @@ class Demands:
 
 def demands_of(core: Core) -> Demands:
     """The demands of a whole program, whose outputs and prints are read once."""
-    walk = _Walk(Setting(core.types, [guard.fact for guard in core.guards]), core.spans, nested(core.calls))
+    walk = _Walk(Setting(core.types, core.facts()), core.spans, nested(core.calls))
     roots = [(output.value, Use(output.span, ONCE, "")) for output in core.outputs]
     return walk.whole(core.block, roots, [entry.value for entry in core.inputs])
 
@@ -220,7 +220,8 @@ class _Walk:
         params, free = self.block(op.body, [ONCE if runs else NONE] * len(op.body.results), live=runs)
         if op.until is not None:
             tested, outer = self.block(op.until, [ONCE if runs else NONE], live=runs)
-            params = [a.plus(b) for a, b in zip(params, tested[len(op.initial) :], strict=True)]
+            count = len(op.cells)
+            params[count:] = [a.plus(b) for a, b in zip(params[count:], tested[len(op.initial) :], strict=True)]
             for value, tally in outer.items():
                 free.setdefault(value, Tally()).include(tally)
         if not runs:
@@ -228,7 +229,10 @@ class _Walk:
         trips = exactly(op.trip)
         if op.until is not None:
             trips = Grade(minimum(trips.low, ONE), trips.high)
-        for value, grade in zip(op.initial, params, strict=True):
+        for value, grade in zip(op.cells, params, strict=False):
+            each = grade if op.until is None else Grade(ZERO, grade.high)
+            tallies.setdefault(value, Tally()).add(Use(self.spans[op.results[0]], each))
+        for value, grade in zip(op.initial, params[len(op.cells) :], strict=True):
             first = grade
             if op.keep or trips.high == ZERO:
                 first = ONCE  # a copy into the states

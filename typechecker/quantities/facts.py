@@ -133,10 +133,11 @@ class _Finder:
                 self.in_place.setdefault(op.result, arg)
 
     def loop(self, op: c.Loop) -> None:
-        self.block(op.body, set(), frozenset(op.body.params) if op.until is None and not op.keep else frozenset())
+        params = op.body.params[len(op.cells) :]
+        self.block(op.body, set(), frozenset(params) if op.until is None and not op.keep else frozenset())
         if op.until is not None:
             self.block(op.until, set(), frozenset())
-        for param, end, result in zip(op.body.params, op.body.results, op.results, strict=True):
+        for param, end, result in zip(params, op.body.results, op.results, strict=True):
             value = end
             while value != param and value in self.in_place:
                 value = self.in_place[value]

@@ -12,6 +12,7 @@ from ..core import Block, Op, ValueId
 
 _OPERANDS = frozenset({
     "arg", "args", "left", "right", "mask", "indices", "value", "table", "pattern", "order", "radix", "key", "amount", "initial",
+    "cells",
     "condition",
 })  # fmt: skip
 

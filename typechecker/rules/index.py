@@ -54,6 +54,8 @@ def _must_check(b: Builder, given: Operand, position: Operand, size: Size, span:
         worst = statics[verdicts.index(None)]
         return _warn(b, given, f"index {_shown(b, worst)} may be out of range: this axis has {size} cells", span,
                      _in_range_if(b, worst, size))  # fmt: skip
+    if _steps_inside(b, position, size):
+        return False
     low, high = integer_range(position.type.element)
     most = position.type.element.most
     if low is not None and low >= 0:
@@ -81,6 +83,18 @@ def _in_range(b: Builder, index: Size, size: Size) -> bool | None:
     if low is False or high is False:
         return False
     return True if low and high else None
+
+
+def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:
+    """Are these evenly stepping positions of which, if there are any, the first and the last are in range?"""
+    steps = b.sequences.of(position.value)
+    if steps is None:
+        return False
+    count = position.type.shape[0]
+    b.premises.append(SizeFact(Relation.AT_MOST, ONE, count))
+    inside = all(_in_range(b, end, size) for end in (steps.start, steps.start + steps.step * (count - 1)))
+    b.premises.pop()
+    return inside
 
 
 def _shown(b: Builder, index: Size) -> str:

@@ -104,10 +104,11 @@ def loop(state: State, op: core.Loop) -> None:
     span = state.span(op.results[0])
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
     initial = tuple(state.carry(state.get(v), frame, span) for v in op.initial)
+    cells = tuple(_folded(state, v, frame, span) for v in op.cells)
     body = _subgraph(state, op.body, frame, span)
     until = None if op.until is None else _subgraph(state, op.until, frame, span)
     results, moved = _results(state, op.results, frame, behind=op.keep)
-    state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep))
+    state.emit(Loop(state.phase_id(), span, op.trip, initial, results, body, until, op.keep, cells, op.index, op.premised))
     _move_axis(state, moved, frame, span)
 
 
@@ -130,16 +131,18 @@ def fold(state: State, op: core.Fold | core.FoldScan) -> None:
     span = state.span(op.results[0])
     scan = isinstance(op, core.FoldScan)
     frame = state.union(state.facts.free_values(op), may_fail=state.facts.may_fail(op))
-    args = []
-    for arg in op.args:
-        value = state.carry(state.get(arg), frame, span)
-        rank = len(state.types[value].shape)
-        order = [len(frame), *range(len(frame)), *range(len(frame) + 1, rank)]
-        args.append(state.permute(value, order, span))
+    args = tuple(_folded(state, arg, frame, span) for arg in op.args)
     body = _subgraph(state, op.body, frame, span)
     results, moved = _results(state, op.results, frame, behind=scan)
-    state.emit(Fold(state.phase_id(), span, tuple(args), results, body, scan))
+    state.emit(Fold(state.phase_id(), span, args, results, body, scan))
     _move_axis(state, moved, frame, span)
+
+
+def _folded(state: State, arg: core.ValueId, frame: FrameAxes, span: Span) -> ValueId:
+    """An operand that a loop goes through, its leading axis in front of the frame."""
+    value = state.carry(state.get(arg), frame, span)
+    rank = len(state.types[value].shape)
+    return state.permute(value, [len(frame), *range(len(frame)), *range(len(frame) + 1, rank)], span)
 
 
 # ------------------------------------------------------------------------------------------ sub-graphs

@@ -3,15 +3,16 @@
 Moved are structured and library phases that read nothing made in the body, mention no size defined in it, and cannot fail (a loop
 that never runs must not fail either; its wasted work is bounded by one iteration).  What is cheaper to compute again than to
 read back, such as a conversion, stays, unless it is a single number.  Arms of branches keep their phases: they may not run.
+A loop whose body needed that it runs (`Loop.premised`) keeps its phases too, unless it surely does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from ....typechecker.sizes import SizeVariable
-from ..phases import Branch, Constant, Graph, LibraryPhase, Phase, Structured, SubGraph, ValueId
+from ..phases import Branch, Constant, Graph, LibraryPhase, Loop, Phase, Structured, SubGraph, ValueId
 from ..traverse import defines, operands, results, sizes, with_subgraphs
 from .fusion import is_cheap
 from .rewriting import is_view, phase_may_fail
@@ -30,18 +31,19 @@ class _Hoisting:
         done: list[Phase] = []
         for phase in phases:
             moved: list[Phase] = []
-            if isinstance(phase, Branch):
+            if isinstance(phase, Branch) or (isinstance(phase, Loop) and phase.premised and (phase.trip.bounds()[0] or 0) < 1):
                 phase = with_subgraphs(phase, lambda g: replace(g, phases=self.block(g.phases)))
             else:
-                phase = with_subgraphs(phase, lambda g, out=moved: self.body(g, out))  # type: ignore[misc]
+                index = {phase.index} if isinstance(phase, Loop) and phase.index is not None else set[SizeVariable]()
+                phase = with_subgraphs(phase, lambda g, out=moved, own=index: self.body(g, out, own))  # type: ignore[misc]
             done.extend(moved)
             done.append(phase)
         return tuple(done)
 
-    def body(self, graph: SubGraph, moved: list[Phase]) -> SubGraph:
+    def body(self, graph: SubGraph, moved: list[Phase], own: Set[SizeVariable]) -> SubGraph:
         """The body without its invariant phases, which go to `moved` in order."""
         phases = self.block(graph.phases)
-        inside: set[ValueId | SizeVariable] = set(graph.params)
+        inside: set[ValueId | SizeVariable] = {*graph.params, *own}
         for phase in phases:
             inside.update(results(phase))
             inside.update(defines(phase))

@@ -17,7 +17,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ....typechecker.types import ArrayType
 from ...graph.phases import ValueId
-from ..binding import broken_guard, guard_variables
+from ..binding import broken_guard
 from ..failures import CheckFailed
 
 
@@ -49,6 +49,6 @@ class Context:
             raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
         for guard in self.guards:
-            needed = guard_variables(guard)
-            if variable in needed and all(v in self.sizes for v in needed) and not guard.fact.holds(self.sizes):
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
                 raise RunFailed([broken_guard(guard, self.sizes)])

@@ -106,7 +106,7 @@ def link_branch(linker: Linker, phase: Branch, step: BranchStep) -> None:
 
 def link_loop(linker: Linker, phase: Loop, step: LoopStep) -> None:
     """A body so many times, or until something holds."""
-    if step.rows is not None:
+    if step.rows is not None or not phase.is_plain:
         raise Refused(Verdict.NEVER)
     trip = linker.types.number(phase.trip)
     state = [linker.own(value, len(linker.bases), []) for value in phase.initial]

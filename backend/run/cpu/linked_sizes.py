@@ -59,7 +59,8 @@ class ExampleTypes:
         """Do the examples obey what is asserted?"""
         if any(not 0 <= value <= self.cap(variable) for variable, value in self.sizes.items() if variable.cap is not None):
             return False
-        return all(guard.fact.holds(self.sizes) for guard in self.guards)
+        known = [guard for guard in self.guards if all(variable in self.sizes for variable in guard.variables())]
+        return all(guard.holds(self.sizes) for guard in known)
 
 
 def found_sizes(phases: Iterable[Phase]) -> list[SizeVariable]:
@@ -125,7 +126,9 @@ def conditions(example: ExampleTypes, variable: SizeVariable, least: int) -> lis
     made = [value - least, (MOST if variable.cap is None else example.number(variable.cap)) - value]
     for guard in example.guards:
         fact = guard.fact
-        if variable not in fact.left.variables() | fact.right.variables():
+        mentioned = guard.variables()
+        of_a_loop = guard.index is not None or guard.runs is not None
+        if variable not in mentioned or of_a_loop or any(v not in known for v in mentioned):
             continue
         left, right = fact.left.evaluate(known), fact.right.evaluate(known)
         match fact.relation:

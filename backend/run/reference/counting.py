@@ -62,7 +62,7 @@ class CountingMachine(Machine):
     def __init__(self, core: Core, sizes: dict[SizeVariable, int], live: Callable[[ValueId], bool]) -> None:
         super().__init__(core, sizes)
         self.live = live
-        self.setting = Setting(core.types, [guard.fact for guard in core.guards])
+        self.setting = Setting(core.types, core.facts())
         self.labels: dict[ValueId, Array] = {}
         self.reads: list[int] = [0]
         self.made: list[tuple[ValueId, int, int]] = []
@@ -275,8 +275,12 @@ class CountingMachine(Machine):
         if op.keep or trips == 0:
             labels = [self.copy(one) for one in labels]
         states = [state]
-        for _ in range(trips):
-            new, made = self.enter(op.body, state, labels)
+        columns, marked = [cells(self.value(v), 1) for v in op.cells], [cells(self.label(v), 1) for v in op.cells]
+        known = frozenset(self.sizes)
+        for i in range(trips):
+            self.enter_turn(op, i, known)
+            own = [column[i] for column in columns], [column[i] for column in marked]
+            new, made = self.enter(op.body, [*own[0], *state], [*own[1], *labels])
             copied = [self.copy(one) for one in made]
             stop = False
             if op.until is not None:
@@ -287,6 +291,7 @@ class CountingMachine(Machine):
             states.append(state)
             if stop:
                 break
+        self.forget_but(known)
         return tuple(structure.stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else tuple(state)
 
     def _branch(self, op: c.Branch) -> tuple[Array, ...]:

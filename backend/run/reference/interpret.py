@@ -22,7 +22,7 @@ from ....typechecker import core as c
 from ....typechecker.core import Block, Core, ValueId
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
-from ..binding import bind_sizes, broken_guard, guard_variables
+from ..binding import bind_sizes, broken_guard
 from ..values import Array, Results
 from .failures import CheckFailed, InternalError
 from .indexing import assemble, cells, offset, positions
@@ -146,8 +146,8 @@ class Machine:
             raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
         self.sizes[variable] = value
         for guard in self.core.guards:
-            needed = guard_variables(guard)
-            if variable in needed and all(v in self.sizes for v in needed) and not guard.fact.holds(self.sizes):
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
                 raise RunFailed([broken_guard(guard, self.sizes)])
 
     # ----------------------------------------------------------------- executing
@@ -255,14 +255,28 @@ class Machine:
     def _loop(self, op: c.Loop) -> tuple[Array, ...]:
         state = tuple(self.value(v) for v in op.initial)
         states = [state]
-        for _ in range(self.size(op.trip)):
-            new = self.call(op.body, state)
+        columns = [cells(self.value(v), 1) for v in op.cells]
+        known = frozenset(self.sizes)
+        for i in range(self.size(op.trip)):
+            self.enter_turn(op, i, known)
+            new = self.call(op.body, [*(column[i] for column in columns), *state])
             stop = op.until is not None and bool(self.call(op.until, [*new, *state])[0].item)
             state = new
             states.append(state)
             if stop:
                 break
+        self.forget_but(known)
         return tuple(stack([s[j] for s in states], 0) for j in range(len(state))) if op.keep else state
+
+    def enter_turn(self, op: c.Loop, place: int, known: frozenset[SizeVariable]) -> None:
+        """The index is known, and the sizes that the turn before found are not."""
+        self.forget_but(known)
+        if op.index is not None:
+            self.define(op.index, place)
+
+    def forget_but(self, known: frozenset[SizeVariable]) -> None:
+        for size in self.sizes.keys() - known:
+            del self.sizes[size]
 
     def _branch(self, op: c.Branch) -> tuple[Array, ...]:
         taken = bool(self.value(op.condition).item)

@@ -134,6 +134,7 @@ loadkeymap
 `ifft	⎕ifft
 `grad	∂
 `gets	←
+`fold	⍣
 `find	⍷
 `erfc	⎕erfc
 `eigh	⎕eigh

@@ -220,6 +220,7 @@ syntax match rhoOperator /`scan/
 syntax match rhoOperator /`rank/
 syntax match rhoOperator /`over/
 syntax match rhoOperator /`grad/
+syntax match rhoOperator /`fold/
 syntax match rhoOperator /`each/
 syntax match rhoOperator /`bind/
 syntax match rhoOperator /`atop/
