@@ -87,7 +87,7 @@ class Closure:
     def needless(self, number: int) -> bool:
         """What a wait tells is found without it."""
         wait = self.sync.waits[number]
-        reached: dict[int, int] = {}
+        reached: dict[int, int] = {int(wait.queue): wait.position - 1}
         followed: dict[int, int] = {}
         stack = [(int(wait.queue), wait.position)]
         while stack:

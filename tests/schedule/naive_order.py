@@ -1,0 +1,171 @@
+"""The order that queues, fences and waits enforce, found by walking back from every step: a second opinion to V2 and V7."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rho.backend.schedule.problem import Before, Transfer
+from rho.backend.schedule.synchronisation import QueueKind, Step, StepKind, Synchronisation, Wait
+
+from .naive import Naive
+
+Event = tuple[int, int]
+"""A queue and a position in it."""
+
+
+class NaiveOrder(Naive):
+    def order_codes(self, sync: Synchronisation) -> set[str]:
+        """V2 or V7, as the verifier says them of a schedule that is right by itself."""
+        self.sync = sync
+        if any(self.misplaced()) or any(self.meaningless()) or any(self.unordered()):
+            return {"V2"}
+        return {"V7"} if any(self.needless()) else set()
+
+    def misplaced(self) -> Iterator[bool]:
+        """Each step once, in the queue of its device or of its channel, in the order of time."""
+        schedule, queues = self.schedule, self.sync.queues
+        lists = {StepKind.SHARD: schedule.shards, StepKind.COMBINE: schedule.combines, StepKind.TRANSFER: schedule.transfers}
+        steps = [(step.kind, step.index) for queue in queues for step in queue.steps]
+        every = [(kind, index) for kind, items in lists.items() for index in range(len(items))]
+        if sorted(steps, key=str) != sorted(every, key=str):
+            yield True
+            return
+        yield len({queue.name for queue in queues}) < len(queues)
+        channels: dict[object, set[int]] = {}
+        for place, queue in enumerate(queues):
+            yield (queue.kind is QueueKind.COMPUTE) != (queue.device is not None)
+            for step in queue.steps:
+                yield (step.kind is StepKind.TRANSFER) == (queue.kind is QueueKind.COMPUTE)
+                if step.kind is not StepKind.TRANSFER:
+                    yield self.device(step) != queue.device or queue.name != self.names[self.device(step)]
+                else:
+                    moved = schedule.transfers[step.index]
+                    channel = self.channel(moved.link, moved.source, moved.target)
+                    if channel is not None and moved.busy > moved.start:
+                        channels.setdefault(channel, set()).add(place)
+            if queue.device is not None:
+                yield queue.name not in self.names
+            yield from (self.when(a) > self.when(b) for a, b in pairwise(queue.steps))
+        yield from (len(places) > 1 for places in channels.values())
+
+    def device(self, step: Step) -> int:
+        return self.home if step.kind is StepKind.COMBINE else int(self.schedule.shards[step.index].device)
+
+    def when(self, step: Step) -> tuple[int, int]:
+        """Queues of devices are in order of starts, where a combine starts when home is done; those of channels of arrivals."""
+        if step.kind is StepKind.TRANSFER:
+            moved = self.schedule.transfers[step.index]
+            return moved.arrive, moved.start
+        if step.kind is StepKind.SHARD:
+            return self.schedule.shards[step.index].start, self.schedule.shards[step.index].end
+        made = self.schedule.combines[step.index]
+        return max([made.start, *(s.end for s in self.shards(made.phase, self.home))]), made.end
+
+    def meaningless(self) -> Iterator[bool]:
+        """Waits and fences that speak of nothing, or hold up what the schedule starts earlier."""
+        queues, fences = self.sync.queues, self.sync.fences
+        there = {(q, p) for q, queue in enumerate(queues) for p in range(len(queue.steps))}
+        yield len({(w.queue, w.position, w.fence) for w in self.sync.waits}) < len(self.sync.waits)
+        for wait in self.sync.waits:
+            yield (wait.queue, wait.position) not in there or wait.fence not in range(len(fences))
+        for place, fence in enumerate(fences):
+            yield fence.id != place or not fence.after or len({q for q, _ in fence.after}) < len(fence.after)
+            yield any(event not in there for event in fence.after)
+            steps = [queues[q].steps[p] for q, p in fence.after if (q, p) in there]
+            yield fence.source not in {
+                self.schedule.transfers[s.index].source if s.kind is StepKind.TRANSFER else self.device(s) for s in steps
+            }
+        for wait in self.sync.waits:
+            if (wait.queue, wait.position) in there and 0 <= wait.fence < len(fences):
+                goes_on = self.times(queues[wait.queue].steps[wait.position])[0]
+                after = [event for event in fences[wait.fence].after if event in there]
+                yield any(self.times(queues[q].steps[p])[1] > goes_on for q, p in after)
+
+    def times(self, step: Step) -> tuple[int, int]:
+        """When a step cannot wait any longer, and when it is done."""
+        if step.kind is StepKind.TRANSFER:
+            return self.schedule.transfers[step.index].start, self.schedule.transfers[step.index].arrive
+        if step.kind is StepKind.COMBINE:
+            return (self.schedule.combines[step.index].end,) * 2
+        return self.schedule.shards[step.index].start, self.schedule.shards[step.index].end
+
+    def past(self, event: Event, without: Wait | None = None) -> set[Event]:
+        """All that is certainly done before a step starts."""
+        found: set[Event] = set()
+        pending = [event]
+        while pending:
+            q, p = pending.pop()
+            before = {(q, p - 1)} if p else set()
+            for wait in self.sync.waits:
+                if (wait.queue, wait.position) == (q, p) and wait is not without:
+                    before |= {(int(other), at) for other, at in self.sync.fences[wait.fence].after}
+            pending += before - found
+            found |= before
+        return found
+
+    def unordered(self) -> Iterator[bool]:
+        events = {step: (q, p) for q, queue in enumerate(self.sync.queues) for p, step in enumerate(queue.steps)}
+        pasts = {event: self.past(event) for event in events.values()}
+        yield from (event in past for event, past in pasts.items())
+        yield from (events[early] not in pasts[events[late]] for late, early in self.dependencies())
+
+    def needless(self) -> Iterator[bool]:
+        for wait in self.sync.waits:
+            known = self.past((int(wait.queue), wait.position), without=wait)
+            yield all((int(q), p) in known for q, p in self.sync.fences[wait.fence].after)
+
+    def dependencies(self) -> Iterator[tuple[Step, Step]]:
+        schedule, tasks = self.schedule, self.problem.phases
+        for index, shard in enumerate(schedule.shards):
+            own = Step(StepKind.SHARD, index)
+            for edge in self.problem.edges:
+                if edge.target == shard.phase:
+                    needs = self.needs(edge, shard)
+                    yield from ((own, step) for step in self.makers(edge.source, int(shard.device), needs))
+                    yield from ((own, step) for step in self.came(edge.source, int(shard.device), needs, shard.start))
+            pairs = [(a, b) for d in self.problem.directives if isinstance(d, Before) for a in d.first for b in d.then]
+            pairs += pairwise([phase for phase, task in enumerate(tasks) if task.effect])  # type: ignore[arg-type]
+            yield from ((own, step) for a, b in pairs if b == shard.phase for step in self.makers(int(a), None, None))
+        for index, combine in enumerate(schedule.combines):
+            own = Step(StepKind.COMBINE, index)
+            for place, other in enumerate(schedule.shards):
+                if (other.phase, other.device) == (combine.phase, self.home):
+                    yield own, Step(StepKind.SHARD, place)
+            for place, moved in enumerate(schedule.transfers):
+                if moved.partial and (moved.phase, moved.target) == (combine.phase, self.home):
+                    yield own, Step(StepKind.TRANSFER, place)
+        for index, moved in enumerate(schedule.transfers):
+            own, units = Step(StepKind.TRANSFER, index), set(range(moved.first, moved.stop))
+            if moved.partial:
+                makers = [
+                    Step(StepKind.SHARD, place) for place, s in enumerate(schedule.shards)
+                    if (s.phase, s.device) == (moved.phase, moved.source)
+                ]  # fmt: skip
+            else:
+                makers = list(self.makers(moved.phase, int(moved.source), units))
+                makers = makers or list(self.came(moved.phase, int(moved.source), units, moved.start))
+            yield from ((own, step) for step in makers)
+
+    def makers(self, phase: int, device: int | None, units: set[int] | None) -> Iterator[Step]:
+        """The steps that make some of an output on a device; without units or device, any of it anywhere."""
+        for place, combine in enumerate(self.schedule.combines):
+            if combine.phase == phase and device in (None, self.home):
+                yield Step(StepKind.COMBINE, place)
+        if self.combine_end(phase) is not None:
+            return
+        gathered = self.whole(phase) and self.problem.phases[phase].rows > 0
+        for place, s in enumerate(self.schedule.shards):
+            if s.phase != phase or device not in (None, s.device) or (gathered and s.device != self.home):
+                continue
+            if self.whole(phase) or units is None or units & set(range(s.first, s.stop)):
+                yield Step(StepKind.SHARD, place)
+
+    def came(self, phase: int, device: int, units: set[int], tick: int) -> Iterator[Step]:
+        """The transfers that brought some of it to a device by a tick."""
+
+        def brought(moved: Transfer) -> bool:
+            there = moved.phase == phase and moved.target == device and not moved.partial and moved.arrive <= tick
+            return there and (not units or bool(units & set(range(moved.first, moved.stop))))
+
+        yield from (Step(StepKind.TRANSFER, place) for place, moved in enumerate(self.schedule.transfers) if brought(moved))

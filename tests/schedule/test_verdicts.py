@@ -1,0 +1,197 @@
+"""The verifier agrees with a judge that counts units and ticks (`naive`), on schedules that are right and on corrupted ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from random import Random
+
+import pytest
+from share import repeats
+
+from rho.backend.schedule.fences import Merging, synchronise
+from rho.backend.schedule.instances.directives import DirectivesRejected, resolve_texts
+from rho.backend.schedule.problem import DeviceIndex, Problem, Schedule, Ticks, Together
+from rho.backend.schedule.synchronisation import QueueIndex, Synchronisation, Wait
+from rho.backend.schedule.timing import Decisions, lay_out
+from rho.backend.schedule.verifier import verify_schedule
+from rho.backend.schedule.verifier.facts import Facts
+from rho.backend.schedule.verifier.memory import peaks
+
+from .drawn import decisions_for, directives_for, problem_of
+from .naive import Naive
+from .naive_order import NaiveOrder
+
+BLOCKS = 10
+
+
+def drawn(r: Random) -> tuple[Problem, Schedule] | None:
+    """A problem and a schedule of it, which was made without the directives and limits of memory."""
+    problem = problem_of(r)
+    modes = decisions_for(r, problem)
+    problem = with_rows_read(r, problem) if r.random() < 0.3 else problem
+    problem = run_together(r, problem, modes) if r.random() < 0.3 else problem
+    unlimited = replace(problem, devices=tuple(replace(group, memory=None) for group in problem.devices))
+    schedule = lay_out(unlimited, modes)
+    try:
+        resolved = resolve_texts(problem, directives_for(r, problem), ["latency"])
+    except DirectivesRejected:
+        return None if schedule is None else (problem, schedule)
+    return None if schedule is None else (replace(problem, directives=resolved.directives), schedule)
+
+
+def with_rows_read(r: Random, problem: Problem) -> Problem:
+    """Atomic phases that read only some rows."""
+    edges = []
+    for edge in problem.edges:
+        rows = problem.phases[edge.source].rows
+        if rows and problem.phases[edge.target].rows == 0:
+            first = r.randrange(rows)
+            edge = replace(edge, only=(first, r.randint(first + 1, rows)))
+        edges.append(edge)
+    return replace(problem, edges=tuple(edges))
+
+
+def run_together(r: Random, problem: Problem, decisions: Decisions) -> Problem:
+    """One of the phases that are cut is run by its devices at the same time, which tell each other over a link."""
+    able = [place for place, task in enumerate(problem.phases) if task.rows and not task.combine and not task.home]
+    if not able:
+        return problem
+    place = r.choice(able)
+    mode = tuple((DeviceIndex(device), rows) for device, rows in decisions.modes[place])
+    channels = [
+        (link, a, b)
+        for link in range(len(problem.links)) for a, _ in mode for b, _ in mode
+        if Naive(problem, Schedule((), (), ())).direction(link, a, b) is not None
+    ]  # fmt: skip
+    gathers = any(device == problem.home for device, _ in mode) and r.random() < 0.5
+    scratch = tuple(r.randint(0, 6) for _ in mode)
+    together = Together(mode, scratch, tuple(r.sample(channels, r.randint(0, len(channels)))), gathers)
+    ticks = r.randint(1, 6)
+    task = replace(problem.phases[place], together=together, ticks=dict.fromkeys(("cpu", "gpu"), Ticks(((1, ticks), (9, ticks)))))
+    return replace(problem, phases=(*problem.phases[:place], task, *problem.phases[place + 1 :]))
+
+
+def corrupted(r: Random, problem: Problem, schedule: Schedule) -> Schedule:
+    """One thing changed: a step moved in time or place, cut otherwise, lost or doubled.  Nothing ends before it begins."""
+    lists = {"shards": schedule.shards, "combines": schedule.combines, "transfers": schedule.transfers}
+    kind = r.choice([name for name, steps in lists.items() if steps])
+    steps = list(lists[kind])
+    at = r.randrange(len(steps))
+    step = steps[at]
+    by = r.choice([-2, -1, -1, 1, 1, 2])
+    later = {name: getattr(step, name) + by for name in ("start", "busy", "arrive", "end") if hasattr(step, name)}
+    changes = [later, later, {name: later[name] for name in later if name != "start"}]
+    changes += [{name: later[name]} for name in later]
+    if kind != "combines":
+        changes += [{"first": max(0, step.first + by)}, {"stop": step.stop + by}]  # type: ignore[union-attr]
+        changes += [
+            {name: r.randrange(len(problem.device_names()))} for name in ("device", "source", "target") if hasattr(step, name)
+        ]
+    if kind == "transfers":
+        changes += [{"bytes": max(0, step.bytes + by)}, {"partial": not step.partial}]  # type: ignore[union-attr]
+        changes += [{"link": r.choice([None, -1, *range(len(problem.links) + 1)])}]
+    changed = r.choice(changes)
+    match r.randrange(12):
+        case 0:
+            steps.pop(at)
+        case 1:
+            steps.append(step)
+        case _:
+            forged = replace(step, **changed)  # type: ignore[type-var]
+            spans = [("start", "end"), ("first", "stop")]
+            if all(getattr(forged, low, 0) <= getattr(forged, high, 1 << 60) for low, high in spans):
+                steps[at] = forged
+    return replace(schedule, **{kind: tuple(steps)})
+
+
+def cases(seed: int, count: int) -> Iterator[tuple[Problem, Schedule]]:
+    r = Random(seed)
+    for _ in range(count):
+        found = drawn(r)
+        if found is not None:
+            problem, schedule = found
+            yield problem, schedule
+            for _ in range(4):
+                yield problem, corrupted(r, problem, schedule)
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_the_verifier_agrees_with_the_naive_judge(block: int) -> None:
+    for number, (problem, schedule) in enumerate(cases(block, repeats(300))):
+        naive = Naive(problem, schedule)
+        expected, found = naive.codes(), verify_schedule(problem, schedule)
+        assert {violation.code.name for violation in found} == expected, (number, problem, schedule, *found)
+        if not expected & {"V1", "V3", "V4", "V6"}:  # of which it is not asked what is in use
+            assert {device: peak for device, (peak, _) in peaks(Facts(problem, schedule)).items()} == naive.peaks()
+
+
+# ------------------------------------------------------------------------------------------------- order
+
+
+def disordered(r: Random, sync: Synchronisation) -> Synchronisation:
+    """One thing changed: a step in another place, a wait or fence that says something else, is lost or too much."""
+    queues, fences, waits = list(sync.queues), list(sync.fences), list(sync.waits)
+    q = r.randrange(len(queues))
+    by = r.choice([-1, 1])
+    match r.randrange(16):
+        case 0 | 1 | 2 if waits:
+            waits.pop(r.randrange(len(waits)))
+        case 3 | 4 if fences:  # a wait more
+            waits.append(Wait(QueueIndex(q), r.randrange(len(queues[q].steps) or 1), r.randrange(len(fences))))
+        case 5 if waits:
+            at = r.randrange(len(waits))
+            waits[at] = replace(waits[at], position=waits[at].position + by)
+        case 6 if waits:
+            at = r.randrange(len(waits))
+            waits[at] = replace(waits[at], fence=waits[at].fence + by)
+        case 7 if waits:
+            at = r.randrange(len(waits))
+            waits[at] = replace(waits[at], queue=QueueIndex(waits[at].queue + by))
+        case 8 | 9 if fences:
+            at = r.randrange(len(fences))
+            after = list(fences[at].after)
+            place = r.randrange(len(after))
+            other, p = after[place]
+            after[place] = r.choice([(other, p + by), (QueueIndex(other + by), p), after[place], after[place]])
+            after = r.choice([after, after[1:], [*after, (QueueIndex(q), p)], after])
+            fences[at] = replace(fences[at], after=tuple(after))
+        case 10 if fences:
+            at = r.randrange(len(fences))
+            changes = [{"id": fences[at].id + by}, {"source": DeviceIndex((fences[at].source + 1) % 3)}]
+            fences[at] = replace(fences[at], **r.choice(changes))  # type: ignore[arg-type]
+        case 11 | 12 if len(queues[q].steps) > 1:
+            steps = list(queues[q].steps)
+            at = r.randrange(len(steps) - 1)
+            steps[at : at + 2] = reversed(steps[at : at + 2])
+            queues[q] = replace(queues[q], steps=tuple(steps))
+        case 13 if queues[q].steps:  # a step in another queue, or in none
+            step, *rest = queues[q].steps
+            queues[q] = replace(queues[q], steps=tuple(rest))
+            if r.random() < 0.8:
+                other = r.randrange(len(queues))
+                queues[other] = replace(queues[other], steps=(step, *queues[other].steps))
+        case 14:  # a channel in two queues
+            steps = queues[q].steps
+            queues[q] = replace(queues[q], steps=steps[:-1])
+            queues.append(replace(queues[q], name="another", steps=steps[-1:]))
+        case _:
+            other = r.choice(queues)
+            changes = [{"name": other.name}, {"device": other.device}, {"kind": other.kind}]
+            queues[q] = replace(queues[q], **r.choice(changes))  # type: ignore[arg-type]
+    return Synchronisation(tuple(queues), tuple(fences), tuple(waits))
+
+
+@pytest.mark.parametrize("block", range(BLOCKS))
+def test_the_order_of_queues_is_that_of_the_naive_judge(block: int) -> None:
+    r = Random(block)
+    for number in range(repeats(300)):
+        found = drawn(r)
+        if found is None or verify_schedule(*found):
+            continue
+        problem, schedule = found
+        right = synchronise(problem, schedule, r.choice(list(Merging)))
+        for sync in (right, *(disordered(r, right) for _ in range(4))):
+            expected = NaiveOrder(problem, schedule).order_codes(sync)
+            violations = verify_schedule(problem, schedule, sync)
+            assert {v.code.name for v in violations} == expected, (number, problem, schedule, sync, *violations)
