@@ -7,10 +7,10 @@ The folders and files named are mutated one place at a time: a comparison, opera
 another, or a statement is left out (`SWAPS`, `_edits`).  Only bodies of functions are mutated, and neither messages nor
 assertions.  A seeded sample of all mutants is tried; without `--sample` all are.
 
-The tests are collected once, and run once by a process of their own that notes which lines each of them reaches.  Each mutant
+The tests are collected once, and run twice by a process of their own that notes which lines each of them reaches.  Each mutant
 is then given to a copy of the collecting process: the code object of its function is exchanged, and the tests that reach its
-line run, quickest first, until one fails.  A test that takes ten times its time and ten seconds more, or 8 GB, has failed.  A
-mutant that no test reaches survives.  What a test starts as a process of its own is not mutated.
+line run, in the order of `--tests` and quickest first, until one fails.  A test that takes ten times its time and ten seconds
+more, or 8 GB, has failed.  A mutant that no test reaches survives.  What a test starts as a process of its own is not mutated.
 
 RHO_SHARE says how much of the nets is run, a tenth if it is not set, as in the gate.
 """
@@ -48,6 +48,7 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
     ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift,
     ast.And: ast.Or, ast.Or: ast.And,
 }  # fmt: skip
+UNTRIED = "not tried"
 UNTOUCHED = ("annotation", "returns", "decorator_list", "args")
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
@@ -137,26 +138,28 @@ def _places(node: ast.AST, function: ast.AST | None, name: str, prefix: str) -> 
                 yield from _places(child, function, name, prefix)
 
 
-def _mutated(path: Path) -> Iterator[tuple[Mutant, ast.Module]]:
-    """Every mutant of a module, with the mutated tree, which is good until the next is asked for."""
+def _mutated(path: Path, wanted: int | None = None) -> Iterator[tuple[Mutant, ast.Module]]:
+    """Every mutant of a module or the wanted one, with the mutated tree, which is good until the next is asked for."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     number = 0
     for parent, part, place, name, function in list(_places(tree, None, "", "")):
         held = getattr(parent, part)
         node = held if place is None else held[place]
         for edited in _edits(node):
+            number += 1
+            if wanted not in (None, number):
+                continue
             line = getattr(node, "lineno", None) or node.ifs[0].lineno  # a comprehension has no line of its own
             ast.copy_location(edited, node if hasattr(node, "lineno") else node.ifs[0])
             first = min([function.lineno, *(one.lineno for one in function.decorator_list)])  # type: ignore[attr-defined]
             _put(parent, part, place, edited)
             yield Mutant(path, number, (name, first), line, _short(node), _short(edited)), tree
             _put(parent, part, place, node)
-            number += 1
 
 
 def compiled(mutant: Mutant) -> CodeType:
     """Of the mutant's whole module."""
-    tree = next(tree for other, tree in _mutated(mutant.path) if other == mutant)
+    _, tree = next(_mutated(mutant.path, mutant.number))
     return compile(ast.fix_missing_locations(tree), str(mutant.path), "exec")
 
 
@@ -216,8 +219,9 @@ class Reached:
 class Runner:
     """The plugin that runs the collected tests again and again."""
 
-    def __init__(self, mutants: Sequence[Mutant]) -> None:
+    def __init__(self, mutants: Sequence[Mutant], tests: Sequence[str]) -> None:
         self.mutants = mutants
+        self.tests = tests
         self.failed = False
         self.results: list[tuple[Mutant, str]] = []
 
@@ -229,11 +233,15 @@ class Runner:
         items = {item.nodeid: item for item in session.items}
         for number, mutant in enumerate(self.mutants):
             names = reached.of(mutant)
-            chosen = sorted(names, key=lambda name: (reached.seconds[name], name))
+            chosen = sorted(names, key=lambda name: (self._turn(name), reached.seconds[name], name))
             killer = self._killer(session, mutant, [(items[name], reached.seconds[name]) for name in chosen])
             self.results.append((mutant, killer))
             print(f"{number + 1}/{len(self.mutants)} {killer or 'SURVIVES'} ({len(chosen)} tests): {mutant}", flush=True)
         return True
+
+    def _turn(self, name: str) -> int:
+        """Which of the files and folders of tests it is in."""
+        return next((turn for turn, test in enumerate(self.tests) if name.startswith(test)), len(self.tests))
 
     def _run(self, item: pytest.Item) -> None:
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
@@ -282,18 +290,11 @@ class Runner:
         reader, writer = os.pipe()
         process = os.fork()
         if process == 0:
-            os.setpgid(0, 0)
-            _quiet()
-            resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            exchange(mutant)
-            for item, seconds in tests:
-                signal.setitimer(signal.ITIMER_REAL, 10 + 10 * seconds)
-                self.failed = False
-                self._run(item)
-                if self.failed:
-                    os.write(writer, item.nodeid.encode())
-                    os._exit(1)
+            try:
+                killer = self._child(mutant, tests)
+            except BaseException as error:  # an exit or interrupt that a test let through
+                killer = repr(error)
+            os.write(writer, killer.encode())
             os._exit(0)
         os.close(writer)
         _, status = os.waitpid(process, 0)
@@ -303,8 +304,25 @@ class Runner:
         with open(reader, "rb") as pipe:
             said = (pipe.read() or b"").decode()
         if status == 0:
-            return ""
-        return said or ("time" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM else f"status {status}")
+            return said
+        return "time" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM else f"status {status}"
+
+    def _child(self, mutant: Mutant, tests: Sequence[tuple[pytest.Item, float]]) -> str:
+        os.setpgid(0, 0)
+        _quiet()
+        resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        try:
+            exchange(mutant)
+        except (LookupError, ValueError) as error:
+            return f"{UNTRIED}: {error!r}"
+        for item, seconds in tests:
+            signal.setitimer(signal.ITIMER_REAL, 10 + 10 * seconds)
+            self.failed = False
+            self._run(item)
+            if self.failed:
+                return item.nodeid
+        return ""
 
 
 def _quiet() -> None:
@@ -317,6 +335,7 @@ def _quiet() -> None:
 
 
 def report(command: str, total: int, results: Sequence[tuple[Mutant, str]]) -> str:
+    results = [(mutant, killer) for mutant, killer in results if not killer.startswith(UNTRIED)]
     dead = sum(bool(killer) for _, killer in results)
     late = sum(killer == "time" for _, killer in results)
     lines = [
@@ -352,7 +371,7 @@ def main() -> None:
     total = len(mutants)
     if options.sample is not None:
         mutants = random.Random(options.seed).sample(mutants, min(options.sample, total))
-    runner = Runner(mutants)
+    runner = Runner(mutants, options.tests)
     os.chdir(ROOT)
     pytest.main(["-p", "no:cacheprovider", "-s", *options.tests], plugins=[runner])
     text = report(" ".join(["python", *sys.argv]), total, runner.results)

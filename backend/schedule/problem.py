@@ -300,7 +300,8 @@ class IssueBefore:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """`split m rows 3:1 over gpu0 gpu1`: rows in proportion, the rest by largest remainder; no `parts`: evenly."""
+    """`split m rows 3:1 over gpu0 gpu1`: rows in proportion, the rest by largest remainder; no `parts`: evenly.  `devices` are
+    names of instances."""
 
     line: Line
     phase: PhaseIndex

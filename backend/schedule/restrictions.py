@@ -136,7 +136,8 @@ def _restrict(result: Restrictions, phase: int, allowed: frozenset[int]) -> None
 
 
 def _split(problem: Problem, result: Restrictions, phase: int, parts: tuple[int, ...], names: tuple[str, ...]) -> None:
-    devices = [d for name in names for d in sorted(devices_named(problem, name))]
+    own = problem.device_names()  # each name is of one instance, though a class may be called so too
+    devices = [own.index(name) for name in names if name in own]
     if not devices or len(set(devices)) != len(devices) or (parts and len(parts) != len(devices)):
         result.possible = False
         return

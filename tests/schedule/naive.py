@@ -447,7 +447,7 @@ class Naive:
                         yield from ((early.start, early.end) > (late.start, late.end) for late in self.shards(b, early.device))
             case Split():
                 parts = directive.parts or (1,) * len(directive.devices)
-                named = [self.devices_called(name).pop() for name in directive.devices]
+                named = [self.names.index(name) for name in directive.devices]
                 rows = self.problem.phases[directive.phase].units
                 share = {d: Fraction(rows * part, sum(parts)) for d, part in zip(named, parts, strict=True)}
                 has = {int(s.device): s.stop - s.first for s in self.shards(directive.phase)}

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.instances.directives import DirectivesRejected, Named, Scope, resolve, resolve_texts
+from rho.backend.schedule.instances.solve import solve
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -18,6 +20,7 @@ from rho.backend.schedule.problem import (
     LimitMachines,
     LimitMemory,
     Line,
+    Link,
     NoSplit,
     Objective,
     Order,
@@ -30,6 +33,7 @@ from rho.backend.schedule.problem import (
     Split,
     Ticks,
 )
+from rho.backend.schedule.verifier import Code, verify
 from rho.lang.parser import parse_program
 from rho.lang.source import Source, Span
 from rho.lang.tree import Schedule
@@ -178,3 +182,17 @@ def test_a_phase_called_rows_is_split_like_any_other() -> None:
     named = replace(PROBLEM, phases=(*PROBLEM.phases[:2], replace(PROBLEM.phases[2], id="rows"), *PROBLEM.phases[3:]))
     found = resolve_texts(named, ["split rows rows 3:1 over cpu0 gpu0"], []).directives
     assert [replace(d, line=ANY) for d in found] == [Split(ANY, M, (3, 1), ("cpu0", "gpu0"))]
+
+
+def test_a_device_called_like_a_class_has_the_share_that_it_is_given() -> None:
+    """`gpu` is one device here and the class of two; a split over it was called impossible."""
+    devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu", "gpu"), DeviceGroup("far", "gpu"))
+    links = (Link("l", "cpu0", "gpu"), Link("m", "cpu0", "far"))
+    task = PhaseTask("m", {"cpu": Ticks(((8, 80),)), "gpu": Ticks(((8, 8),))}, rows=8, out_bytes=8)
+    problem = Problem(devices, links, (task,), (), (Split(ANY, PhaseIndex(0), (3, 1), ("gpu", "far")),))
+    solved = solve(problem, FAST)
+    assert solved.answer.schedule is not None
+    assert [(shard.device, shard.stop - shard.first) for shard in solved.answer.schedule.shards] == [(1, 6), (2, 2)]
+    assert verify(solved.problem, solved.answer, solved.sync) == ()
+    swapped = replace(solved.problem, directives=(Split(ANY, PhaseIndex(0), (1, 3), ("gpu", "far")),))
+    assert Code.V8 in {violation.code for violation in verify(swapped, solved.answer, solved.sync)}

@@ -10,15 +10,35 @@ import pytest
 from share import repeats
 
 from rho.backend.schedule.fences import Merging, synchronise
-from rho.backend.schedule.instances.directives import DirectivesRejected, resolve_texts
-from rho.backend.schedule.problem import DeviceIndex, Problem, Schedule, Ticks, Together
+from rho.backend.schedule.problem import (
+    Adjacent,
+    Before,
+    Deadline,
+    DeviceIndex,
+    Directive,
+    IssueBefore,
+    Keep,
+    LimitMachines,
+    LimitMemory,
+    Line,
+    NoSplit,
+    Order,
+    PhaseIndex,
+    Place,
+    Problem,
+    Replicate,
+    Schedule,
+    Split,
+    Ticks,
+    Together,
+)
 from rho.backend.schedule.synchronisation import QueueIndex, Synchronisation, Wait
 from rho.backend.schedule.timing import Decisions, lay_out
 from rho.backend.schedule.verifier import verify_schedule
 from rho.backend.schedule.verifier.facts import Facts
 from rho.backend.schedule.verifier.memory import peaks
 
-from .drawn import decisions_for, directives_for, problem_of
+from .drawn import decisions_for, problem_of
 from .naive import Naive
 from .naive_order import NaiveOrder
 
@@ -26,18 +46,62 @@ BLOCKS = 10
 
 
 def drawn(r: Random) -> tuple[Problem, Schedule] | None:
-    """A problem and a schedule of it, which was made without the directives and limits of memory."""
+    """A problem and a schedule of it, which was made without knowing its directives and limits of memory."""
     problem = problem_of(r)
     modes = decisions_for(r, problem)
     problem = with_rows_read(r, problem) if r.random() < 0.3 else problem
     problem = run_together(r, problem, modes) if r.random() < 0.3 else problem
-    unlimited = replace(problem, devices=tuple(replace(group, memory=None) for group in problem.devices))
-    schedule = lay_out(unlimited, modes)
-    try:
-        resolved = resolve_texts(problem, directives_for(r, problem), ["latency"])
-    except DirectivesRejected:
-        return None if schedule is None else (problem, schedule)
-    return None if schedule is None else (replace(problem, directives=resolved.directives), schedule)
+    schedule = lay_out(unlimited(problem), modes)
+    if schedule is None:
+        return None
+    directives = tuple(directive_for(r, problem, schedule) for _ in range(r.randint(0, 3)))
+    return replace(problem, directives=directives), schedule
+
+
+def unlimited(problem: Problem) -> Problem:
+    return replace(problem, devices=tuple(replace(group, memory=None) for group in problem.devices))
+
+
+def directive_for(r: Random, problem: Problem, schedule: Schedule) -> Directive:
+    """Any directive, kept or broken by the schedule, often only just."""
+    line = Line(1, "a directive")
+    phases = [PhaseIndex(place) for place in range(len(problem.phases))]
+    one, other = r.choice(phases), r.choice(phases)
+    some = tuple(r.sample(phases, r.randint(1, min(2, len(phases)))))
+    instances = problem.device_names()
+    name = r.choice([*instances, *(group.id for group in problem.devices), "gpu"])
+    used = sorted({shard.device for shard in schedule.shards})
+    match r.randrange(13):
+        case 0:
+            return Place(line, some, name)
+        case 1:
+            return Before(line, some, (other,))
+        case 2:
+            return IssueBefore(line, some, (other,))
+        case 3:
+            devices = tuple(r.sample(instances, r.randint(1, len(instances))))
+            return Split(line, one, r.choice([(), tuple(r.randint(1, 3) for _ in devices)]), devices)
+        case 4:
+            return NoSplit(line, one)
+        case 5:
+            return Replicate(line, one)
+        case 6:
+            return Keep(line, one, name)
+        case 7:
+            return LimitMemory(line, name, r.randint(0, 40))
+        case 8:
+            return LimitMachines(line, max(1, len(used) + r.choice([-1, 0])))
+        case 9:
+            return Deadline(line, max(0, schedule.makespan + r.choice([-1, 0, 1])))
+        case 10:
+            return Adjacent(line, one, other)
+        case _:
+            items = r.sample(phases, r.randint(1, min(3, len(phases))))
+            if r.random() < 0.6:
+                items.sort(key=lambda phase: min(shard.start for shard in schedule.shards if shard.phase == phase))
+            gaps = [item for phase in items for item in ([None, phase] if r.random() < 0.5 else [phase])]
+            over = r.choice([None, tuple(r.sample(phases, r.randint(1, len(phases))))])
+            return Order(line, tuple(gaps + [None] * r.randint(0, 1)), over)
 
 
 def with_rows_read(r: Random, problem: Problem) -> Problem:
@@ -80,6 +144,9 @@ def corrupted(r: Random, problem: Problem, schedule: Schedule) -> Schedule:
     at = r.randrange(len(steps))
     step = steps[at]
     by = r.choice([-2, -1, -1, 1, 1, 2])
+    if r.random() < 0.4:  # to where something else begins or ends, or nearly
+        every = [tick for items in lists.values() for item in items for tick in (item.start, getattr(item, "end", item.start))]
+        by = r.choice(every) - step.start + r.choice([-1, 0, 0, 1])
     later = {name: getattr(step, name) + by for name in ("start", "busy", "arrive", "end") if hasattr(step, name)}
     changes = [later, later, {name: later[name] for name in later if name != "start"}]
     changes += [{name: later[name]} for name in later]
@@ -121,8 +188,12 @@ def test_the_verifier_agrees_with_the_naive_judge(block: int) -> None:
     for number, (problem, schedule) in enumerate(cases(block, repeats(300))):
         naive = Naive(problem, schedule)
         expected, found = naive.codes(), verify_schedule(problem, schedule)
-        assert {violation.code.name for violation in found} == expected, (number, problem, schedule, *found)
-        if not expected & {"V1", "V3", "V4", "V6"}:  # of which it is not asked what is in use
+        codes = {violation.code.name for violation in found}
+        if "V3" in expected:  # the rest speaks of rows that are not there
+            assert "V3" in codes
+            continue
+        assert codes == expected, (number, problem, schedule, *found)
+        if not expected & {"V1", "V4", "V6"}:  # of which it is not asked what is in use
             assert {device: peak for device, (peak, _) in peaks(Facts(problem, schedule)).items()} == naive.peaks()
 
 
@@ -187,9 +258,13 @@ def test_the_order_of_queues_is_that_of_the_naive_judge(block: int) -> None:
     r = Random(block)
     for number in range(repeats(300)):
         found = drawn(r)
-        if found is None or verify_schedule(*found):
+        if found is None:
             continue
-        problem, schedule = found
+        limited, schedule = found
+        before = tuple(directive for directive in limited.directives if isinstance(directive, Before))
+        problem = unlimited(replace(limited, directives=before))
+        if verify_schedule(problem, schedule):
+            continue
         right = synchronise(problem, schedule, r.choice(list(Merging)))
         for sync in (right, *(disordered(r, right) for _ in range(4))):
             expected = NaiveOrder(problem, schedule).order_codes(sync)

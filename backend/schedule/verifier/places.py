@@ -166,10 +166,9 @@ def _issued(facts: Facts, first: int, then: int) -> bool:
 def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
     rows = facts.problem.phases[directive.phase].units
     parts = directive.parts or (1,) * len(directive.devices)
-    devices = [min(facts.named(name)) for name in directive.devices if len(facts.named(name)) == 1]
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
     found: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
-    wanted = {device: share for device, share in zip(devices, exact, strict=False) if share}
+    wanted = {facts.names.index(name): share for name, share in zip(directive.devices, exact, strict=True) if share}
     if found.keys() - wanted.keys() or any(abs(found.get(d, 0) - share) >= 1 for d, share in wanted.items()):
         shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
         yield Violation(Code.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
