@@ -15,7 +15,7 @@ Neighbours: `check` (indices stay in views, iterations are independent), `transf
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from math import gcd
@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
-from .ir import ONE, Apply, Constant, For, If, Index, Load, Number, Program, Statement, index, plus, times, walk
+from .ir import ONE, Apply, Constant, Fail, For, If, Index, Load, Number, Program, Statement, index, plus, times, walk
 
 _MOST_COEFFICIENTS: Final = 1 << 10
 _MOST_FACTS: Final = 16
@@ -54,21 +54,30 @@ def substitute(form: Index, values: dict[str, Index]) -> Index:
 
 class Definitions:
     """What registers are, from one walk over a program: `rank` orders them by definition, `forms` gives affine ones in terms of
-    parameters, loop indices and registers that are not affine (their own form), `of` the statement that defines one."""
+    parameters, loop indices and registers that are not affine (their own form), `of` the statement that defines one, `same` the
+    registers that are others (`learn`)."""
 
     def __init__(self, program: Program) -> None:
         self.rank: dict[str, int] = {}
         self.forms: dict[str, Index] = {}
         self.of: dict[str, Statement] = {}
+        self.same: dict[str, str] = {}
         self._bounded = set(program.parameters)
         self._kinds = {view.name: view.kind for view in program.views}
         for name in program.parameters:
             self._place(name)
-        for statement in walk(program.body):
-            self.add(statement)
+        self._turns: dict[str, tuple[int, int]] = {}
+        self.add(program.body)
 
-    def add(self, statement: Statement) -> None:
-        """A further statement, after all that it uses."""
+    def add(self, body: tuple[Statement, ...]) -> None:
+        """Further statements, which use what is known already."""
+        for statement in walk(body):
+            self._add(statement)
+        for statement in walk(body):
+            if isinstance(statement, For):
+                self._alternate(statement)
+
+    def _add(self, statement: Statement) -> None:
         match statement:
             case For():
                 self._place(statement.index)
@@ -86,8 +95,22 @@ class Definitions:
                 if form is not None:
                     self.forms[statement.name] = form
 
+    def _alternate(self, loop: For) -> None:
+        """Carried numbers that alternate between two constants: i, s - i, i, …"""
+        for carried in loop.carried:
+            first, following = self.forms.get(carried.initial), self.form(carried.yielded)
+            if first is not None and not first.terms and following.terms == ((carried.inside, -1),):
+                second = following.constant - first.constant
+                ends = min(first.constant, second), max(first.constant, second)
+                self._turns[carried.inside] = self._turns[carried.result] = ends
+
     def _place(self, name: str) -> None:
         self.rank[name] = len(self.rank)
+
+    def learn(self, register: str, other: str) -> None:
+        """A register turns out to be another one."""
+        self.same[register] = other = self.same.get(other, other)
+        self.forms[register] = self.form(other)
 
     def form(self, register: str) -> Index:
         return self.forms.get(register) or Index(((register, 1),))
@@ -146,6 +169,9 @@ class Definitions:
     def bounds(self, register: str) -> tuple[Index, ...]:
         """Facts of an opaque register that its definition says."""
         own = Index(((register, 1),))
+        if register in self._turns:
+            low, high = self._turns[register]
+            return plus(own, Index((), -low)), minus(Index((), high), own)
         match self.of.get(register):
             case Apply(function="max", kind=Kind.I64) as node:
                 return tuple(minus(own, self.form(name)) for name in node.args)
@@ -228,8 +254,11 @@ class Facts:
 
     def assuming(self, condition: str | None, value: bool = True) -> Facts:
         """The facts where a register is true, or false."""
-        if condition is None or condition in self.known:
-            return self if condition is None or self.known[condition] is value else replace(self, never=True)
+        if condition is None:
+            return self
+        condition = self.definitions.same.get(condition, condition)
+        if condition in self.known:
+            return self if self.known[condition] is value else replace(self, never=True)
         facts = replace(self, known={**self.known, condition: value})
         node = self.definitions.of.get(condition)
         if isinstance(node, Apply) and node.compute is Kind.BOOL:
@@ -265,6 +294,7 @@ class Facts:
 
     def decides(self, condition: str) -> bool | None:
         """The value of a truth register where it follows."""
+        condition = self.definitions.same.get(condition, condition)
         if condition in self.known:
             return self.known[condition]
         node = self.definitions.of.get(condition)
@@ -336,6 +366,14 @@ class Facts:
         distance = index(loop.index + _PRIME, (loop.index, -1), constant=-loop.step)
         return replace(both.also([distance, *theirs]), never=self.never or other.never)
 
+    def differs(self, form: Index) -> bool:
+        """Does it follow that the form is not 0?"""
+        form = self.definitions.expand(form)
+        divisor = reduce(gcd, (c for _, c in form.terms), 0)
+        if divisor > 1 and form.constant % divisor:
+            return True
+        return self.proves(plus(form, Index((), -1))) or self.proves(minus(Index((), -1), form))
+
     def later(self, form: Index) -> Index:
         """A form of the later iteration of `beside`."""
         return self._renamed(self.definitions.expand(form))
@@ -354,3 +392,17 @@ def facts_of(program: Program, definitions: Definitions | None = None) -> Facts:
     lengths = [length for view in program.views for length in view.shape]
     return Facts(definitions or Definitions(program), {}, {}).also([*program.facts, *lengths])
 
+
+
+def everywhere(body: tuple[Statement, ...], facts: Facts) -> Iterator[tuple[Statement, Facts]]:
+    """Every statement of a block, outer ones first, with what holds before it (not yet that its own mask is true)."""
+    for statement in body:
+        yield statement, facts
+        match statement:
+            case Fail():
+                facts = facts.assuming(statement.condition, False)
+            case If():
+                yield from everywhere(statement.then, facts.assuming(statement.condition))
+                yield from everywhere(statement.otherwise, facts.assuming(statement.condition, False))
+            case For():
+                yield from everywhere(statement.body, facts.within(statement))

@@ -17,7 +17,7 @@ from typing import Final
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
-from .affine import Definitions, Facts, facts_of, minus
+from .affine import Facts, everywhere, facts_of, minus
 from .ir import (
     MOST_VALUES,
     ONE,
@@ -79,9 +79,7 @@ def problems(program: Program) -> tuple[Problem, ...]:
     rules.program()
     if rules.found:
         return tuple(rules.found)
-    proofs = _Proofs(program)
-    proofs.block(program.body, facts_of(program, proofs.definitions), ())
-    return tuple(proofs.found)
+    return tuple(_Proofs(program).found)
 
 
 def exact_in_any_order(function: str, kind: Kind) -> bool:
@@ -292,72 +290,58 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Access:
+class Access:
     """An access, and what holds where it is made."""
 
     node: Load | Store
     facts: Facts
 
 
+def accesses(body: tuple[Statement, ...], facts: Facts) -> list[Access]:
+    """All accesses of a block."""
+    return [Access(node, there.assuming(node.mask)) for node, there in everywhere(body, facts) if isinstance(node, Load | Store)]
+
+
+def apart(access: Access, later: Access, loop: For, inner: frozenset[str]) -> bool:
+    """Is what `later` touches, in a later iteration of the loop, another item than what `access` touches?
+
+    `inner`: all that an iteration defines."""
+    both = access.facts.beside(later.facts, loop, inner)
+    if both.never:
+        return True
+    own = map(both.definitions.expand, access.node.indices)
+    return any(both.differs(minus(both.later(other), form)) for form, other in zip(own, later.node.indices, strict=True))
+
+
 class _Proofs:
     def __init__(self, program: Program) -> None:
-        self.definitions = Definitions(program)
         self.views = {view.name: view for view in program.views}
         self.found: list[Problem] = []
+        for statement, facts in everywhere(program.body, facts_of(program)):
+            match statement:
+                case Load() | Store():
+                    self.bounds(statement, facts.assuming(statement.mask))
+                case For() if statement.kind is not LoopKind.SERIAL:
+                    self.independence(statement, accesses(statement.body, facts.within(statement)))
 
     def unproved(self, message: str, statement: Statement) -> None:
         self.found.append(Problem(Standing.UNPROVED, message, show_statement(statement)[0]))
-
-    def block(self, body: tuple[Statement, ...], facts: Facts, open_loops: tuple[list[_Access], ...]) -> Facts:
-        """Look at a block; `open_loops` collect the accesses of the independent loops around it."""
-        for statement in body:
-            match statement:
-                case Load() | Store():
-                    there = facts.assuming(statement.mask)
-                    self.bounds(statement, there)
-                    for accesses in open_loops:
-                        accesses.append(_Access(statement, there))
-                case Fail(_, condition, _):
-                    facts = facts.assuming(condition, False)
-                case If(condition, then, otherwise, _):
-                    self.block(then, facts.assuming(condition), open_loops)
-                    self.block(otherwise, facts.assuming(condition, False), open_loops)
-                case For():
-                    own: list[_Access] = []
-                    independent = statement.kind is not LoopKind.SERIAL
-                    self.block(statement.body, facts.within(statement), (*open_loops, own) if independent else open_loops)
-                    self.independence(statement, own)
-        return facts
 
     def bounds(self, node: Load | Store, facts: Facts) -> None:
         for axis, (form, length) in enumerate(zip(node.indices, self.views[node.view].shape, strict=True)):
             if not facts.proves(form) or not facts.proves(minus(minus(length, form), ONE)):
                 self.unproved(f"index {axis} of {node.view} may be outside 0..{show_index(length)}", node)
 
-    def independence(self, loop: For, accesses: list[_Access]) -> None:
+    def independence(self, loop: For, touched: list[Access]) -> None:
         inner = frozenset(within(loop))
-        for access in accesses:
-            view = self.views[access.node.view]
-            if not isinstance(access.node, Store) or (view.private and loop.kind is LoopKind.PARALLEL):
+        for store in touched:
+            view = self.views[store.node.view]
+            if not isinstance(store.node, Store) or (view.private and loop.kind is LoopKind.PARALLEL):
                 continue
-            for other in accesses:
+            for other in touched:
                 if other.node.view == view.name and not (
-                    apart(access.node, access.facts, other.node, other.facts, loop, inner)
-                    and apart(other.node, other.facts, access.node, access.facts, loop, inner)
+                    apart(store, other, loop, inner) and apart(other, store, loop, inner)
                 ):
                     said = show_statement(other.node)[0]
-                    self.unproved(f"another iteration over {loop.index} may touch what `{said}` touches", access.node)
+                    self.unproved(f"another iteration over {loop.index} may touch what `{said}` touches", store.node)
                     break
-
-
-def apart(node: Load | Store, facts: Facts, later: Load | Store, later_facts: Facts, loop: For, inner: frozenset[str]) -> bool:
-    """Is what `later` touches in a later iteration of the loop another item than what `node` touches?"""
-    both = facts.beside(later_facts, loop, inner)
-    if both.never:
-        return True
-    for form, other in zip(node.indices, later.indices, strict=True):
-        distance = minus(both.later(other), facts.definitions.expand(form))
-        if both.proves(minus(distance, ONE)) or both.proves(minus(Index((), -1), distance)):
-            return True
-    return False
-

@@ -1,8 +1,8 @@
 """The meaning of loop programs: an item at a time, slow and obvious, for tests.
 
 `run` takes what scalar functions mean as an argument (`Meaning`; tests give the reference's), so that this room imports nothing
-that runs programs.  What a program may not do (an item outside its view, memory of SCRATCH that nothing wrote, an index beyond
-i64) raises `Undefined`.  `order` permutes the iterations of PARALLEL and VECTOR loops: no result may show it.
+that runs programs.  What a program may not do (an item outside its view, use of SCRATCH that nothing wrote, an index beyond i64)
+raises `Undefined`.  `order` permutes the iterations of PARALLEL and VECTOR loops: no result may show it.
 
 Neighbours: `ir` (its notes are what is written out here), `check` (finds before a run what is `Undefined` here).
 """
@@ -65,6 +65,7 @@ class _Leave(Exception):
 
 
 _UNWRITTEN = object()
+"""What is loaded from scratch that nothing wrote; it may be chosen away, and nothing else."""
 
 
 def forwards(iterations: Sequence[int]) -> Sequence[int]:
@@ -114,8 +115,17 @@ class _Machine:
     def empty(self, view: View) -> None:
         self.memory[view.name] = [_UNWRITTEN] * prod(self.shapes[view.name])
 
+    def value(self, name: str) -> Any:
+        value = self.registers[name]
+        if value is _UNWRITTEN:
+            raise Undefined(f"{name} is used, and nothing was written where it was loaded")
+        return value
+
+    def holds(self, condition: str | None) -> bool:
+        return condition is None or bool(self.value(condition))
+
     def form(self, form: Index) -> int:
-        value = form.constant + sum(self.registers[name] * coefficient for name, coefficient in form.terms)
+        value = form.constant + sum(self.value(name) * coefficient for name, coefficient in form.terms)
         if not -(2**63) <= value < 2**63:
             raise Undefined(f"{value} is no i64")
         return int(value)
@@ -149,15 +159,15 @@ class _Machine:
             case Store():
                 if self.program_view(statement).role is Role.INPUT:
                     raise Undefined(f"{statement.view} is only read")
-                if statement.mask is None or registers[statement.mask]:
-                    self.memory[statement.view][self.place(statement)] = registers[statement.value]
+                if self.holds(statement.mask):
+                    self.memory[statement.view][self.place(statement)] = self.value(statement.value)
             case Fail(check, condition, values):
-                if registers[condition]:
+                if self.holds(condition):
                     raise self.leave(check, values)
             case For():
                 self.loop(statement)
             case If(condition, then, otherwise, results):
-                chosen = bool(registers[condition])
+                chosen = self.holds(condition)
                 self.block(then if chosen else otherwise)
                 for result in results:
                     registers[result.name] = registers[result.then if chosen else result.otherwise]
@@ -166,7 +176,10 @@ class _Machine:
         return self.views[access.view]
 
     def apply(self, statement: Apply) -> Payload:
-        values = [self.registers[name] for name in statement.args]
+        if statement.function == "select":
+            condition, then, otherwise = statement.args
+            return self.registers[then if self.holds(condition) else otherwise]  # type: ignore[no-any-return]
+        values = [self.value(name) for name in statement.args]
         try:
             return self.meaning(statement.function, statement.compute, values, statement.kind, statement.parameter)
         except Failed:
@@ -175,15 +188,12 @@ class _Machine:
             raise self.leave(statement.check, statement.args) from None
 
     def load(self, statement: Load) -> Any:
-        if statement.mask is not None and not self.registers[statement.mask]:
+        if not self.holds(statement.mask):
             return _item(self.program_view(statement).kind, 0)
-        item = self.memory[statement.view][self.place(statement)]
-        if item is _UNWRITTEN:
-            raise Undefined(f"{statement.name}: nothing was written to {statement.view} there")
-        return item
+        return self.memory[statement.view][self.place(statement)]
 
     def leave(self, check: int, values: tuple[str, ...]) -> _Leave:
-        return _Leave(Record(check, tuple(self.registers[name] for name in values), tuple(self.around)))
+        return _Leave(Record(check, tuple(map(self.value, values)), tuple(self.around)))
 
     def loop(self, loop: For) -> None:
         registers = self.registers
@@ -203,7 +213,7 @@ class _Machine:
             self.block(loop.body)
             self.around.pop()
             values = [registers[c.yielded] for c in loop.carried]
-            if loop.until is not None and registers[loop.until]:
+            if loop.until is not None and self.holds(loop.until):
                 break
         for c, value in zip(loop.carried, values, strict=True):
             registers[c.result] = value

@@ -1,0 +1,107 @@
+"""Dead code: values that nobody reads, scratch that nobody loads, loops and branches that do nothing.
+
+What may leave the program stays.  Invariant: what is stored to OUTPUT views, and which record a run leaves, is unchanged.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..check import may_fail
+from ..ir import Apply, Carried, Fail, For, If, Load, Program, Role, Statement, Store, blocks, uses, walk
+
+
+def run(program: Program) -> Program:
+    """Remove what nobody needs; scratch views that are not used any more go, too."""
+    while True:
+        loaded = {s.view for s in walk(program.body) if isinstance(s, Load)}
+        scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
+        live = _Live(scratch - loaded)
+        live.roots(program.body)
+        live.close()
+        body = live.block(program.body)
+        if body == program.body:
+            break
+        program = replace(program, body=body)
+    used = {s.view for s in walk(program.body) if isinstance(s, Load | Store)}
+    views = tuple(view for view in program.views if view.role is not Role.SCRATCH or view.name in used)
+    return program if len(views) == len(program.views) else replace(program, views=views)
+
+
+class _Live:
+    """The registers that something needs.  `unread`: views to which stores are in vain."""
+
+    def __init__(self, unread: set[str]) -> None:
+        self.unread = unread
+        self.live: set[str] = set()
+        self.waiting: list[str] = []
+        self.needs: dict[str, tuple[str, ...]] = {}
+        """What a register needs to be known."""
+
+    def acts(self, statement: Statement) -> bool:
+        """Does a statement itself do something but define registers?"""
+        match statement:
+            case Store():
+                return statement.view not in self.unread
+            case Apply():
+                return may_fail(statement)
+            case Fail():
+                return True
+        return False
+
+    def roots(self, body: tuple[Statement, ...]) -> bool:
+        """Note what each register needs, and what is needed anyway; does the block do something?"""
+        acting = False
+        for statement in body:
+            match statement:
+                case For() | If():
+                    head = uses(replace(statement, carried=()) if isinstance(statement, For) else replace(statement, results=()))
+                    inner = sum(self.roots(block) for block in blocks(statement)) > 0
+                    if inner:
+                        self.waiting += head
+                    acting = acting or inner
+                    if isinstance(statement, For):
+                        for c in statement.carried:
+                            self.needs[c.inside] = self.needs[c.result] = (c.initial, c.yielded, *head)
+                    else:
+                        for r in statement.results:
+                            self.needs[r.name] = (r.then, r.otherwise, *head)
+                case _:
+                    if self.acts(statement):
+                        self.waiting += uses(statement)
+                        acting = True
+                    if not isinstance(statement, Store | Fail):
+                        self.needs[statement.name] = uses(statement)
+        return acting
+
+    def close(self) -> None:
+        while self.waiting:
+            name = self.waiting.pop()
+            if name not in self.live:
+                self.live.add(name)
+                self.waiting += self.needs.get(name, ())
+
+    def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        kept: list[Statement] = []
+        for statement in body:
+            match statement:
+                case For():
+                    carried = tuple(c for c in statement.carried if self.wanted(c))
+                    inner = self.block(statement.body)
+                    if inner or carried:
+                        kept.append(replace(statement, carried=carried, body=inner))
+                case If():
+                    results = tuple(r for r in statement.results if r.name in self.live)
+                    then, otherwise = self.block(statement.then), self.block(statement.otherwise)
+                    if then or otherwise or results:
+                        kept.append(replace(statement, then=then, otherwise=otherwise, results=results))
+                case Store() | Fail():
+                    if self.acts(statement):
+                        kept.append(statement)
+                case _:
+                    if statement.name in self.live or self.acts(statement):
+                        kept.append(statement)
+        return tuple(kept)
+
+    def wanted(self, carried: Carried) -> bool:
+        return carried.result in self.live or carried.inside in self.live

@@ -1,0 +1,94 @@
+"""Hoisting: what no iteration changes is computed before the loop.
+
+Innermost loops first, so that a statement leaves as many loops as it can.  Not hoisted: what may fail; what stands in a branch
+and costs something; a load from memory that the loop writes; a load that may leave its view where the loop has no iteration.
+
+Neighbours: `sharing` (afterwards, equal statements stand in one block).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..affine import Definitions, Facts, facts_of, minus
+from ..check import may_fail
+from ..ir import ONE, Apply, Constant, Fail, For, If, Load, LoopKind, Number, Program, Statement, defined, uses
+from .rewriting import stored_views
+
+
+def run(program: Program) -> Program:
+    """Move invariant statements out of loops."""
+    hoisting = _Hoisting(program)
+    body = hoisting.block(program.body, facts_of(program, hoisting.definitions), None)
+    return program if body == program.body else replace(program, body=body)
+
+
+class _Inside:
+    """A loop whose body is looked at: what depends on its iterations, and what it writes."""
+
+    def __init__(self, loop: For, facts: Facts) -> None:
+        self.varying = {loop.index, *(c.inside for c in loop.carried)}
+        self.stores = stored_views(loop.body)
+        self.facts = facts
+        self.is_private = loop.kind is LoopKind.PARALLEL
+        self.out: list[Statement] = []
+
+
+class _Hoisting:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.views = {view.name: view for view in program.views}
+
+    def block(self, body: tuple[Statement, ...], facts: Facts, loop: _Inside | None, *, in_branch: bool = False
+              ) -> tuple[Statement, ...]:  # fmt: skip
+        """A block of the body of `loop`, which is given what leaves it."""
+        kept: list[Statement] = []
+        for statement in body:
+            leaving: list[Statement] = [statement]
+            match statement:
+                case For():
+                    inner = _Inside(statement, facts)
+                    inner_body = self.block(statement.body, facts.within(statement), inner)
+                    leaving = [*inner.out, replace(statement, body=inner_body)]
+                case If(condition, then, otherwise, _):
+                    arms = [
+                        self.block(arm, facts.assuming(condition, value), loop, in_branch=True)
+                        for arm, value in ((then, True), (otherwise, False))
+                    ]
+                    leaving = [replace(statement, then=arms[0], otherwise=arms[1])]
+                case Fail(_, condition, _):
+                    facts = facts.assuming(condition, False)
+            for own in leaving:
+                if loop is not None and self.is_invariant(own, loop, in_branch):
+                    loop.out.append(own)
+                else:
+                    kept.append(own)
+                    if loop is not None:
+                        loop.varying.update(defined(own))
+        return tuple(kept)
+
+    def is_invariant(self, statement: Statement, loop: _Inside, in_branch: bool) -> bool:
+        """May a statement be done before the loop?"""
+        if any(name in loop.varying for name in uses(statement)):
+            return False
+        match statement:
+            case Constant() | Number():
+                return True
+            case Apply():
+                return not in_branch and not may_fail(statement)
+            case Load():
+                view = self.views[statement.view]
+                if view.name in loop.stores or (view.private and loop.is_private):
+                    return False
+                return self.is_there(statement, loop.facts)
+        return False
+
+    def is_there(self, load: Load, facts: Facts) -> bool:
+        """Is the item in its view before the loop, too?"""
+        there = facts.assuming(load.mask)
+        shape = self.views[load.view].shape
+        return all(
+            there.proves(form) and there.proves(minus(minus(length, form), ONE))
+            for form, length in zip(load.indices, shape, strict=True)
+        )
+

@@ -1,0 +1,78 @@
+"""Unrolling: a serial loop of few iterations, whose number is known, becomes its iterations; so does any loop of one iteration.
+
+Neighbours: `folding` (each iteration's index is a number), `sharing` (carried values are registers already).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ..affine import Definitions, minus
+from ..ir import Apply, For, If, Index, LoopKind, Number, Program, Statement, plus
+from .rewriting import Names, copied, statements
+
+_MOST_ITERATIONS: Final = 8
+_MOST_STATEMENTS: Final = 64
+"""Of all iterations together."""
+
+
+def run(program: Program) -> Program:
+    """Unroll short loops, outer ones first, as bounds of inner ones may depend on their indices."""
+    unrolling = _Unrolling(program)
+    body = unrolling.block(program.body)
+    return program if body == program.body else replace(program, body=body)
+
+
+class _Unrolling:
+    def __init__(self, program: Program) -> None:
+        self.definitions = Definitions(program)
+        self.names = Names(program)
+
+    def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        done: list[Statement] = []
+        for statement in body:
+            match statement:
+                case If():
+                    done.append(
+                        replace(statement, then=self.block(statement.then), otherwise=self.block(statement.otherwise))
+                    )
+                case For():
+                    done += self.loop(statement)
+                case _:
+                    done.append(statement)
+        return tuple(done)
+
+    def loop(self, loop: For) -> list[Statement]:
+        trip = self.trip(loop)
+        if trip is None:
+            return [replace(loop, body=self.block(loop.body))]
+        done: list[Statement] = []
+        values = [c.initial for c in loop.carried]
+        for place in range(trip):
+            start = plus(loop.lower[0], Index((), place * loop.step))
+            own = self.names.fresh(loop.index)
+            body, new = copied(loop.body, self.names, {loop.index: own, **_pairs(loop, values)})
+            self.definitions.add((Number(own, start), *body))
+            done += [Number(own, start), *self.block(body)]
+            values = [new.get(c.yielded, c.yielded) for c in loop.carried]
+        # A copy, which folding takes away, so that results keep their names.
+        done += [Apply(c.result, c.kind, "convert", (v,), c.kind) for c, v in zip(loop.carried, values, strict=True)]
+        return done
+
+    def trip(self, loop: For) -> int | None:
+        """How often the loop runs, if it is to be unrolled."""
+        if len(loop.lower) > 1 or len(loop.upper) > 1:
+            return None
+        length = self.definitions.expand(minus(loop.upper[0], loop.lower[0]))
+        if length.terms:
+            return None
+        trip = max(0, -(-length.constant // loop.step))
+        if trip <= 1:
+            return trip
+        most = min(_MOST_ITERATIONS, _MOST_STATEMENTS // max(1, statements(loop.body)))
+        return trip if loop.kind is LoopKind.SERIAL and loop.until is None and trip <= most else None
+
+
+def _pairs(loop: For, values: list[str]) -> dict[str, str]:
+    return {c.inside: value for c, value in zip(loop.carried, values, strict=True)}

@@ -1,0 +1,277 @@
+"""Each transformation by itself, from text to text, and all of them on whole programs: outputs keep their bits."""
+
+from __future__ import annotations
+
+import pytest
+
+from rho.backend.loops.check import problems
+from rho.backend.loops.ir import For, LoopKind, walk
+from rho.backend.loops.text import parse, show, show_statement
+from rho.backend.loops.transform import dead, folding, fusing, hoisting, optimise, sharing, splitting, unrolling
+
+from .programs import ALL
+from .running import results
+
+SIZES = [{"n": 0, "m": 3, "steps": 2, "k": 0}, {"n": 1, "m": 1, "steps": 1, "k": 1}, {"n": 2, "m": 5, "steps": 2, "k": 1},
+         {"n": 6, "m": 3, "steps": 2, "k": 2}]  # fmt: skip
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize("name", ALL)
+def test_outputs_keep_their_bits(name: str, sizes: dict[str, int]) -> None:
+    program = parse(ALL[name])
+    assert results(optimise(program), sizes, 3) == results(program, sizes, 3)
+    assert not problems(optimise(program))
+
+
+CASES = {
+    # ------------------------------------------------------------------------------------------ folding
+    "a condition that bounds imply": (folding, """
+        output y: f64[n]
+        for i in 0..n serial { p = index i zero = index 0 b: bool = ge:i64(p, zero) v: f64 = 1.0 y[p] = v if b }
+        """, """
+        output y: f64[n]
+        for i in 0..n serial { zero = index 0 b: bool = true v: f64 = 1.0 y[i] = v }
+        """),
+    "a check that failed otherwise": (folding, """
+        output y: f64[n]
+        top = index n b: bool = ge:i64(m, top) fail 1 if b c: bool = lt:i64(m, n) v: f64 = 1.0 y[0] = v if c fail 2 if b
+        """, """
+        output y: f64[n]
+        b: bool = ge:i64(m, n) fail 1 if b c: bool = true v: f64 = 1.0 y[0] = v
+        """),
+    "a branch": (folding, """
+        output y: f64[n]
+        b: bool = true v: f64 = 1.0
+        if b { w: f64 = neg(v) } else { u: f64 = exp(v) } chosen (r: f64 = w | u)
+        y[0] = r
+        """, """
+        output y: f64[n]
+        b: bool = true v: f64 = 1.0 w: f64 = neg(v) y[0] = w
+        """),
+    "a rotation": (folding, """
+        input x: f64[n]
+        for i in 1..n - 1 serial { j = index i + 1 r: i64 = residue(n, j) v = x[r] }
+        """, """
+        input x: f64[n]
+        for i in 1..n - 1 serial { j = index i + 1 r = index i + 1 v = x[i + 1] }
+        """),
+    "a clamp": (folding, """
+        input x: f64[n + 1]
+        for i in 0..n serial { j = index i + 1 top = index n r: i64 = min(j, top) v = x[r] }
+        """, """
+        input x: f64[n + 1]
+        for i in 0..n serial { j = index i + 1 v = x[i + 1] }
+        """),
+    "bounds": (folding, """
+        output y: f64[n]
+        v: f64 = 1.0
+        for i in max(0, 1, -1)..min(n, n + 1) serial { y[i] = v }
+        for j in n..0 serial carried (s: f64 = v -> t => r) { t: f64 = neg(s) }
+        y[0] = r
+        """, """
+        output y: f64[n]
+        v: f64 = 1.0
+        for i in 1..n serial { y[i] = v }
+        y[0] = v
+        """),
+    # ----------------------------------------------------------------------------------------- hoisting
+    "out of two loops": (hoisting, """
+        input x: f64[n] output y: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { v = x[i] two: f64 = 2.0 w: f64 = mul(v, two) y[i, j] = w } }
+        """, """
+        input x: f64[n] output y: f64[n, m] two: f64 = 2.0
+        for i in 0..n serial { v = x[i] w: f64 = mul(v, two) for j in 0..m vector { y[i, j] = w } }
+        """),
+    "not what may be outside": (hoisting, """
+        input x: f64[n] output y: f64[m]
+        for j in 0..m vector { v = x[n - 1] y[j] = v }
+        """, None),
+    "not what may fail": (hoisting, """
+        input x: f64[n] output y: i64[m]
+        for i in 0..n serial { v = x[i] for j in 0..m serial { w: i64 = floor:f64(v) check 1 y[j] = w } }
+        """, None),
+    "not what the loop writes": (hoisting, """
+        output y: f64[n]
+        for i in 0..n serial { for j in 0..n serial { v = y[i] y[j] = v } }
+        """, None),
+    "not what a branch computes": (hoisting, """
+        input x: f64[n] output y: f64[n] b: bool = true
+        for i in 0..n serial { for j in 0..n serial { if b { v = x[i] w: f64 = exp(v) y[j] = w } } }
+        """, """
+        input x: f64[n] output y: f64[n] b: bool = true
+        for i in 0..n serial { v = x[i] for j in 0..n serial { if b { w: f64 = exp(v) y[j] = w } } }
+        """),
+    # ------------------------------------------------------------------------------------------ sharing
+    "equal expressions": (sharing, """
+        input x: f64[n] output y: f64[n]
+        for i in 0..n serial { a = x[i] b = x[i] c: f64 = mul(a, b) d: f64 = mul(b, a) e: f64 = mul(a, a) f: f64 = add(c, e)
+            g: f64 = add(d, f) y[i] = g }
+        """, """
+        input x: f64[n] output y: f64[n]
+        for i in 0..n serial { a = x[i] c: f64 = mul(a, a) f: f64 = add(c, c) g: f64 = add(c, f) y[i] = g }
+        """),
+    "what was stored": (sharing, """
+        output y: f64[n + 1]
+        for i in 0..n serial { v: f64 = 1.0 y[i] = v y[i + 1] = v a = y[i] y[0] = a b = y[i] w: f64 = add(a, b) y[i] = w }
+        """, """
+        output y: f64[n + 1]
+        for i in 0..n serial { v: f64 = 1.0 y[i] = v y[i + 1] = v y[0] = v b = y[i] w: f64 = add(v, b) y[i] = w }
+        """),
+    "not what a loop writes": (sharing, """
+        output y: f64[n]
+        a = y[0] for i in 0..n serial { b = y[0] c: f64 = neg(b) y[i] = c } d = y[0] e: f64 = add(a, d) y[0] = e
+        """, None),
+    # --------------------------------------------------------------------------------------------- dead
+    "scratch that nobody loads": (dead, """
+        output y: f64[n] scratch t: f64[n]
+        for i in 0..n serial carried (s: i64 = n -> s1 => r) {
+            v: f64 = 1.0 w: f64 = neg(v) t[i] = w y[i] = v s1 = index s + 1 }
+        """, """
+        output y: f64[n]
+        for i in 0..n serial { v: f64 = 1.0 y[i] = v }
+        """),
+    "checks stay": (dead, """
+        input x: f64[n]
+        for i in 0..n serial { v = x[i] w: i64 = floor:f64(v) check 1 u: f64 = neg(v) }
+        """, """
+        input x: f64[n]
+        for i in 0..n serial { v = x[i] w: i64 = floor:f64(v) check 1 }
+        """),
+    # ------------------------------------------------------------------------------------------ fusing
+    "a map after a map": (fusing, """
+        input x: f64[n] output y: f64[n] scratch t: f64[n]
+        for i in 0..n vector { v = x[i] w: f64 = neg(v) t[i] = w }
+        two: f64 = 2.0
+        for j in 0..n vector { a = t[j] b: f64 = mul(a, two) y[j] = b }
+        """, """
+        input x: f64[n] output y: f64[n] scratch t: f64[n]
+        two: f64 = 2.0
+        for i in 0..n vector { v = x[i] w: f64 = neg(v) t[i] = w a = t[i] b: f64 = mul(a, two) y[i] = b }
+        """),
+    "two axes": (fusing, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one } }
+        for k in 0..n serial { for l in 0..m vector { a = t[k, l] y[k, l] = a } }
+        """, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one a = t[i, j] y[i, j] = a } }
+        """),
+    "a row of both": (fusing, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one } }
+        for k in 0..n serial { for l in 0..m vector { a = t[k, 0] y[k, l] = a } }
+        """, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one } for l in 0..m vector { a = t[i, 0] y[i, l] = a } }
+        """),
+    "what lies behind": (fusing, """
+        output y: f64[n] scratch t: f64[n] one: f64 = 1.0
+        for i in 0..n serial { t[i] = one }
+        for k in 1..n serial { a = t[k - 1] y[k] = a }
+        for l in 1..n serial { b = y[l - 1] y[l] = b }
+        """, """
+        output y: f64[n] scratch t: f64[n] one: f64 = 1.0
+        for i in 0..n serial { t[i] = one }
+        for k in 1..n serial { a = t[k - 1] y[k] = a b = y[k - 1] y[k] = b }
+        """),
+    "not what lies ahead": (fusing, """
+        output y: f64[n] output t: f64[n + 1] one: f64 = 1.0
+        for i in 0..n serial { t[i] = one }
+        for k in 0..n serial { a = t[k + 1] y[k] = a }
+        """, None),
+    "not a sum of all": (fusing, """
+        input x: i64[n] output y: i64[n]
+        for i in 0..n vector carried (s: i64 = n -> s1 => r by add) { v = x[i] s1: i64 = add(s, v) }
+        for k in 0..n vector { w = x[k] u: i64 = sub(w, r) y[k] = u }
+        """, None),
+    "not lanes that meet": (fusing, """
+        output y: f64[n] output t: f64[n] one: f64 = 1.0
+        for i in 1..n vector { t[i] = one }
+        for k in 1..n vector { a = t[k - 1] y[k] = a }
+        """, None),
+    # ---------------------------------------------------------------------------------------- splitting
+    "two halves": (splitting, """
+        output y: f64[n] input x: f64[m] one: f64 = 1.0
+        for i in 0..n vector { p = index i b: bool = lt:i64(p, m) v = x[i] if b w: f64 = select(b, v, one) y[i] = w }
+        """, """
+        output y: f64[n] input x: f64[m] one: f64 = 1.0
+        for i.1 in 0..min(n, m) vector { p.1 = index i.1 b.1: bool = lt:i64(p.1, m) v.1 = x[i.1] if b.1
+            w.1: f64 = select(b.1, v.1, one) y[i.1] = w.1 }
+        for i in max(0, m)..n vector { p = index i b: bool = lt:i64(p, m) v = x[i] if b w: f64 = select(b, v, one) y[i] = w }
+        """),
+    "a sum goes on": (splitting, """
+        input x: i64[n] output y: i64[] zero: i64 = 0
+        for i in 0..n vector carried (s: i64 = zero -> s1 => r by add) {
+            b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
+        y[] = r
+        """, """
+        input x: i64[n] output y: i64[] zero: i64 = 0
+        for i.1 in 0..min(n, m) vector carried (s.1: i64 = zero -> s1.1 => r.1 by add) {
+            b.1: bool = eq:i64(i.1, m) v.1 = x[i.1] if b.1 s1.1: i64 = add(s.1, v.1) }
+        for i.2 in max(0, m)..min(n, m + 1) vector carried (s.2: i64 = r.1 -> s1.2 => r.2 by add) {
+            b.2: bool = eq:i64(i.2, m) v.2 = x[i.2] if b.2 s1.2: i64 = add(s.2, v.2) }
+        for i in max(0, m, m + 1)..n vector carried (s: i64 = r.2 -> s1 => r by add) {
+            b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
+        y[] = r
+        """),
+    "not data": (splitting, """
+        output y: f64[n] input x: i64[n] one: f64 = 1.0
+        for i in 0..n vector { p = x[i] b: bool = lt:i64(p, m) y[i] = one if b }
+        """, None),
+    "not what is stored": (splitting, """
+        output y: bool[n]
+        for i in 0..n vector { b: bool = lt:i64(i, m) y[i] = b }
+        """, None),
+    "not loops that end early": (splitting, """
+        output y: f64[n] one: f64 = 1.0
+        for i in 0..n serial until b { b: bool = lt:i64(i, m) y[i] = one if b }
+        """, None),
+    # ---------------------------------------------------------------------------------------- unrolling
+    "three iterations": (unrolling, """
+        output y: f64[4] one: f64 = 1.0
+        for i in 0..5 step 2 serial carried (s: f64 = one -> t => r) { t: f64 = neg(s) y[i] = t }
+        y[1] = r
+        """, """
+        output y: f64[4] one: f64 = 1.0
+        i.1 = index 0 t.1: f64 = neg(one) y[i.1] = t.1
+        i.2 = index 2 t.2: f64 = neg(t.1) y[i.2] = t.2
+        i.3 = index 4 t.3: f64 = neg(t.2) y[i.3] = t.3
+        r: f64 = convert(t.3)
+        y[1] = r
+        """),
+    "a triangle": (unrolling, """
+        output y: f64[2, 2] one: f64 = 1.0
+        for i in 0..2 serial { for j in 0..i serial { y[i, j] = one } }
+        """, """
+        output y: f64[2, 2] one: f64 = 1.0
+        i.1 = index 0 i.2 = index 1 j.3 = index 0 y[i.2, j.3] = one
+        """),
+    "not many": (unrolling, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
+    "not lanes": (unrolling, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_from_text_to_text(name: str) -> None:
+    transformation, before, after = CASES[name]
+    program = parse(f"program p(n, m) {{ {before} }}")
+    expected = program if after is None else parse(f"program p(n, m) {{ {after} }}")
+    assert show(transformation.run(program)) == show(expected)
+    if after is None:
+        assert transformation.run(program) is program
+    for sizes in ({"n": 0, "m": 2}, {"n": 3, "m": 2}, {"n": 5, "m": 5}):
+        if not problems(program):
+            assert results(expected, sizes) == results(program, sizes)
+
+
+def test_the_interior_of_a_stencil_has_no_mask() -> None:
+    """Fixed edges are small loops; in the interior all reads are affine and nothing is chosen."""
+    program = optimise(parse(ALL["stencil"]))
+    loops = [s for s in walk(program.body) if isinstance(s, For) and s.kind is LoopKind.VECTOR]
+    (interior,) = [loop for loop in loops if "mul" in _words(loop)]
+    assert not {"if", "select"} & _words(interior)
+
+
+def _words(loop: For) -> set[str]:
+    return {word for s in loop.body for line in show_statement(s) for word in line.replace("(", " ").split()}
