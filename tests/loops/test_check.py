@@ -7,7 +7,7 @@ import pytest
 from rho.backend.loops.check import Malformed, Standing, problems, verify
 from rho.backend.loops.text import parse
 
-from .programs import ALL
+from .fixtures import ALL
 
 
 @pytest.mark.parametrize("name", ALL)

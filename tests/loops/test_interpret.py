@@ -8,7 +8,7 @@ import pytest
 from rho.backend.loops import interpret
 from rho.backend.loops.text import parse
 
-from .programs import BRANCHES, SCAN, STENCIL, TRIANGLE
+from .fixtures import BRANCHES, SCAN, STENCIL, TRIANGLE
 from .running import arrays, backwards, meaning, results
 
 

@@ -11,7 +11,7 @@ from rho.backend.loops.ir import Constant, Index, Number, Program
 from rho.backend.loops.text import TextError, parse, show, show_index
 from rho.typechecker.elements import Kind
 
-from .programs import ALL
+from .fixtures import ALL
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -9,7 +9,7 @@ from rho.backend.loops.ir import For, LoopKind, walk
 from rho.backend.loops.text import parse, show, show_statement
 from rho.backend.loops.transform import dead, folding, fusing, hoisting, optimise, sharing, splitting, unrolling
 
-from .programs import ALL
+from .fixtures import ALL
 from .running import results
 
 SIZES = [{"n": 0, "m": 3, "steps": 2, "k": 0}, {"n": 1, "m": 1, "steps": 1, "k": 1}, {"n": 2, "m": 5, "steps": 2, "k": 1},
