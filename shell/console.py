@@ -11,7 +11,10 @@ from collections.abc import Mapping
 from typing import TextIO
 
 from ..lang.limits import MAXIMUM_CHARACTERS
+from ..lang.numerals import natural
 from ..lang.records import dataclass
+
+_MOST_COLUMNS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +69,9 @@ class Console:
     @property
     def error_width(self) -> int:
         """Columns of the terminal of messages."""
-        columns = self.environment.get("COLUMNS", "")
-        if columns.isdigit() and int(columns) >= 20:
-            return int(columns)
+        columns = natural(self.environment.get("COLUMNS", ""), _MOST_COLUMNS)
+        if columns is not None and columns >= 20:
+            return columns
         try:
             return max(20, os.get_terminal_size(self.err.fileno()).columns)
         except (OSError, ValueError):
@@ -77,9 +80,9 @@ class Console:
     @property
     def width(self) -> int:
         """Columns for results: the window's on a terminal, else 80."""
-        columns = self.environment.get("COLUMNS", "")
-        if columns.isdigit() and int(columns) >= 20:
-            return int(columns)
+        columns = natural(self.environment.get("COLUMNS", ""), _MOST_COLUMNS)
+        if columns is not None and columns >= 20:
+            return columns
         if self.out.isatty():
             try:
                 return max(20, os.get_terminal_size(self.out.fileno()).columns)

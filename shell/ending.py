@@ -82,8 +82,7 @@ class _Guard:
         with suppress(OSError, ImportError, RuntimeError):
             from select import select  # here, and not in the thread, where a lack of descriptors would be no news
 
-            reading, writing = os.pipe()
-            os.set_blocking(writing, False)
+            reading, writing = _pipe()
             begun = _thread.allocate_lock()
             begun.acquire()
             _thread.start_new_thread(self.watch, (reading, begun, select))
@@ -103,6 +102,19 @@ class _Guard:
             if number == signal.SIGALRM and self.limit is not words:
                 continue  # it was heard, and what the process does now has no limit
             _end(words, self.said)
+
+
+def _pipe() -> tuple[int, int]:
+    """Its ends, and a descriptor is left for the files of the command.  OSError."""
+    ends = os.pipe()
+    try:
+        os.set_blocking(ends[1], False)
+        os.close(os.dup(ends[0]))
+    except OSError:
+        for end in ends:
+            os.close(end)
+        raise
+    return ends
 
 
 _guard: _Guard | None = None

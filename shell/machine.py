@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
+from ..lang.numerals import natural
 from ..lang.opening import read_bytes, read_text
 
 
@@ -26,7 +27,8 @@ def memory() -> int:
         limit = read_text("/sys/fs/cgroup/memory.max", 4096).strip()
     except (OSError, ValueError):
         return total
-    return min(total, int(limit)) if limit.isdigit() and total else total
+    allowed = natural(limit, total)
+    return total if allowed is None else allowed
 
 
 def model() -> str:

@@ -60,7 +60,8 @@ class Line:
 
     def start(self) -> None:
         self._thread = threading.Thread(target=self._draw, name="rho progress", daemon=True)
-        self._thread.start()
+        with suppress(RuntimeError):  # there are no more threads, and no line
+            self._thread.start()
 
     def stop(self) -> None:
         """Erase it.  Whatever is written afterwards stands on a clean line."""

@@ -1,4 +1,4 @@
-"""What becomes of an exception that no verb has handled: the diagnostics it carries, a lack of memory, or a bug in Rho.
+"""What becomes of an exception that no verb has handled: the diagnostics it carries, a lack of memory or threads, or a bug.
 
 Where memory runs out while a library is loaded, what comes up is an ImportError or an OSError in the words of the dynamic linker;
 it is told from others by those words and by what it was raised from.
@@ -32,6 +32,9 @@ def exit_for(error: Exception, words: Sequence[str], console: Console) -> Exit:
     if lacks_memory(error):
         console.note("error[E703]: there is not enough memory to go on; nothing was saved")
         return Exit.FAILED
+    if lacks_threads(error):
+        console.note("rho: the system gives this process no more threads; nothing was saved")
+        return Exit.FAILED
     from .crash import report
 
     report(error, words, console, traceback="--debug" in words)
@@ -46,6 +49,11 @@ def lacks_memory(error: BaseException) -> bool:
         or (isinstance(one, ImportError | OSError | RuntimeError) and any(text in str(one).lower() for text in _NO_MEMORY))
         for one in _chain(error)
     )
+
+
+def lacks_threads(error: BaseException) -> bool:
+    """Did it come from a thread that could not be started?"""
+    return any(isinstance(one, RuntimeError) and "can't start new thread" in str(one) for one in _chain(error))
 
 
 def is_at_limit() -> bool:

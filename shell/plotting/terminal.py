@@ -6,12 +6,14 @@ import shutil
 from collections.abc import Mapping
 from typing import Final
 
+from ...lang.numerals import natural
 from ..console import Console
 from .drawable import Picture
 from .lines import line_plot
 from .shades import shade_plot
 
 HEIGHT: Final = 16
+_MOST_LINES: Final = 100_000
 
 
 def drawing(picture: Picture, width: int, height: int, *, colour: bool) -> list[str]:
@@ -32,5 +34,4 @@ def draw(picture: Picture, console: Console) -> list[str]:
 
 def lines_of(environment: Mapping[str, str]) -> int:
     """Of the window."""
-    given = environment.get("LINES", "")
-    return int(given) if given.isdigit() and int(given) else shutil.get_terminal_size().lines
+    return natural(environment.get("LINES", ""), _MOST_LINES) or shutil.get_terminal_size().lines

@@ -40,11 +40,17 @@ def interruptible(work: Callable[[], _T]) -> _T:
             done.set()
 
     thread = Thread(target=run, name="rho entry", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # there are no more threads: compiled code holds up an interrupt then
+        return work()
     try:
         done.wait()
     except KeyboardInterrupt:
-        Thread(target=_tell, args=(thread,), name="rho interrupt", daemon=True).start()
+        try:
+            Thread(target=_tell, args=(thread,), name="rho interrupt", daemon=True).start()
+        except RuntimeError:
+            _tell(thread)
         raise
     if answer.error is not None:
         raise answer.error

@@ -10,6 +10,7 @@ Neighbours: `workspace.Workspace.ask` with a checker of its own; `terminal` show
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final
@@ -109,7 +110,8 @@ class Watcher:
     def start(self) -> None:
         """Begin, once there is a prompt."""
         if not self._thread.is_alive() and not self._stopped:
-            self._thread.start()
+            with suppress(RuntimeError):  # there are no more threads: no line, until there are
+                self._thread.start()
 
     def want(self, text: str) -> None:
         """Returns at once."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...lang.json_text import decode
+from ...lang.numerals import natural
 from ...lang.opening import read_text
 from ...lang.user_cache import state_folder
 from ..results import write_whole
@@ -41,9 +42,10 @@ def changed(settings: Settings, name: str, text: str) -> Settings | str:
         return _with(settings, name, text == "on")
     if isinstance(old, int):
         low, high = (1, 17) if name == "digits" else (0, 10_000)
-        if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
+        number = natural(text, high)
+        if number is None or number < low:
             return f"`{name}` is a number from {low} to {high}"
-        return _with(settings, name, int(text))
+        return _with(settings, name, number)
     if len(text) != 1 or text.isalnum() or text.isspace():
         return "the prefix is one character, no letter, digit or blank"
     return _with(settings, name, text)

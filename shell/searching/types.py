@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ...lang.numerals import natural
 from ...lang.primitives import nearest
 from ...lang.source import Source
 from ...lang.spelling import spell
@@ -25,6 +26,7 @@ _OTHER_NAMES: Final = {
     "matrix": "T[n m]", "permutation": "perm<n>", "index": "idx<n>", "float64": "f64", "float32": "f32", "int64": "i64",
     "int32": "i32",
 }  # fmt: skip
+_LARGEST: Final = 2**63 - 1
 _TOKEN: Final = re.compile(r"\s*(\.\.[\w′]+|\.\.|[^\W\d][\w′]*|\d+|[\[\]()<>⋄+×÷|⌈⌊≤_-])")
 
 
@@ -267,7 +269,10 @@ def _word(token: str) -> Size:
     if token == "_":
         return Hole()
     if token.isdigit():
-        return Number(int(token))
+        number = natural(token, _LARGEST)
+        if number is None:
+            raise NoType(f"`{token[:20]}…` is no size", f"sizes are at most {_LARGEST}")
+        return Number(number)
     if token[0].isalpha():
         return Variable(token)
     raise NoType(f"`{token}` is no size", "sizes are names and numbers: f64[n 3]")

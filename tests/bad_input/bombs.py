@@ -118,7 +118,7 @@ def csv(line: bytes, count: int) -> Bomb:
 BOMBS["csv of one line of empty cells"] = csv(b"1,,,,", 12_000_000)
 BOMBS["csv of blank lines"] = csv(b"\n", 20_000_000)
 BOMBS["csv of quotes"] = csv(b'"",', 20_000_000)
-BOMBS["csv of one heading"] = csv(b"a,", 30_000_000)
+BOMBS["csv of one heading, fine"] = csv(b"a,", 30_000_000)
 BOMBS["csv of one cell"] = csv(b"1", 60_000_000)
 
 

@@ -78,7 +78,7 @@ def whole(name: str, folder: Path) -> list[tuple[str, bytes]]:
 def picture(name: str) -> bytes:
     from rho.tests.backend.files.loading import chunk, png_file
 
-    palette = chunk(b"PLTE", bytes(range(60)))
+    palette = chunk(b"PLTE", bytes(range(256)) * 3)
     colour, step, extra = {"png": (0, 1, b""), "png colour": (2, 3, b""), "png palette": (3, 1, palette)}[name]
     rows = b"".join(bytes([kind, *[(kind * 7 + at) % 20 for at in range(6 * step)]]) for kind in (1, 2, 3, 4, 0))
     return png_file(struct.pack(">IIBBBBB", 6, 5, 8, colour, 0, 0, 0), zlib.compress(rows), extra)

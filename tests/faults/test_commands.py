@@ -153,24 +153,6 @@ def test_a_full_device_and_a_limit_of_file_size(project: Path) -> None:
             require_sound(project, command, old, new, (name, limit))
 
 
-def test_folders_that_may_not_be_written(project: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write everywhere")
-    for name, command in COMMANDS.items():
-        if command.writes:
-            make_old(project)
-            old = contents(project, command)
-            for folder in (project / "a", project / "b", project):
-                folder.chmod(0o500)
-            try:
-                ran = run(command)
-            finally:
-                for folder in (project, project / "a", project / "b"):
-                    folder.chmod(0o700)
-            require_clear(ran, name)
-            assert ran.code != 0 and contents(project, command) == old
-
-
 @pytest.mark.parametrize("closed", [(0,), (1,), (2,), (0, 1, 2)])
 def test_streams_that_are_closed(closed: tuple[int, ...], project: Path) -> None:
     for name in share(sorted(COMMANDS), seed=sum(closed)):

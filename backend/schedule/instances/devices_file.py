@@ -5,6 +5,7 @@ A file is a device profile (TOML), or JSON with the `devices` and `links` of an 
 
 from __future__ import annotations
 
+from ....lang.numerals import natural
 from ....lang.opening import Pipes, read_text
 from ..profiles.profile import to_devices
 from ..profiles.shipped import load_profile
@@ -16,10 +17,11 @@ def devices_of(said: str) -> Devices:
     """Raises InstanceError for a number or JSON that is none, Refused (E704, E705) for what is no profile."""
     faults = Faults("--devices")
     if said.isascii() and said.isdigit():
-        if not (len(said) < 9 and 1 <= int(said) <= MOST_DEVICES):
-            faults.add("", f"{said} is not a number of devices from 1 to {MOST_DEVICES}")
-            faults.stop()
-        return int(said)
+        number = natural(said, MOST_DEVICES)
+        if number:
+            return number
+        faults.add("", f"{said[:20]} is not a number of devices from 1 to {MOST_DEVICES}")
+        faults.stop()
     if said.endswith(".json"):
         faults = Faults(said)
         try:

@@ -22,7 +22,7 @@ _TOKEN: Final = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _GRAPH: Final = "graph"
-MOST_TOKENS: Final = 3_000_000
+MOST_TOKENS: Final = 1_500_000
 """With the blanks between them."""
 
 

@@ -1,0 +1,144 @@
+"""The n-th thread cannot be started, for n = 1, 2, …: the same answer with fewer threads, or a clear error; no bug, no hang.
+
+Each in a process of its own: threads are kept for later, and a forked process has none yet.
+"""
+
+from __future__ import annotations
+
+import _thread
+import io
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from share import share
+
+from rho.shell.console import Console
+from rho.shell.ending import guard
+from rho.shell.exits import Exit
+from rho.shell.main import main
+from rho.shell.uncaught import exit_for
+from rho.tests.backend.test_threads import prepared, run
+
+from .system_calls import in_child
+
+TEXTS = ["+/√⍳3000000", "+/⍋1○⍳1000000", "+/+⌿√3000 700⍴⍳2100000", "+/,{⍵+.×⍉⍵} √600 700⍴⍳2000", "+/{1○⍵}⍣20 ⊢ √⍳300000"]
+MOST = 30
+NO_THREAD = "can't start new thread"
+
+
+def refuse(number: int) -> list[None]:
+    """From now on the `number`-th thread of this process is refused, and all after it."""
+    asked: list[None] = []
+    start = threading.Thread.start
+
+    def limited(thread: threading.Thread) -> None:
+        asked.append(None)
+        if len(asked) >= number:
+            raise RuntimeError(NO_THREAD)
+        start(thread)
+
+    threading.Thread.start = limited  # type: ignore[method-assign]
+    return asked
+
+
+def refused(number: int, work: Callable[[], tuple[int, str, str]], folder: Path) -> tuple[int, str, str, int]:
+    """What `work` says in a process whose threads are refused so, and how many it asked for."""
+    told = folder / "told.json"
+
+    def child() -> int:
+        asked = refuse(number)
+        code, out, err = work()
+        told.write_text(json.dumps([code, out, err, len(asked)]))
+        return 0
+
+    assert in_child(child) == 0, number
+    code, out, err, asked = json.loads(told.read_text())
+    return code, out, err, asked
+
+
+def evaluated(text: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return int(main(["eval", text], Console(out, err, io.StringIO(), {}))), out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize("kernels", ["off", "always"])
+@pytest.mark.parametrize("text", share(TEXTS, seed=41))
+def test_a_program_does_its_work_with_the_threads_that_there_are(
+    text: str, kernels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if kernels == "always":
+        pytest.importorskip("llvmlite")
+    monkeypatch.setenv("RHO_KERNELS", kernels)
+    expected = evaluated(text)
+    assert expected[0] == 0, expected
+    for number in range(1, MOST):
+        *said, asked = refused(number, lambda: evaluated(text), tmp_path)
+        assert tuple(said) == expected, (number, said)
+        if asked < number:
+            return
+    raise AssertionError("it never stopped asking")
+
+
+def test_queues_of_a_plan_say_what_they_lack(tmp_path: Path) -> None:
+    """A thread each: without it they neither hang nor compute."""
+    plan, bound, data = prepared(4, 0)
+
+    def work() -> tuple[int, str, str]:
+        err = io.StringIO()
+        console = Console(io.StringIO(), err, io.StringIO(), {})
+        try:
+            run(plan, bound, data)
+        except RuntimeError as error:
+            return int(exit_for(error, ["run", "p.rho"], console)), "", err.getvalue()
+        return 0, "", ""
+
+    for number in range(1, MOST):
+        code, _, said, asked = refused(number, work, tmp_path)
+        if asked < number:
+            assert (code, number > 1) == (0, True)
+            return
+        assert (code, said) == (Exit.FAILED, "rho: the system gives this process no more threads; nothing was saved\n"), number
+    raise AssertionError("it never stopped asking")
+
+
+def test_a_session_answers_without_threads(tmp_path: Path) -> None:
+    class Typed(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def work() -> tuple[int, str, str]:
+        out, err = Typed(), Typed()
+        code = main(["repl"], Console(out, err, Typed("x ← √⍳5\n+/x×x\n"), {"TERM": "dumb"}))
+        return int(code), out.getvalue(), err.getvalue()
+
+    assert all("10\n" in refused(number, work, tmp_path)[1] for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_without_the_thread_of_signals_hears_them(sent: signal.Signals) -> None:
+    def work() -> int:
+        def none(*asked: object) -> None:
+            raise RuntimeError(NO_THREAD)
+
+        _thread.start_new_thread = none
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, 2)
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.argv = ["rho", "eval", "+/{1○⍵}⍣100000 ⊢ √⍳300000"]
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), sent))
+        guard()
+        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        begun = time.monotonic()
+        code = main()
+        return code if time.monotonic() - begun < 60 else 99
+
+    assert in_child(work) == {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED}[sent]
