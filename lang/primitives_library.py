@@ -22,6 +22,13 @@ def _cells(name: str, title: str, rank: CellRank, type_: str, doc: str, *example
     return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, Use(title, doc, (rank,), examples, type=type_))
 
 
+def _bits(name: str, title: str, form: str, doc: str, *examples: Example, identity: int | None = None, laws: tuple[str, ...] = ()
+          ) -> Primitive:  # fmt: skip
+    regroups = (Trait.ASSOCIATIVE, Trait.COMMUTATIVE) if identity is not None else ()
+    use = Use(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=traits(Trait.SCALAR, *regroups))
+    return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, dyadic=use)
+
+
 CONVERSIONS: tuple[Primitive, ...] = (
     _conversion("bool", "0 and 1 as bool; anything else is E703 when it runs.", ("bool 0 1", "0 1")),
     _conversion("u8", "Integers 0 to 255; a value outside is E703 when it runs.", ("u8 255", "255")),
@@ -47,6 +54,36 @@ LIBRARY: tuple[Primitive, ...] = (
     _scalar("digamma", "digamma", "digamma", "The logarithmic derivative of gamma.", ("⎕digamma 1", "¯0.5772156649")),
     _scalar("expm1", "expmone", "exponential minus one", "`(*x)-1`, exact for small x.", ("⎕expm1 0", "0")),
     _scalar("log1p", "logonep", "logarithm of one plus", "`⍟1+x`, exact for small x.", ("⎕log1p 0", "0")),
+    _bits(
+        "band", "bits and", "i64[s] ⎕band i64[s] : i64[s]", "The bits that both have. With a number that is not negative the "
+        "result is within it: `255⎕band x` indexes 256 cells.", ("12 ⎕band 10", "8"), ("255 ⎕band ¯1", "255"), identity=-1,
+        laws=("(x⎕band y)≡⎕bnot(⎕bnot x)⎕bor⎕bnot y",),
+    ),
+    _bits(
+        "bor", "bits or", "i64[s] ⎕bor i64[s] : i64[s]", "The bits that at least one has.", ("12 ⎕bor 10", "14"), identity=0,
+        laws=("(x⎕bor y)≡(x⎕bxor y)+x⎕band y",),
+    ),
+    _bits(
+        "bxor", "bits exclusive or", "i64[s] ⎕bxor i64[s] : i64[s]", "The bits that exactly one has.", ("12 ⎕bxor 10", "6"),
+        ("⎕bxor/1 2 3", "0"), identity=0, laws=("x≡y⎕bxor y⎕bxor x",),
+    ),
+    Primitive(
+        "⎕bnot", ("bnot",), None, Role.FUNCTION,
+        Use("bits not", "Every bit the other, in two's complement: ¯1-x; of u8 255-x.", (0,), (("⎕bnot 0 5", "¯1 ¯6"),),
+            type="⎕bnot i64[s] : i64[s]", traits=PERVADES, laws=("(⎕bnot x)≡¯1-x",)),
+    ),
+    _bits(
+        "shl", "shift left", "i64[s] ⎕shl T[s] : T[s]", "⍵ shifted left by ⍺ bits, zeros coming in; ⍵ keeps its type. A count "
+        "outside 0..width-1 is E310.", ("3 ⎕shl 5", "40"), laws=("(3⎕shl x)≡x×8",),
+    ),
+    _bits(
+        "shr", "shift right", "i64[s] ⎕shr T[s] : T[s]", "⍵ shifted right by ⍺ bits, its sign coming in: ⌊⍵÷2*⍺. A count outside "
+        "0..width-1 is E310.", ("1 ⎕shr 5 ¯5", "2 ¯3"), laws=("(1⎕shr x)≡⌊x÷2",),
+    ),
+    _bits(
+        "shru", "shift right unsigned", "i64[s] ⎕shru T[s] : T[s]", "⍵ shifted right by ⍺ bits, zeros coming in. A count outside "
+        "0..width-1 is E310.", ("60 ⎕shru ¯1", "15"),
+    ),
     _cells(
         "fft", "Fourier transform", 1, "⎕fft c128[n] : c128[n]", "Discrete Fourier transform along the last axis.",
         ("⎕fft 1 0 0 0", "1 1 1 1"),
@@ -79,6 +116,10 @@ LIBRARY: tuple[Primitive, ...] = (
     _cells("det", "determinant", 2, "⎕det f64[n n] : f64", "The determinant.", ("⎕det 2 2⍴1 2 3 4", "¯2")),
     Primitive("⎕A", ("alphabet",), None, Role.CONSTANT, doc="The 26 letters `'ABC…Z'`.", examples=(("3↑⎕A", "ABC"),)),
     Primitive("⎕D", ("digits",), None, Role.CONSTANT, doc="The ten digits `'0123456789'`.", examples=(("⎕D", "0123456789"),)),
+    Primitive(
+        "⎕nan", ("nan",), None, Role.CONSTANT, doc="The quiet NaN: it is not equal to itself, and weak as a literal is.",
+        examples=(("⎕nan=⎕nan", "0"), ("1+⎕nan", "NaN")),
+    ),
     Primitive(
         "⎕IO", ("indexorigin",), None, Role.CONSTANT,
         doc="The index origin of this file: 0, or 1 when the file's first statement is `⎕IO←1`.", examples=(("⎕IO", "0"),),

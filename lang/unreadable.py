@@ -14,8 +14,9 @@ LOOKALIKES = {
     "^": "∧", "&": "∧", "%": "|", "•": "⎕", "□": "⎕", "▯": "⎕", "∈": "∊", "ε": "∊", "ρ": "⍴", "ι": "⍳", "α": "⍺", "ω": "⍵",
     "–": "-", "—": "-", "∗": "*", "·": "×", "∥": "|", "¦": "|", "“": '"', "”": '"', "‘": "'", "’": "'", "⟨": "(", "⟩": ")",
     "𝕩": "⍵", "𝕨": "⍺", "≔": "←", "⇐": "←", "↩": "←", "′": "'", "≤": "≤", "∕": "/", "∖": "\\", "∙": ".",
+    "NaN": "⎕nan", "nan": "⎕nan",
 }  # fmt: skip
-"""Characters often typed or pasted for the glyph on the right; the Greek letters are names unless nothing has them."""
+"""Characters often typed or pasted for the glyph on the right; the Greek letters and `NaN` are names unless nothing has them."""
 
 
 def read_statement(binding: Binding, text: str) -> tuple[Token, ...]:

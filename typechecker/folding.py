@@ -38,11 +38,15 @@ _INTEGER: dict[str, Callable[[Any, Any], Payload]] = {
     "max": max,
     "residue": lambda a, b: b % a if a else b,
     "gcd": math.gcd,
+    "band": lambda a, b: a & b,
+    "bor": lambda a, b: a | b,
+    "bxor": lambda a, b: a ^ b,
 }
 _MONADIC: dict[str, Callable[[Any], Payload]] = {
     "neg": lambda a: -a,
     "abs": abs,
     "not": lambda a: not a,
+    "bnot": lambda a: ~a,
     "sign": lambda a: (a > 0) - (a < 0),
 }
 MOST_WHOLE = 2.0**62

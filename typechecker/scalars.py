@@ -70,6 +70,12 @@ class ScalarFunction:
                 return None
 
 
+def identity_of(function: str, kind: Kind) -> int | None:
+    """What an empty reduction in a kind gives: of u8, every bit is 255."""
+    value = FUNCTIONS[function].identity
+    return 255 if value == -1 and kind is Kind.U8 else value
+
+
 def real_kind(kind: Kind) -> Kind:
     """The kind of a complex number's parts; other kinds are their own."""
     return {Kind.C64: Kind.F32, Kind.C128: Kind.F64}.get(kind, kind)
@@ -107,6 +113,7 @@ _ROWS = (
                    "9 is x, 10 |x|, 11 0, 12 0 or π (π if the sign bit is set and x≠0, NaN of NaN).  Complex functions are "
                    "the principal values of Python's cmath."),
     ScalarFunction("not", 1, BOOLS, ResultKind.SAME, "1-x."),
+    ScalarFunction("bnot", 1, INTEGERS, ResultKind.SAME, "Every bit the other: -1-x; of u8 255-x."),
     ScalarFunction("erf", 1, FLOATS, ResultKind.SAME, "The error function."),
     ScalarFunction("erfc", 1, FLOATS, ResultKind.SAME, "1-erf(x), without cancellation."),
     ScalarFunction("lgamma", 1, FLOATS, ResultKind.SAME, "ln |gamma(x)|; ∞ at 0 and negative whole numbers, ∞ at ±∞."),
@@ -153,6 +160,14 @@ _ROWS = (
                    "else until the remainder is rounding beside the smaller operand; NaN if either is NaN or infinite.  "
                    "Complex: Euclid with complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, True),
     ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1, True),
+    ScalarFunction("band", 2, INTEGERS, ResultKind.SAME, "The bits that both have, of two's complement.", -1, True),
+    ScalarFunction("bor", 2, INTEGERS, ResultKind.SAME, "The bits that at least one has.", 0, True),
+    ScalarFunction("bxor", 2, INTEGERS, ResultKind.SAME, "The bits that exactly one has.", 0, True),
+    ScalarFunction("shl", 2, INTEGERS, ResultKind.SAME,
+                   "y shifted left by x (modulo its width) bits, zeros coming in: y×2*x, wrapping."),
+    ScalarFunction("shr", 2, INTEGERS, ResultKind.SAME,
+                   "y shifted right by x (modulo its width) bits, its sign coming in (u8 has none): ⌊y÷2*x."),
+    ScalarFunction("shru", 2, INTEGERS, ResultKind.SAME, "y shifted right by x (modulo its width) bits, zeros coming in."),
     ScalarFunction("and", 2, BOOLS, ResultKind.SAME, "Both.", 1, True),
     ScalarFunction("or", 2, BOOLS, ResultKind.SAME, "At least one.", 0, True),
     ScalarFunction("nand", 2, BOOLS, ResultKind.SAME, "Not both."),

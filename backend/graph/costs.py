@@ -72,6 +72,7 @@ _CLASSES = {
     "convert": "cast", "convert_checked": "cast", "select": "select", "mul": "multiply", "div": "divide", "reciprocal": "divide",
     "residue": "divide", "gcd": "divide", "lcm": "divide", "ipow": "multiply",
     "lt": "compare", "le": "compare", "eq": "compare", "ge": "compare", "gt": "compare", "ne": "compare",
+    "band": "logic", "bor": "logic", "bxor": "logic", "bnot": "logic", "shl": "logic", "shr": "logic", "shru": "logic",
     "and": "logic", "or": "logic", "nand": "logic", "nor": "logic", "not": "logic",
 }  # fmt: skip
 

@@ -26,7 +26,7 @@ REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 _FUNCTIONS: Final = frozenset({
     "add", "sub", "mul", "div", "min", "max", "and", "or", "nand", "nor", "not", "neg", "abs", "sign", "reciprocal", "sqrt",
     "pi_times", "lt", "le", "eq", "ge", "gt", "ne", "select", "convert", "convert_checked", "floor", "ceil",
-    "square", "half_power",
+    "square", "half_power", "band", "bor", "bxor", "bnot", "shl", "shr", "shru",
 })  # fmt: skip
 _ALONG: Final = frozenset(ALONG.values())
 _MOST_FACTORS: Final = 64

@@ -27,7 +27,7 @@ PROVED: Final = "fetch_proved"
 
 _UNSIGNED: Final = {Kind.I32: "u32", Kind.I64: "u64"}
 _NARROW: Final = frozenset({Kind.U8, Kind.BOOL})
-_OPERATORS: Final = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|"}
+_OPERATORS: Final = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "band": "&", "bor": "|", "bxor": "^"}
 _RELATIONS: Final = {"lt": "<", "le": "<=", "eq": "==", "ge": ">=", "gt": ">", "ne": "!="}
 _NEGATED: Final = {"nand": "and", "nor": "or"}
 
@@ -124,6 +124,8 @@ def combine(functions: Functions, function: str, kind: Kind, x: str, y: str) -> 
             return f"{helper}({x}, {y})"
         functions.need("residue")
         return f"residue_of<{TYPES[kind]}, {_UNSIGNED[kind]}>({x}, {y})"
+    if function in ("shl", "shr", "shru"):
+        return _shift(function, kind, x, y)
     if function in _NEGATED:
         return f"!({combine(functions, _NEGATED[function], kind, x, y)})"
     operator = _OPERATORS[function]
@@ -131,6 +133,15 @@ def combine(functions: Functions, function: str, kind: Kind, x: str, y: str) -> 
         word = _UNSIGNED[kind]
         return f"({TYPES[kind]})(({word}){x} {operator} ({word}){y})"
     return f"({TYPES[kind]})({x} {operator} {y})" if kind in _NARROW else f"{x} {operator} {y}"
+
+
+def _shift(function: str, kind: Kind, x: str, y: str) -> str:
+    """Modulo the width; to the left and without a sign on unsigned words, which have a meaning for every value."""
+    count = f"(int)({x} & {8 * kind.bytes - 1})"
+    if function == "shr" or (function == "shru" and kind in _NARROW):
+        return f"({TYPES[kind]})({y} >> {count})"
+    word = _UNSIGNED.get(kind, TYPES[kind])
+    return f"({TYPES[kind]})(({word}){y} {'<<' if function == 'shl' else '>>'} {count})"
 
 
 def apply(functions: Functions, node: Apply, args: list[str]) -> str:
@@ -158,6 +169,8 @@ def _monadic(functions: Functions, function: str, kind: Kind, x: str) -> str:
             return f"-{x}" if kind.is_float else f"({TYPES[kind]})(0 - {f'({wide})' if wide else ''}{x})"
         case "not":
             return f"!{x}"
+        case "bnot":
+            return f"({TYPES[kind]})(~{x})"
         case "abs" if kind.is_float:
             return f"{'fabsf' if kind is Kind.F32 else 'fabs'}({x})"
         case "abs":

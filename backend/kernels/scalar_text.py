@@ -216,6 +216,14 @@ def _logic(operation: str, *, negated: bool = False) -> Callable[[Vectors, Kind,
     return emit
 
 
+def _shift(operation: str) -> Callable[[Vectors, Kind, str, str], str]:
+    def emit(v: Vectors, kind: Kind, x: str, y: str) -> str:
+        count = v.binary("and", kind, x, v.constant(kind, 8 * kind.bytes - 1))
+        return v.binary("lshr" if kind in _UNSIGNED and operation == "ashr" else operation, kind, y, count)
+
+    return emit
+
+
 def _comparison(relation: str) -> Callable[[Vectors, Kind, str, str], str]:
     def emit(v: Vectors, kind: Kind, x: str, y: str) -> str:
         if kind.is_float:
@@ -243,6 +251,8 @@ _DYADIC: Final[dict[str, Callable[[Vectors, Kind, str, str], str]]] = {
     "and": _logic("and"), "or": _logic("or"), "nand": _logic("and", negated=True), "nor": _logic("or", negated=True),
     "lt": _comparison("lt"), "le": _comparison("le"), "eq": _comparison("eq"), "ge": _comparison("ge"),
     "gt": _comparison("gt"), "ne": _comparison("ne"), "min": _extreme("min"), "max": _extreme("max"), "residue": residue,
+    "band": _logic("and"), "bor": _logic("or"), "bxor": _logic("xor"), "shl": _shift("shl"), "shr": _shift("ashr"),
+    "shru": _shift("lshr"),
 }  # fmt: skip
 
 
@@ -291,7 +301,7 @@ _MONADIC: Final[dict[str, Callable[[Vectors, Kind, str], str]]] = {
     "sqrt": lambda v, kind, x: v.intrinsic("sqrt", kind, x),
     "pi_times": lambda v, kind, x: v.binary("fmul", kind, x, v.constant(kind, math.pi)),
     "square": lambda v, kind, x: v.binary("fmul", kind, x, x),
-    "half_power": _half_power,
+    "half_power": _half_power, "bnot": lambda v, kind, x: v.binary("xor", kind, x, v.constant(kind, -1)),
 }  # fmt: skip
 
 

@@ -198,7 +198,7 @@ def _lane_bytes(points: int, length: int) -> int:
 
 _ONE_PASS: Final = frozenset({
     "add", "sub", "mul", "div", "min", "max", "and", "or", "not", "neg", "conj", "lt", "le", "eq", "ge", "gt", "ne",
-    "sqrt", "expm1", "log1p", "abs", "sign", "convert", "select",
+    "sqrt", "expm1", "log1p", "abs", "sign", "convert", "select", "band", "bor", "bxor", "bnot",
 })  # fmt: skip
 _ONE_PASS_COMPLEX: Final = frozenset({"add", "sub", "mul", "neg", "conj", "eq", "ne", "convert", "select"})
 

@@ -36,7 +36,10 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 GLYPHS_OF_THE_LANGUAGE = "+-×÷*⍟√⌊⌈|!○~∧∨⍲⍱<≤=≥>≠≡≢⍴,⍪⌽⊖⍉↑↓⊃⌷⍳⍸∊⍷⍋⍒∪∩/⌿\\⍀⊥⊤⌹¿?↕⊣⊢⍕⊂¨⍤˘⍨∘⍥⍛.⍣@⌸⌺∂⍬∞⍺⍵¯←→⋄⍝⎕∆{}()[];:'\"_"
 WORDS = "bool u8 i32 i64 f32 f64 c64 c128 char use input param output schedule where"
-LIBRARY = "erf erfc lgamma digamma expm1 log1p fft ifft rfft irfft cholesky qr svd eigh det A D IO"
+LIBRARY = (
+    "erf erfc lgamma digamma expm1 log1p band bor bxor bnot shl shr shru fft ifft rfft irfft cholesky qr svd eigh det "
+    "A D nan IO"
+)
 
 
 def functions_and_operators() -> Iterator[Primitive]:
@@ -113,6 +116,7 @@ def test_nearest_counts_a_swap_as_one_edit_and_never_replaces_a_whole_word() -> 
 
 def test_identities_are_those_of_the_language() -> None:
     wanted = dict.fromkeys("+-∨<>≠|", 0) | dict.fromkeys("×÷*∧=≤≥!", 1)
+    wanted |= {"⎕band": -1, "⎕bor": 0, "⎕bxor": 0}
     scalar = {row.glyph for row in functions_and_operators() if row.dyadic and Trait.SCALAR in row.dyadic.traits}
     assert {glyph: identity_of(glyph) for glyph in scalar if identity_of(glyph) is not None} == wanted
     assert identity_of("⌈") is None and identity_of("⍴") is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ...lang import tree
@@ -59,12 +60,14 @@ def zilde(ctx: Context, node: tree.Zilde) -> Operand:
 
 
 def system_name(ctx: Context, node: tree.SystemName, scope: Scope) -> Operand:
-    """`⎕A`, `⎕D`, `⎕IO`."""
+    """`⎕A`, `⎕D`, `⎕IO`, `⎕nan`."""
     match node.name:
         case "⎕A":
             characters = LETTERS
         case "⎕D":
             characters = DIGITS
+        case "⎕nan":
+            return ctx.builder.literal((math.nan,), ArrayType(Element(Kind.F64, weak=True), ()), node.span)
         case "⎕IO":
             return literal(ctx, (scope.file.index_origin,), (), node.span)
         case _:

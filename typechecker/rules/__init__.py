@@ -12,7 +12,7 @@ from ...lang.source import Span
 from ..builder import Builder
 from ..elements import Kind
 from ..operands import Operand, TupleOperand, Value
-from . import arithmetic, index, join, logic, masks, numeric, powers, search, shape, take
+from . import arithmetic, bits, index, join, logic, masks, numeric, powers, search, shape, take
 from .common import DyadicRule, MonadicRule
 
 MONADIC: dict[str, MonadicRule] = {
@@ -54,6 +54,7 @@ MONADIC: dict[str, MonadicRule] = {
     "⍕": numeric.format_text,
     **{kind.value: numeric.conversion(kind) for kind in Kind},
     **{f"⎕{name}": arithmetic.float_monadic(name) for name in ("erf", "erfc", "lgamma", "digamma", "expm1", "log1p")},
+    "⎕bnot": bits.complement,
     **{f"⎕{name}": numeric.transform(name) for name in ("fft", "ifft", "rfft", "irfft")},
     **{f"⎕{name}": numeric.factors(name) for name in ("cholesky", "qr", "svd", "eigh", "det")},
 }
@@ -98,6 +99,8 @@ DYADIC: dict[str, DyadicRule] = {
     "⊤": numeric.encode,
     "⌹": numeric.solve,
     "?": numeric.random,
+    **{f"⎕{name}": bits.both(name) for name in ("band", "bor", "bxor")},
+    **{f"⎕{name}": bits.shift(name) for name in ("shl", "shr", "shru")},
     "⊣": shape.left_argument,
     "⊢": shape.right_argument,
 }

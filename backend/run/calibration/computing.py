@@ -135,7 +135,7 @@ def applications(kind: Kind) -> list[Pair]:
 _EVERYWHERE: Final = frozenset({"neg", "abs", "sqrt", "exp", "ln", "circular", "div", "lt", "residue", "not", "floor"})
 _CHEAP: Final = ("add", "sub", "mul", "min", "max", "and", "or")
 _SKIPPED: Final = frozenset({"convert", "convert_checked", "digamma", "binomial", "root", "lcm", "gcd", "nand", "nor", "le", "ge",
-                             "gt", "ne", "log"})  # fmt: skip
+                             "gt", "ne", "log", "band", "bor", "bxor", "bnot", "shl", "shr", "shru"})  # fmt: skip
 _RARE: Final = frozenset({"factorial", "lgamma", "erfc", "expm1", "log1p"})
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
+from ....typechecker.scalars import identity_of
 from ...graph.phases import PLACES, ApplyNode, Node, Result
 from ..failures import CheckFailed
 from ..sums import BLOCK
@@ -187,7 +187,7 @@ def identity_array(function: str | None, kind: Kind, shape: tuple[int, ...]) -> 
     """What an empty reduction gives, everywhere; without a function an array that has no elements."""
     if function is None or 0 in shape:
         return np.empty(shape, DTYPES[kind])
-    value = FUNCTIONS[function].identity
+    value = identity_of(function, kind)
     if value is None:
         raise CheckFailed("E204", f"{function} of no items has no value")
     return np.full(shape, value, DTYPES[kind])

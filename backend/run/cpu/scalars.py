@@ -28,7 +28,7 @@ PLAIN: Final[dict[str, np.ufunc]] = {
     "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "neg": np.negative, "conj": np.conjugate,
     "lt": np.less, "le": np.less_equal, "eq": np.equal, "ge": np.greater_equal, "gt": np.greater, "ne": np.not_equal,
     "exp": np.exp, "ln": np.log, "sqrt": np.sqrt, "expm1": np.expm1, "log1p": np.log1p, "ipow": np.power,
-    "abs": np.absolute, "sign": np.sign,
+    "abs": np.absolute, "sign": np.sign, "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor, "bnot": np.invert,
 }  # fmt: skip
 
 
@@ -98,6 +98,24 @@ def _reciprocal(x: Any, out: NumArray | None = None) -> Any:
 
 def _pi_times(x: Any, out: NumArray | None = None) -> Any:
     return np.multiply(x, np.array(math.pi, x.dtype), out)
+
+
+def _count(x: Any) -> Any:
+    """How far to shift: modulo the width."""
+    return np.bitwise_and(x, x.dtype.type(8 * x.dtype.itemsize - 1))
+
+
+def _shift_left(x: Any, y: Any, out: NumArray | None = None) -> Any:
+    return np.left_shift(y, _count(x), out)
+
+
+def _shift_right(x: Any, y: Any, out: NumArray | None = None) -> Any:
+    return np.right_shift(y, _count(x), out)
+
+
+def _shift_right_unsigned(x: Any, y: Any, out: NumArray | None = None) -> Any:
+    wide = np.dtype(f"u{y.dtype.itemsize}")
+    return place(np.right_shift(np.asarray(y).view(wide), np.asarray(_count(x)).view(wide)).view(y.dtype), out)
 
 
 def _minimum(x: Any, y: Any, out: NumArray | None = None) -> Any:
@@ -209,6 +227,7 @@ _EXTREMES: Final[dict[str, Implementation]] = {"min": _minimum, "max": _maximum}
 
 _COMPOUND: Final[dict[str, Implementation]] = {
     "nand": _nand, "nor": _nor, "reciprocal": _reciprocal, "pi_times": _pi_times, "pow": _power, "log": _log, "root": _root,
+    "shl": _shift_left, "shr": _shift_right, "shru": _shift_right_unsigned,
     "residue": _float_residue, "floor": _whole(np.floor), "ceil": _whole(np.ceil), "select": _select,
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
+from ....typechecker.scalars import identity_of
 from ...kernels.complexes import PART
 from ...kernels.cuda_bins import GROUPED, PRIVATE, SCATTER, fits_shared, grouped_text, is_scattered, scatter_text
 from ...kernels.cuda_reductions import THREADS
@@ -84,7 +84,7 @@ def _addresses(*arrays: Any) -> tuple[int, ...]:
 
 def _fill_empty(call: Call, function: str, empty: Any, result: Any) -> None:
     """What no items give, in the bins that have none; E204 where there is no such value."""
-    value = FUNCTIONS[function].identity
+    value = identity_of(function, call.kind())
     if value is not None:
         result[empty] = value
     elif bool(empty.any()):

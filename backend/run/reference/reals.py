@@ -47,6 +47,7 @@ INTEGER_MONADIC: Final[dict[str, Callable[[int], int]]] = {
     "neg": lambda x: -x,
     "sign": lambda x: (x > 0) - (x < 0),
     "abs": abs,
+    "bnot": lambda x: ~x,
 }
 
 INTEGER_DYADIC: Final[dict[str, Callable[[int, int], int]]] = {
@@ -59,7 +60,18 @@ INTEGER_DYADIC: Final[dict[str, Callable[[int, int], int]]] = {
     "residue": integer_residue,
     "gcd": math.gcd,
     "lcm": lambda x, y: x * (y // math.gcd(x, y)) if x and y else 0,
+    "band": lambda x, y: x & y,
+    "bor": lambda x, y: x | y,
+    "bxor": lambda x, y: x ^ y,
 }
+
+
+def shifted(function: str, width: int, x: int, y: int) -> int:
+    """y shifted by x bits modulo the width, as digits of a number without a sign where the sign does not come in."""
+    count = x % width
+    if function == "shl":
+        return y << count
+    return (y if function == "shr" else y % (1 << width)) >> count
 
 
 # -------------------------------------------------------------------------- floats

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS, ResultKind
+from ....typechecker.scalars import FUNCTIONS, ResultKind, identity_of
 from ..scans import running
 from ..sums import combine
 from ..values import Array, normalise
@@ -41,7 +41,7 @@ def combiner(function: str, kind: Kind) -> Combine:
 
 def identity(function: str, kind: Kind) -> Payload:
     """What an empty reduction gives; E204 where there is none."""
-    value = FUNCTIONS[function].identity
+    value = identity_of(function, kind)
     if value is None:
         raise CheckFailed("E204", f"{function} of no items has no value")
     return normalise(kind, value)

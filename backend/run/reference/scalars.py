@@ -71,6 +71,8 @@ def _function(function: str, kind: Kind, arity: int, result_kind: Kind, paramete
         return COMPARISONS[function]
     if function in BOOLEAN:
         return BOOLEAN[function]
+    if function in ("shl", "shr", "shru"):
+        return lambda x, y: reals.shifted(function, 8 * kind.bytes, x, y)
     if kind.is_integer:
         return reals.INTEGER_MONADIC[function] if arity == 1 else reals.INTEGER_DYADIC[function]
     if kind.is_complex:

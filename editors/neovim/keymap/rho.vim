@@ -94,9 +94,12 @@ loadkeymap
 `eq	=
 `at	@
 `svd	⎕svd
+`shr	⎕shr
+`shl	⎕shl
 `rho	⍴
 `not	~
 `nor	⍱
+`nan	⎕nan
 `mix	↑
 `min	⌊
 `max	⌈
@@ -109,6 +112,7 @@ loadkeymap
 `exp	*
 `erf	⎕erf
 `det	⎕det
+`bor	⎕bor
 `and	∧
 `add	+
 `abs	<Bar>
@@ -116,6 +120,7 @@ loadkeymap
 `sqrt	√
 `slot	_
 `sign	×
+`shru	⎕shru
 `self	⍨
 `scan	<Bslash>
 `root	√
@@ -142,8 +147,11 @@ loadkeymap
 `drop	↓
 `deal	?
 `ceil	⌈
+`bxor	⎕bxor
+`bnot	⎕bnot
 `bind	∘
 `base	⊥
+`band	⎕band
 `atop	⍤
 `zilde	⍬
 `where	⍸

@@ -92,6 +92,8 @@ syntax match rhoFunction /`gt/
 syntax match rhoFunction /`ge/
 syntax match rhoFunction /`eq/
 syntax match rhoFunction /`svd/
+syntax match rhoFunction /`shr/
+syntax match rhoFunction /`shl/
 syntax match rhoFunction /`rho/
 syntax match rhoFunction /`not/
 syntax match rhoFunction /`nor/
@@ -105,12 +107,14 @@ syntax match rhoFunction /`fft/
 syntax match rhoFunction /`exp/
 syntax match rhoFunction /`erf/
 syntax match rhoFunction /`det/
+syntax match rhoFunction /`bor/
 syntax match rhoFunction /`and/
 syntax match rhoFunction /`add/
 syntax match rhoFunction /`abs/
 syntax match rhoFunction /`take/
 syntax match rhoFunction /`sqrt/
 syntax match rhoFunction /`sign/
+syntax match rhoFunction /`shru/
 syntax match rhoFunction /`root/
 syntax match rhoFunction /`roll/
 syntax match rhoFunction /`rfft/
@@ -127,7 +131,10 @@ syntax match rhoFunction /`eigh/
 syntax match rhoFunction /`drop/
 syntax match rhoFunction /`deal/
 syntax match rhoFunction /`ceil/
+syntax match rhoFunction /`bxor/
+syntax match rhoFunction /`bnot/
 syntax match rhoFunction /`base/
+syntax match rhoFunction /`band/
 syntax match rhoFunction /`where/
 syntax match rhoFunction /`union/
 syntax match rhoFunction /`times/

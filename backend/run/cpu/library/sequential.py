@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from .....typechecker.elements import Kind
-from .....typechecker.scalars import FUNCTIONS
+from .....typechecker.scalars import FUNCTIONS, identity_of
 from ...failures import CheckFailed
 from ...reference.reals import divide
 from ...reference.reductions import ALTERNATING, combiner
@@ -56,7 +56,7 @@ def item_step(function: str, kind: Kind) -> Step:
 
 def identity(function: str, kind: Kind) -> NumArray:
     """What no items give; E204 where there is no such value."""
-    value = FUNCTIONS[function].identity
+    value = identity_of(function, kind)
     if value is None:
         raise CheckFailed("E204", f"{function} of no items has no value")
     return np.array(value, DTYPES[kind])
