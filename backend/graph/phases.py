@@ -328,6 +328,15 @@ Phase: TypeAlias = Structured | LibraryPhase | Input | Constant | Print | Output
 
 
 @dataclass(frozen=True, slots=True)
+class Rewritten:
+    """What a rule changed (`rules.table`), for people: its name, what it says, and where."""
+
+    rule: str
+    says: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """`types` covers every value of every sub-graph.  Effects (Print, Output) keep their order in `phases`.
 
@@ -340,3 +349,4 @@ class Graph:
     params: tuple[CoreParam, ...]
     guards: tuple[CoreGuard, ...]
     roots: frozenset[ValueId] = frozenset()
+    rewritten: tuple[Rewritten, ...] = ()

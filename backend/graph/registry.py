@@ -62,6 +62,12 @@ def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
     return value if isinstance(value, tuple) else (False,) * len(phase.args)
 
 
+def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:
+    """The places that are read of the axis that a grade or a sort orders; None where all are (`rules.orders`)."""
+    found = phase.attributes.get("wanted")
+    return found if isinstance(found, tuple) else None
+
+
 def cells_of(phase: LibraryPhase, types: Types) -> Cells:
     frame = frame_of(phase)
     args = tuple(types[a].shape[frame if carries else 0 :] for a, carries in zip(phase.args, framed_of(phase), strict=True))

@@ -223,7 +223,7 @@ def _is_real(kind: Kind) -> bool:
 
 
 def _grade(op: Operands) -> Size:
-    if op.attribute("unread") is True:
+    if op.attribute("wanted") == (0, 0):
         return ZERO
     items, kind = op.items(0), op.kind(0)
     descending = op.attribute("descending") is True

@@ -137,6 +137,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
     from ...backend.schedule.explain import plan_text
     from ..costs import cost_of_program
     from ..estimates import unmeasured
+    from ..rewritten import rewritten_lines
     from ..workspace.computing import estimate_ns
 
     try:
@@ -144,7 +145,8 @@ def _plan(rest: str, desk: Desk) -> Exit:
     except RhoError as error:
         _messages(desk, error.diagnostics, rest)
         return messages.exit_of(error)
-    desk.console.print("\n".join([plan_text(prepared.plan), *cost_of_program(prepared.core).lines(prepared.bound.sizes)]))
+    costs = cost_of_program(prepared.core).lines(prepared.bound.sizes)
+    desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
     estimate = estimate_ns(prepared)
     if estimate:
         desk.console.print(f"time    ~{duration(estimate)}{unmeasured()}")

@@ -191,7 +191,7 @@ def test_support_and_back_end_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for op, implementation in IMPLEMENTATIONS.items():
         monkeypatch.setitem(IMPLEMENTATIONS, op, noting(op, implementation))
-    for text in PROGRAMS[::3]:
+    for text in (*PROGRAMS[::3], "⎕←f[⍋g]\n"):
         core = checked(DECLARED + text)
         if core is None:
             continue

@@ -280,8 +280,8 @@ _CORE_NAMES = {"reshape_cycle": c.Reshape, "reduce_sequential": c.Reduce}
 _CORE_OPS = {op.__name__.lower(): op for op in c.Op.__args__}
 
 
-_MARKS = ("unread", "sorts", "first")
-"""What passes say may be left undone; who ignores them is right too (`passes.orders`)."""
+_MARKS = ("sorts", "wanted")
+"""What passes say may be left undone; who ignores them is right too (`passes.rules.orders`)."""
 
 
 def core_op(phase: LibraryPhase, count: int) -> c.Op:

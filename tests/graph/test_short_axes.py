@@ -9,7 +9,8 @@ import pytest
 
 from rho import backend
 from rho.backend.graph import bind, lower, optimise, settle
-from rho.backend.graph.passes import places, short_axes
+from rho.backend.graph.passes import short_axes
+from rho.backend.graph.passes.rules import orders as places
 from rho.backend.graph.phases import Affine, LibraryPhase, Structured
 from rho.backend.kernels import policy
 from rho.backend.run.binding import bind_sizes

@@ -13,8 +13,8 @@ from rho.backend.kernels import policy
 from rho.backend.kernels.sorting import SORTED_KINDS
 from rho.backend.run.cpu import sorting
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.cpu.library.grading import sorted_items
 from rho.backend.run.cpu.library.keys import order_columns
+from rho.backend.run.cpu.library.sorting import sorted_items
 from rho.tests.kernels.phases import data
 from rho.typechecker.elements import Kind
 

@@ -63,3 +63,15 @@ def test_a_plan_has_numbers_beside_the_formulas(rho: Rho, tmp_path: Path) -> Non
     assert shown.code == 0, shown.err
     assert "3·n+2 = 11 operations" in shown.out
     assert "(⌈2⍟n)+3 = 5 dependent steps" in shown.out
+
+
+def test_a_plan_says_what_was_rewritten(rho: Rho, tmp_path: Path) -> None:
+    program = tmp_path / "top.rho"
+    program.write_text("input x : f64[n] where n ≥ 9\noutput r ← 3↑x[⍒x]\noutput p ← x⍳⌈/x\n", encoding="utf-8")
+    data = tmp_path / "x.csv"
+    data.write_text("\n".join(map(str, range(20))), encoding="utf-8")
+    shown = rho("plan", str(program), "--in", f"x={data}")
+    assert shown.code == 0, shown.err
+    lines = [line for line in shown.out.splitlines() if line.startswith("rewritten")]
+    assert [line.split(":")[0] for line in lines] == ["rewritten  line 2", "rewritten  line 2", "rewritten  line 3"]
+    assert "selected" in shown.out and "greatest" in lines[2]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from ....lang.records import dataclass
 from ..bind import BoundGraph
@@ -21,12 +22,10 @@ from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
 from .masked import reduce_by_masks
-from .members import compare_members
-from .orders import spare_orders
-from .places import reduce_to_places
 from .products import order_products
 from .recomputing import recompute
-from .selections import select_by_masks
+from .rules.rule import Rule, apply_rules
+from .rules.table import ORDERS, RULES, SETTLED
 from .sharing import share_common
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
@@ -42,6 +41,10 @@ class Pass:
     function: Callable[[Graph], Graph]
 
 
+def _applying(rules: tuple[Rule, ...]) -> Callable[[Graph], Graph]:
+    return partial(apply_rules, rules)
+
+
 PASSES: tuple[Pass, ...] = (
     Pass("views", "phases that only move elements are read through", fold_views),
     Pass("constants", "what is known already is computed once", fold_constants),
@@ -50,24 +53,25 @@ PASSES: tuple[Pass, ...] = (
     Pass("invariants", "what each iteration repeats is computed before the loop", hoist_invariants),
     Pass("sharing", "equal phases are computed once", share_common),
     Pass("dead", "what nothing needs is dropped", drop_dead),
-    Pass("selections", "items at the places of a mask are compressed", select_by_masks),
-    Pass("members", "items are compared with a few that are written", compare_members),
+    Pass("rules", "what is known to be quicker in other words is put so", _applying(RULES)),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),
-    Pass("orders", "grades of which only a sort or the first place is wanted are marked", spare_orders),
+    Pass("rules", "sorts and parts of orders are marked as such", _applying(ORDERS)),
 )
 SETTLED_PASSES: tuple[Pass, ...] = (
+    Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
     Pass("products", "chains of matrix products are multiplied in the cheapest order", order_products),
-    Pass("places", "the first place of a grade is a reduction", reduce_to_places),
+    Pass("rules", "what is quicker in other words for these sizes is put so", _applying(SETTLED)),
     Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),
     Pass("again", "a little arithmetic on one large array is made again in each of its readers", recompute),
 )
 """What needs sizes that are numbers; `_AFTER` follows if they found something."""
 _AFTER: tuple[Pass, ...] = (
+    Pass("views", "phases that only move elements are read through", fold_views),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("constants", "what fusion brought together is folded", fold_constants),
     Pass("dead", "what fusion left over is dropped", drop_dead),

@@ -65,8 +65,8 @@ class _Steps:
 
 def gathers_to_views(graph: Graph) -> Graph:
     """See the module."""
-    rewriting = _Rewriting(graph)
-    return replace(graph, phases=rewriting.block(graph.phases))
+    phases = _Rewriting(graph).block(graph.phases)
+    return graph if phases is graph.phases else replace(graph, phases=phases)
 
 
 class _Rewriting:
@@ -75,10 +75,13 @@ class _Rewriting:
         self.steps: dict[ValueId, _Steps] = {}
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        return tuple(self.phase(p) for p in phases)
+        """The same object if nothing is found."""
+        made = tuple(self.phase(p) for p in phases)
+        return phases if all(a is b for a, b in zip(made, phases, strict=True)) else made
 
     def subgraph(self, graph: SubGraph) -> SubGraph:
-        return replace(graph, phases=self.block(graph.phases))
+        phases = self.block(graph.phases)
+        return graph if phases is graph.phases else replace(graph, phases=phases)
 
     def phase(self, phase: Phase) -> Phase:
         match phase:

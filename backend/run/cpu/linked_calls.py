@@ -19,7 +19,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable
 from ...graph import traverse
 from ...graph.phases import LibraryPhase, Structured, ValueId
-from ...graph.registry import frame_of, framed_of
+from ...graph.registry import frame_of, framed_of, wanted_of
 from ...kernels.native_text import Operation
 from ..failures import CheckFailed
 from ..pool import Lease
@@ -218,7 +218,7 @@ def _grade(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     """NumPy's stable order is the language's: NaN behind all, equal zeros and NaNs as they are."""
     flags, shape = phase.attributes, types.types[phase.args[0]].shape
     is_rows = frame_of(phase) == len(shape) - 1 > 0 and not types.kind(phase.args[0]).is_complex
-    if not (is_rows or _is_plain(phase, types, 1)) or flags.get("unread"):
+    if not (is_rows or _is_plain(phase, types, 1)) or (wanted_of(phase) and prod(types.shape(phase.args[0])) >= LEAST[True]):
         return None
     descending = flags.get("descending") is True
     if not descending:
@@ -229,12 +229,14 @@ def _grade(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
 
 
 def _gather(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
-    from .library.grading import sorted_items
+    from .library.sorting import selects, sorted_items
 
     order = phase.attributes.get("sorts")
     if order is None and frame_of(phase):
         return _gather_of_rows(phase, types)
     if order is None or not _is_plain(phase, types, 1) or not prod(types.shape(phase.args[0])):
+        return None
+    if selects(prod(types.shape(phase.args[0])), wanted_of(phase)):
         return None
     descending, is_float = order == "down", types.kind(phase.args[0]).is_float
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...graph.phases import LibraryPhase, ValueId
-from ...graph.registry import frame_of, framed_of
+from ...graph.registry import frame_of, framed_of, wanted_of
 from ...kernels.products import LETTERS
 from .blas import alone, blas
 from .gathering import gather_run
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def link_library(linker: Linker, phase: LibraryPhase) -> None:
     """A phase by kernels where it can be, else by a call of Python's."""
-    if phase.attributes.get("unread"):
+    if wanted_of(phase) == (0, 0):
         (value,) = phase.results  # nobody looks at it
         linker.examples[value], linker.roots[value] = np.broadcast_to(_NOTHING, linker.types.shape(value)), None
         return

@@ -14,6 +14,7 @@ from math import prod
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
+from ...graph.registry import wanted_of
 from .forms import Number, Types
 from .rates import Around
 
@@ -72,7 +73,7 @@ def _is_power(value: object) -> bool:
 
 def is_unread(phase: Phase) -> bool:
     """Nobody reads its result: it is not made."""
-    return isinstance(phase, LibraryPhase) and bool(phase.attributes.get("unread"))
+    return isinstance(phase, LibraryPhase) and wanted_of(phase) == (0, 0)
 
 
 def is_view(phase: Phase) -> bool:

@@ -25,6 +25,7 @@ from ...graph import traverse
 from ...graph.costs import Types
 from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structured, ValueId
 from ...graph.projections import IDENTITY, box_needed
+from ...graph.registry import frame_of
 from ...kernels.loops import merge_loop
 from ..plan import Box
 
@@ -113,9 +114,11 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
             found = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
             return tuple(cut for cut in found if cut is not None and cut.rows > 1)
         case LibraryPhase():
-            if phase.defines or phase.op in _DEPENDS_ON_PLACE or "sorts" in phase.attributes:
+            if phase.defines or phase.op in _DEPENDS_ON_PLACE:
                 return ()
             axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
+            if "sorts" in phase.attributes:  # the axis that is ordered is whole
+                axes = dict.fromkeys(axis for axis in axes if axis < frame_of(phase))
             return tuple(Cut(axis, space[axis]) for axis in axes if space[axis] > 1)
         case _:
             return ()

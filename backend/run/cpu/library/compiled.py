@@ -12,6 +12,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Final, TypeAlias
 
+from ....graph.registry import wanted_of
 from ...pool import LEAST
 from ..copying import cycled, joined
 from ..kinds import NumArray
@@ -53,7 +54,7 @@ def _where(call: Call, arrays: Arrays) -> NumArray | None:
 def _grade(call: Call, arrays: Arrays) -> NumArray | None:
     """Of a vector, or of each row."""
     items = arrays[0]
-    if items.ndim != call.rank + 1 or call.flag("first") or call.flag("unread"):
+    if items.ndim != call.rank + 1 or wanted_of(call.phase) is not None:
         return None
     from ..sorting import graded
 
@@ -71,10 +72,13 @@ def _gather(call: Call, arrays: Arrays) -> NumArray | None:
         run = gather_run(call.phase, [call.operand_kind(0), call.operand_kind(1)], arrays[0], arrays[1], call.threads)
         return None if run is None else run.gathered(arrays[0], arrays[1])
     from ..sorting import sorted_vector
-    from .grading import sorted_items
+    from .selecting import sort
+    from .sorting import selects
 
+    if call.rank or selects(len(arrays[0]), wanted_of(call.phase)):
+        return sort(call, arrays)[0]
     made = sorted_vector(arrays[0], call.operand_kind(0), order == "down", call.threads)
-    return sorted_items(arrays[0], descending=order == "down") if made is None else made
+    return sort(call, arrays)[0] if made is None else made
 
 
 def _join(call: Call, arrays: Arrays) -> NumArray | None:

@@ -10,10 +10,11 @@ from typing import Final
 
 import numpy as np
 
-from ...pool import room, trim
+from ....graph.registry import wanted_of
 from ..kinds import NumArray
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 from .keys import first_positions, lexicographic_keys, order_columns, row_columns, stable_order
+from .sorting import some_places
 
 
 def rows_of(value: NumArray) -> NumArray:
@@ -35,14 +36,18 @@ def _graded(value: NumArray, *, descending: bool) -> NumArray:
 def grade(call: Call, arrays: Arrays) -> Arrays:
     """Over a frame, vectors sort row by row; other cells sort at once, the number of the cell leading the key."""
     descending = call.flag("descending")
-    if call.flag("unread"):
-        shape = call.shape()
+    wanted = wanted_of(call.phase)
+    if wanted == (0, 0):
+        shape = call.context.shape(call.phase.results[0])
         return (np.ndarray(shape, np.int64, bytes(8), 0, (0,) * len(shape)),)
-    if call.flag("first") and arrays[0].dtype.kind != "c":
+    if wanted == (0, 1) and arrays[0].dtype.kind != "c":
         rows = call.batched(arrays)[0]
         if rows.ndim == 2 and rows.shape[1]:
             return call.unbatched(np.broadcast_to(_first_places(rows, descending=descending)[:, np.newaxis], rows.shape))
     if not call.rank:
+        some = None if wanted is None else some_places(arrays[0], wanted, descending=descending)
+        if some is not None:
+            return (some,)
         return (_graded(arrays[0], descending=descending),)
     arg = call.batched(arrays)[0]
     if arg.ndim == 2 and arg.dtype.kind != "c":
@@ -92,73 +97,6 @@ def _least_places(keys: NumArray) -> NumArray:
         np.copyto(best, columns[place], where=less)
         np.copyto(places, place, where=less)
     return places
-
-
-def sorted_items(value: NumArray, *, descending: bool) -> NumArray:
-    """The items of a vector in the order of its stable grade, within the memory of the result (but for complex numbers)."""
-    if value.dtype.kind == "c":
-        trim()
-        return np.asarray(value[_graded(value, descending=descending)])
-    made: NumArray = room(value.shape, value.dtype)
-    if value.itemsize == 1 and len(value) >= _COUNTED:
-        _put_in_order(made, _counts(value.view(np.uint8)), descending=descending)
-        return made
-    made[...] = value
-    made.sort()
-    numbers, zeros = len(made), slice(0, 0)
-    if value.dtype.kind == "f" and numbers:
-        if made[-1] != made[-1]:
-            numbers = int(np.searchsorted(made, np.nan))
-            _put_back(value, np.isnan, made[numbers:])
-        if numbers and made[0] <= 0 <= made[numbers - 1]:  # 0.0 and -0.0 are equal, and stay in their order
-            zeros = slice(*(int(np.searchsorted(made[:numbers], 0, side)) for side in ("left", "right")))
-    if descending:
-        _reverse(made[:numbers])
-        zeros = slice(numbers - zeros.stop, numbers - zeros.start)
-    if zeros.start != zeros.stop:
-        _put_back(value, np.logical_not, made[zeros])
-    return made
-
-
-def _counts(value: NumArray) -> list[int]:
-    """How often each byte is there."""
-    total = np.zeros(256, np.int64)
-    for start in range(0, len(value), _CHUNK):
-        total += np.bincount(value[start : start + _CHUNK], minlength=256)
-    return [int(count) for count in total]
-
-
-def _put_in_order(made: NumArray, counts: list[int], *, descending: bool) -> None:
-    at = 0
-    for byte, count in sorted(enumerate(counts), reverse=descending):
-        made[at : at + count] = byte
-        at += count
-
-
-def _put_back(value: NumArray, test: np.ufunc, places: NumArray) -> None:
-    """The items that pass a test, in their order."""
-    at = 0
-    for start in range(0, len(value), _CHUNK):
-        part = value[start : start + _CHUNK]
-        found = part[test(part)]
-        places[at : at + len(found)] = found
-        at += len(found)
-
-
-def _reverse(items: NumArray) -> None:
-    """In place."""
-    half = len(items) // 2
-    for start in range(0, half, _CHUNK):
-        stop = min(start + _CHUNK, half)
-        low, high = items[start:stop], items[len(items) - stop : len(items) - start]
-        kept = low.copy()
-        low[...] = high[::-1]
-        high[...] = kept[::-1]
-
-
-_CHUNK: Final = 1 << 14
-_COUNTED: Final = 1 << 11
-"""Bytes from which a sort counts them."""
 
 
 GRADING: Final[dict[str, Implementation]] = {"grade": whole(grade), "grade_by": cell_by_cell(grade_by)}

@@ -11,9 +11,11 @@ from typing import Final
 
 import numpy as np
 
+from ....graph.registry import wanted_of
 from ...failures import CheckFailed
 from ..kinds import FILLS, NumArray
 from .frames import Arrays, Call, Implementation, whole
+from .sorting import sorted_items, sorted_rows
 
 
 def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0) -> None:
@@ -30,11 +32,8 @@ def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0
 def gather(call: Call, arrays: Arrays) -> Arrays:
     """result[a… i… b…] = arg[a… indices[i…] b…]; an index of -1 gives a fill if the op has fills."""
     axis, fills = call.axis(), call.flag("fills")
-    order = call.phase.attributes.get("sorts")
-    if order is not None:
-        from .grading import sorted_items
-
-        return (sorted_items(arrays[0], descending=order == "down"),)
+    if "sorts" in call.phase.attributes:
+        return sort(call, arrays)
     arg, indices = call.batched(arrays)
     count = math.prod(call.frame)
     own, cell = indices.shape[1:], arg.shape[1:]
@@ -68,6 +67,15 @@ def gather(call: Call, arrays: Arrays) -> Arrays:
     if absent is not None:
         result[np.broadcast_to(absent.reshape(count, 1, -1), result.shape[:-1])] = fill
     return call.unbatched(result.reshape(shape))
+
+
+def sort(call: Call, arrays: Arrays) -> Arrays:
+    """A gather in the order of a grade that is not made (`graph.passes.rules.orders`)."""
+    descending, wanted = call.phase.attributes["sorts"] == "down", wanted_of(call.phase)
+    if not call.rank:
+        return (sorted_items(arrays[0], descending=descending, wanted=wanted),)
+    (rows, _) = call.batched(arrays)
+    return call.unbatched(sorted_rows(rows, descending=descending, wanted=wanted, threads=call.threads))
 
 
 def update(call: Call, arrays: Arrays) -> Arrays:

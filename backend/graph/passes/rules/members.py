@@ -7,58 +7,45 @@ Neighbours: `fusion` (makes it part of what reads it), `run.reference.searching`
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
-from ....typechecker.core import Payload
-from ....typechecker.elements import Kind
-from ..phases import (
+from .....typechecker.core import Payload
+from .....typechecker.elements import Kind
+from ...phases import (
     ApplyNode,
     Axis,
     AxisKind,
     Constant,
     ConstantNode,
-    Graph,
     LibraryPhase,
     Node,
-    Phase,
     Projection,
     Read,
     ReadNode,
     Result,
     Structured,
-    SubGraph,
     ValueId,
 )
-from ..registry import frame_of
-from ..traverse import all_phases, with_subgraphs
+from .patterns import Match
+from .rule import Change, Scope
 
 _MOST: Final = 16
 _EXACT: Final = 1 << 53
 """Whole numbers up to this are exact in binary64."""
 
 
-def compare_members(graph: Graph) -> Graph:
+def is_one_of_few(match: Match, scope: Scope) -> Change | None:
     """See the module."""
-    tables = {phase.result: phase.data for phase in all_phases(graph) if isinstance(phase, Constant)}
-
-    def changed(phase: Phase) -> Phase:
-        if isinstance(phase, LibraryPhase) and phase.op == "member_of" and not frame_of(phase) and phase.args[1] in tables:
-            return _compared(graph, phase, tables[phase.args[1]]) or phase
-        return with_subgraphs(phase, inside)
-
-    def inside(sub: SubGraph) -> SubGraph:
-        phases = tuple(map(changed, sub.phases))
-        return sub if all(a is b for a, b in zip(phases, sub.phases, strict=True)) else replace(sub, phases=phases)
-
-    phases = tuple(map(changed, graph.phases))
-    return graph if all(a is b for a, b in zip(phases, graph.phases, strict=True)) else replace(graph, phases=phases)
+    table = scope.makers[match["table"]]
+    assert isinstance(table, Constant)
+    made = _compared(scope, match.root, table.data)
+    return None if made is None else Change({match.root.id: (made,)})
 
 
-def _compared(graph: Graph, phase: LibraryPhase, data: tuple[Payload, ...]) -> Structured | None:
+def _compared(scope: Scope, phase: LibraryPhase, data: tuple[Payload, ...]) -> Structured | None:
     arg, table = phase.args
-    kind = graph.types[arg].element.kind
-    common = _common(kind, graph.types[table].element.kind, data)
+    kind = scope.types[arg].element.kind
+    common = _common(kind, scope.types[table].element.kind, data)
     if common is None or not 0 < len(data) <= _MOST:
         return None
     body: list[Node] = [ReadNode(0, kind)]
@@ -71,7 +58,7 @@ def _compared(graph: Graph, phase: LibraryPhase, data: tuple[Payload, ...]) -> S
         if found >= 0:
             body.append(ApplyNode("or", (found, len(body) - 1), Kind.BOOL))
         found = len(body) - 1
-    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in graph.types[arg].shape)
+    axes = tuple(Axis(size, AxisKind.PARALLEL) for size in scope.types[arg].shape)
     result = Result(ValueId(phase.results[0]), found, None)
     return Structured(phase.id, phase.span, axes, (Read(arg, Projection(())),), tuple(body), (result,))
 

@@ -1,0 +1,188 @@
+"""Rules about orders: `x[⍋x]` is a sort, `k↑x[⍒x]` a part of one, `x⍳⌈/x` and `⊃⍋x` are reductions to a place.
+
+Some leave the phases what they are, with attributes that say what may be left undone; who ignores them is right too:
+  * gather `sorts` ("up" or "down"): it takes the items of each graded vector in the order of its grade, which nobody else
+    reads, so it may sort the vector;
+  * `wanted` (first, end), of such a gather and of grades: of the axis that is ordered only these places are read, and the
+    others may be anything.
+
+Neighbours: `table` (the rules), `registry.wanted_of`; `backend.run.cpu.library.grading` and `selecting` (use the marks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from .....typechecker.elements import Element, Kind
+from .....typechecker.types import ArrayType
+from ...phases import (
+    Affine,
+    ApplyNode,
+    Axis,
+    AxisKind,
+    LibraryPhase,
+    Read,
+    ReadNode,
+    Result,
+    SizeNode,
+    Structured,
+    ValueId,
+)
+from ...projections import IDENTITY, affine
+from ...registry import frame_of, wanted_of
+from ...traverse import axis_sizes
+from ..rewriting import body_may_fail, has_reduction
+from .patterns import Match
+from .rule import Change, Scope
+
+FEWEST: Final = 256
+"""Rows of which the first place of the grade is worth a reduction of its own."""
+SHORT: Final = 64
+"""Rows of this length are compared side by side even if they are made elsewhere."""
+NOTHING: Final = (0, 0)
+
+
+def is_sort(match: Match, scope: Scope) -> Change | None:
+    """`x[⍋x]`, of a vector or of each row of a frame."""
+    gather, grade = match.library(0), match.library(1)
+    type, order = scope.types[match["x"]], grade.results[0]
+    frame = frame_of(gather)
+    if len(type.shape) != frame + 1 or frame != frame_of(grade) or scope.readers(order) != [gather]:
+        return None
+    if frame and type.element.kind.is_complex:
+        return None
+    sorts = "down" if grade.attributes.get("descending") is True else "up"
+    return Change({
+        gather.id: (replace(gather, attributes={**gather.attributes, "sorts": sorts}),),
+        grade.id: (replace(grade, attributes={**grade.attributes, "wanted": NOTHING}),),
+    })  # fmt: skip
+
+
+def is_part_of_order(match: Match, scope: Scope) -> Change | None:
+    """Only some places of a sort or of a grade are read."""
+    phase = match.root
+    (value,), axis = phase.results, frame_of(phase)
+    shape = scope.types[phase.args[0]].shape
+    if wanted_of(phase) is not None or (phase.op == "gather" and "sorts" not in phase.attributes) or len(shape) != axis + 1:
+        return None
+    readers = scope.readers(value)
+    windows = [
+        _window(reader, read, axis) if isinstance(reader, Structured) else None
+        for reader in readers
+        for read in (reader.reads if isinstance(reader, Structured) else (None,))
+        if read is None or read.value == value
+    ]
+    known = [window for window in windows if window is not None]
+    if not known or len(known) < len(windows):
+        return None
+    first, end = min(start for start, _ in known), max(stop for _, stop in known)
+    length = shape[axis].constant
+    if first < 0 or first >= end or (length is not None and (end > length or 2 * (end - first) > length)):
+        return None
+    return Change({phase.id: (replace(phase, attributes={**phase.attributes, "wanted": (first, end)}),)})
+
+
+def _window(reader: Structured, read: Read | None, axis: int) -> tuple[int, int] | None:
+    """The places along an axis that a read may reach."""
+    if read is None or len(read.projection.stages) != 1:
+        return None
+    (stage,) = read.projection.stages
+    if not isinstance(stage, Affine) or stage.fills or stage.indices[axis].constant.constant is None:
+        return None
+    index = stage.indices[axis]
+    low = high = index.constant.constant or 0
+    for term in index.terms:
+        size = reader.axes[term.axis].size.constant
+        if not size:
+            return None
+        reach = (size - 1) * term.coefficient
+        low, high = low + min(0, reach), high + max(0, reach)
+    return low, high + 1
+
+
+# ---------------------------------------------------------------------------------- reductions to places
+
+
+def is_place_of_extreme(match: Match, scope: Scope) -> Change | None:
+    """`x⍳⌈/x` of each row: with the extreme itself, as it is NaN where one is there, and NaN is nowhere."""
+    search, reduction = match.root, match.phases[1]
+    assert isinstance(reduction, Structured)
+    table, extreme = search.args
+    type, kind = scope.types[table], scope.types[table].element.kind
+    frame, length = frame_of(search), type.shape[-1:]
+    if kind.is_complex or kind is Kind.CHAR or len(type.shape) != frame + 1 or not (length[0].bounds()[0] or 0) >= 1:
+        return None
+    if axis_sizes(reduction.axes) != type.shape or any(value in scope.graph.roots for value in search.results):
+        return None
+    result = next(own for own in reduction.results if own.value == extreme)
+    function = "greatest_place" if result.reduction in ("max", "or") else "least_place"
+    place = scope.value() if kind.is_float else search.results[0]
+    both = replace(reduction, results=(*reduction.results, Result(place, result.node, function)))
+    if not kind.is_float:
+        return Change({reduction.id: (both,), search.id: ()})
+    axes = reduction.axes[:-1]
+    body = (
+        ReadNode(0, kind), ReadNode(1, Kind.I64), SizeNode(length[0]), ApplyNode("eq", (0, 0), Kind.BOOL),
+        ApplyNode("select", (3, 1, 2), Kind.I64),
+    )  # fmt: skip
+    reads = (Read(extreme, IDENTITY), Read(place, IDENTITY))
+    chosen = Structured(search.id, search.span, axes, reads, body, (Result(search.results[0], 4, None),))
+    types = {place: ArrayType(Element(Kind.I64), axis_sizes(axes))}
+    return Change({reduction.id: (both,), search.id: (chosen,)}, types)
+
+
+def is_place(match: Match, scope: Scope) -> Change | None:
+    """The first place of a grade of each of many rows as a reduction, so that it fuses with what makes the rows.  A grade stays
+    where there are few rows, and where the rows are long and made elsewhere: the library finds the place as quickly."""
+    grade = match.root
+    arg, (result,) = grade.args[0], grade.results
+    type, frame = scope.types[arg], frame_of(grade)
+    if wanted_of(grade) != (0, 1) or not _is_worth_it(scope, grade, frame):
+        return None
+    axes = tuple(Axis(size, AxisKind.REDUCE if axis == frame else AxisKind.PARALLEL) for axis, size in enumerate(type.shape))
+    function = "greatest_place" if grade.attributes.get("descending") is True else "least_place"
+    body = (ReadNode(0, type.element.kind),)
+    reduction = Structured(grade.id, grade.span, axes, (Read(arg, IDENTITY),), body, (Result(result, 0, function),))
+    readers = [reader for reader in scope.readers(result) if isinstance(reader, Structured)]
+    changed = {
+        reader.id: (replace(reader, reads=tuple(_without_last(reader, read, result, frame) for read in reader.reads)),)
+        for reader in readers
+    }
+    shorter = replace(scope.types[result], shape=type.shape[:-1])
+    return Change({grade.id: (reduction,), **changed}, {result: shorter})
+
+
+def _is_worth_it(scope: Scope, grade: LibraryPhase, frame: int) -> bool:
+    arg, types = grade.args[0], scope.types
+    numbers = [int(size.constant) for size in types[arg].shape if size.constant is not None]
+    kind = types[arg].element.kind
+    if not frame or len(numbers) != frame + 1 or types[arg].permutation or grade.results[0] in scope.graph.roots:
+        return False
+    if kind.is_complex or kind is Kind.CHAR or not numbers[-1] or prod(numbers[:-1]) < FEWEST:
+        return False
+    maker = scope.makers.get(arg)
+    fuses = (
+        isinstance(maker, Structured) and len(scope.readers(arg)) == 1 and arg not in scope.graph.roots
+        and not has_reduction(maker) and not body_may_fail(maker.body)
+        and all(len(_axes(read)) < len(maker.axes) for read in maker.reads)
+    )  # fmt: skip
+    return fuses or numbers[-1] <= SHORT
+
+
+def _axes(read: Read) -> set[int]:
+    """The axes of the space that a read goes along; a read of several stages goes along all."""
+    stages = read.projection.stages
+    if len(stages) != 1 or not isinstance(stages[0], Affine):
+        return set(range(64))
+    return {term.axis for index in stages[0].indices for term in index.terms}
+
+
+def _without_last(phase: Structured, read: Read, value: ValueId, frame: int) -> Read:
+    """A read of the first item of each row as a read of the places."""
+    if read.value != value:
+        return read
+    (stage,) = read.projection.stages
+    assert isinstance(stage, Affine)
+    return Read(value, affine(axis_sizes(phase.axes), stage.indices[:frame], stage.shape[:frame]))

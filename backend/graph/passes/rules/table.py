@@ -1,0 +1,55 @@
+"""The rules, in order.  Each row is a pattern, a condition with its replacement, what it preserves, and examples.
+
+Neighbours: `rule` (how they are applied), `..passes` (when).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .masks import are_places_of_a_mask
+from .members import is_one_of_few
+from .orders import is_part_of_order, is_place, is_place_of_extreme, is_sort
+from .patterns import Item, Op, Reduced, Written
+from .reshapes import is_view
+from .rule import Keeps, Rule
+
+_EXTREMES: Final = frozenset({"max", "min", "or", "and"})
+_SORTED: Final = Rule(
+    "sorted", "items in the order of their grade are sorted", Keeps.BITS,
+    Op("gather", (Item("x"), Op("grade", (Item("x"),), framed=True)), {"axis": 0, "fills": None}, framed=True),
+    is_sort, "items in the order of their grade: a sort, and no grade is made",
+    ("{⍵[⍋⍵]}", "{⍵[⍒⍵]}", "{⌽⍵[⍋⍵]}", "{{⍵[⍋⍵]}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}"),
+)  # fmt: skip
+_PARTS: Final = tuple(
+    Rule("selected", "of an order of which a part is wanted that part is selected", Keeps.BITS, pattern, is_part_of_order,
+         "a part of an order: selected, the rest is not ordered", examples)
+    for pattern, examples in (
+        (Op("gather", (Item("x"), Item("order")), framed=True),
+         ("{2↑⍵[⍒⍵]}", "{1↑⍵[⍋⍵]}", "{⊃⍵[⍋⍵]}", "{⊃⍵[⍒⍵]}", "{(⍵[⍋⍵])[2]}", "{1↓2↑⍵[⍒⍵]}", "{¯2↑⍵[⍋⍵]}",
+          "{{⊃⍵[⍋⍵]}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}")),
+        (Op("grade", (Item("x"),), framed=True), ("{2↑⍒⍵}", "{⊃⍋⍵}", "{⊃⍒⍵}", "{(⍋⍵)[1]}", "{1↓2↑⍋⍵}")),
+    )
+)  # fmt: skip
+RULES: Final = (
+    Rule("members", "items are compared with a few that are written", Keeps.BITS,
+         Op("member_of", (Item("x"), Written("table"))), is_one_of_few, examples=("{⍵∊0 1}", "{⍵∊0.5 1 1}")),
+    Rule("compressed", "items at the places of a mask are compressed", Keeps.BITS, Op("where", (Item("mask"),)),
+         are_places_of_a_mask, "items at the places of a mask: compressed, and no places are made", ("{⍵[⍸⍵>0]}",)),
+)  # fmt: skip
+"""Those that make phases which fuse."""
+ORDERS: Final = (_SORTED, *_PARTS)
+"""Those that look at how results are read: after what reads them is fused."""
+SETTLED: Final = (
+    Rule("reshaped", "a reshape of at most as many items is a view", Keeps.BITS, Op("reshape_cycle", (Item("x"),), framed=True),
+         is_view, "a reshape into no more items than there are: a view", ("{1 2⍴⍵}", "{3⍴⍵}")),
+    Rule("extreme", "the place of the greatest or least item is a reduction", Keeps.BITS_UNLESS_NAN,
+         Op("index_of", (Item("x"), Reduced(_EXTREMES, Item("x"))), framed=True), is_place_of_extreme,
+         "the place of the greatest or least item: found in the pass that finds the item",
+         ("{⍵⍳⌈/⍵}", "{⍵⍳⌊/⍵}", "{{⍵⍳⌈/⍵}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}")),
+    *ORDERS,
+    Rule("places", "the first place of the grade of a row is a reduction", Keeps.BITS, Op("grade", (Item("x"),), framed=True),
+         is_place, "the first place of the grade of each row: a reduction",
+         ("{{⊃⍋⍵}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}", "{{⊃⍒⍵}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}")),
+)  # fmt: skip
+"""Those that need sizes that are numbers."""

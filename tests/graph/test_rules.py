@@ -1,0 +1,86 @@
+"""Each rule on every vector of up to five items of {¯∞ ¯0 0 1 NaN}: the bits without rules, and those of the reference."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from share import share
+
+from rho import backend
+from rho.backend.graph.passes.rules import orders, table
+from rho.backend.graph.passes.rules.rule import Keeps, Rule
+from rho.backend.run.cpu.library import sorting
+from rho.backend.run.reference import interpret
+from rho.backend.run.values import from_numpy, to_numpy
+from rho.lang.diagnostics import Refused, RhoError
+from rho.tests.backend.differential import checked
+from rho.typechecker.core import Core
+
+ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
+LONGEST = 5
+RULES: tuple[Rule, ...] = (*table.RULES, *table.SETTLED)
+EXAMPLES = [(rule, text) for rule in RULES for text in rule.examples]
+
+
+def accepted(text: str) -> tuple[Core, int]:
+    """The program of a function of one vector, and the least length that it is for."""
+    for least in range(LONGEST + 1):
+        core = checked(f"input x : f64[n] where n ≥ {least}\noutput r ← {text} x\n")
+        if core is not None:
+            return core, least
+    raise AssertionError(text)
+
+
+def bits(value: Any) -> bytes:
+    value = np.array(value)
+    if value.dtype.kind == "f":
+        value[np.isnan(value)] = np.nan
+    return bytes(f"{value.dtype}{value.shape}", "utf-8") + value.tobytes()
+
+
+def outcome(plan: backend.Plan, bound: backend.BoundGraph, x: Any) -> bytes | str:
+    """The bits of the result, or the code of what failed."""
+    try:
+        return bits(backend.execute(plan, bound, {"x": x}).outputs["r"].value)
+    except RhoError as failure:
+        return failure.diagnostics[0].code
+
+
+def by_reference(core: Core, x: Any) -> bytes | str:
+    try:
+        return bits(to_numpy(interpret(core, {"x": from_numpy(x)}, {}).outputs["r"]))
+    except RhoError as failure:
+        return failure.diagnostics[0].code
+
+
+def test_every_rule_has_examples() -> None:
+    for rule in RULES:
+        assert rule.examples, rule.name
+        assert rule.keeps in (Keeps.BITS, Keeps.BITS_UNLESS_NAN), rule.name
+
+
+@pytest.mark.parametrize(("rule", "text"), EXAMPLES, ids=[f"{rule.name}: {text}" for rule, text in EXAMPLES])
+def test_bits(rule: Rule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "_LEAST", 1)
+    monkeypatch.setattr(orders, "FEWEST", 1)
+    core, least = accepted(text)
+    found, compared = False, 0
+    for length in range(least, LONGEST + 1):
+        example = {"x": np.zeros(length)}
+        try:
+            bound, plain = backend.load(core, example), backend.load(core, example, without=frozenset({"rules"}))
+        except Refused:
+            continue  # it is for longer ones
+        found |= rule.name in {note.rule for note in bound.graph.rewritten} or (not rule.says and bound.graph != plain.graph)
+        plans = backend.plan(bound), backend.plan(plain)
+        vectors = [np.array(items) for items in product(ITEMS, repeat=length)]
+        for x in vectors:
+            got, want = (outcome(plan, graph, x) for plan, graph in zip(plans, (bound, plain), strict=True))
+            assert got == want, x
+            compared += 1
+        for x in share(vectors, seed=length):
+            assert outcome(plans[0], bound, x) == by_reference(core, x), x
+    assert found and compared >= len(ITEMS) ** LONGEST
