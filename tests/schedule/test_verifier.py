@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
 from rho.backend.schedule.instances.directives import DirectivesRejected, resolve_texts
+from rho.backend.schedule.instances.solve import solve
 from rho.backend.schedule.objectives import plan_objectives
 from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
@@ -33,9 +34,11 @@ from rho.backend.schedule.problem import (
     Schedule,
     Status,
     Ticks,
+    Transfer,
 )
 from rho.backend.schedule.timing import Decisions, lay_out
 from rho.backend.schedule.verifier import Code, verify, verify_schedule
+from rho.tests.plans.answers import together
 
 from .drawn import decisions_for, directives_for, problem_of
 from .examples import PEFT, TOPCUOGLU
@@ -253,6 +256,7 @@ def test_corruptions_are_rejected_by_their_code(mutate: Callable[[Case], Case], 
     found = verify(bad.problem, bad.answer, bad.sync)
     assert code in {violation.code for violation in found}
     assert all("`" in violation.message or any(c.isdigit() for c in violation.message) for violation in found)
+    assert str(found[0]) == f"{found[0].code.name}: {found[0].message}"
 
 
 @pytest.mark.parametrize("mutate", [swap_steps, drop_wait, wrong_device, extra_wait, less_memory, forge_ticks, forge_bound])
@@ -286,3 +290,14 @@ def test_answers_without_a_schedule() -> None:
     impossible = Answer(Status.IMPOSSIBLE, None, 0, (), Proof("none", 0), conflict=conflict)
     assert verify(problem, impossible) == ()
     assert [v.code for v in verify(problem, replace(impossible, status=Status.OPTIMAL))] == [Code.V1]
+
+
+def test_a_loop_of_several_devices_keeps_its_channels_while_it_runs() -> None:
+    problem = together()
+    schedule = solve(problem, FAST).answer.schedule
+    assert schedule is not None
+    loop = next(shard for shard in schedule.shards if shard.phase == 1 and shard.first == 0)
+    for start, crowded in ((loop.start - 4, False), (loop.start - 3, True), (loop.end - 1, True), (loop.end, False)):
+        moved = Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1), 0, 8, 8, 0, start, start + 4, start + 5)
+        crowd = replace(schedule, transfers=(moved,))
+        assert any("channel" in v.message for v in verify_schedule(problem, crowd) if v.code is Code.V6) == crowded
