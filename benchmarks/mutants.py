@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import ast
 import gc
+import importlib
 import os
 import pickle
 import random
@@ -177,6 +178,8 @@ def _short(node: ast.AST) -> str:
 
 def exchange(mutant: Mutant) -> None:
     """Put the mutant's code in place of its function's, wherever that is held."""
+    name = mutant.path.relative_to(ROOT).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__")
+    importlib.import_module(f"rho.{name}")  # some are imported when they are needed
     code = _inner(compiled(mutant), mutant.function)
     functions = [f for f in gc.get_objects() if isinstance(f, FunctionType) and _same(f.__code__, mutant)]
     for function in functions:
