@@ -140,3 +140,22 @@ def test_values_have_the_types_that_were_promised(glyph: str) -> None:
                 except RhoError as error:
                     assert error.diagnostics[0].code in ("E701", "E703", "E310", "E403", "E200", "E201")
     assert ran
+
+
+MATRICES = "A←3 3⍴4 1 0 1 3 1 0 1 2.0\nB←3 2⍴1 2 3 4 5 7.0\nx←1 2 3 4.0\n"
+LIBRARY = [
+    ("⎕det A", 18), ("C←⎕cholesky A ⋄ ⌈/,|A-C+.×⍉C", 0), ("(q r)←⎕qr B ⋄ ⌈/,|B-q+.×r", 0),
+    ("(u s v)←⎕svd B ⋄ ⌈/,|B-(u×⍤1⊢s)+.×v", 0),
+    ("(w V)←⎕eigh A ⋄ ⌈/,|(A+.×V)-V×⍤1⊢w", 0), ("⌈/|x-⎕ifft ⎕fft x", 0), ("⌈/|x-⎕irfft ⎕rfft x", 0), ("⌈/,|(⌹A)+.×A", 1),
+    ("⌈/|1 2 3-A+.×1 2 3⌹A", 0), ("*⎕lgamma 4.0", 6), ("⎕lgamma 1", 0), ("(⎕erf 0.5)+⎕erfc 0.5", 1),
+    ("(⎕expm1 ⎕log1p 0.5)", 0.5),
+    ("(⎕digamma 2.0)-⎕digamma 1.0", 1), ("⎕det 1 2 2⍴2 1 1 3", 5), ("⌈/|3-⎕det⍤2⊢4 2 2⍴2 1 1 2", 0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("program", "expected"), LIBRARY, ids=[program for program, _ in LIBRARY])
+def test_functions_of_whole_cells(program: str, expected: float) -> None:
+    result = check(Source("<test>", MATRICES + program))
+    assert result.core is not None, [d.message for d in result.diagnostics]
+    for number in interpret(result.core, {}, {}).printed[-1].data:
+        assert number == pytest.approx(expected, abs=1e-12)

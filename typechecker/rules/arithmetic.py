@@ -16,7 +16,7 @@ from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
 from ..sizes import ONE, ZERO, Size, maximum, minimum, number, quotient, remainder, surely_machine
 from .common import fit_weak, is_boolean, require_numbers, with_static
-from .static_arguments import no_axis, static_sizes
+from .static_arguments import static_sizes
 
 DYADIC_FUNCTIONS = {"+": "add", "-": "sub", "×": "mul", "⌊": "min", "⌈": "max", "|": "residue"}
 
@@ -35,7 +35,7 @@ _STATIC: dict[str, Callable[[Size, Size], Size]] = {
 
 def dyadic(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`+ - × ⌊ ⌈ |`: equal kinds by promotion, bools as i64."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     return arithmetic_of(b, DYADIC_FUNCTIONS[b.glyph], left, right, span)
 
@@ -213,7 +213,7 @@ def float_dyadic(function: str) -> Callable[[Builder, Operand, Operand, Operand 
     """A rule for functions that compute in floats: `÷ ⍟ √ !`."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+        if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
             return b.poison(span)
         x, y = floats(b, (left, right), span)
         return b.scalar(function, (x, y), Element(x.type.element.kind), span)
@@ -248,7 +248,7 @@ def integer_static(b: Builder, x: Operand) -> tuple[Size, ...] | None:
 
 def conjugate(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`+`: the identity on reals."""
-    if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+    if not require_numbers(b, x, span):
         return b.poison(span)
     y = b.to_number(x, span)
     if y.type.element.kind.is_complex:
@@ -260,7 +260,7 @@ def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, 
     """A rule for `- × |`: bools as i64, every other kind its own."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+        if not require_numbers(b, x, span):
             return b.poison(span)
         y = b.to_number(x, span)
         if y.type.element.kind is Kind.BOOL:
@@ -324,7 +324,7 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
     """`⌊ ⌈`: to i64 (complex stays complex); the quotient of two sizes becomes a size."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+        if not require_numbers(b, x, span):
             return b.poison(span)
         y = b.to_number(x, span)
         kind = y.type.element.kind
@@ -370,7 +370,7 @@ def float_monadic(function: str) -> Callable[[Builder, Operand, Operand | None, 
     """A rule for functions that compute in floats: `÷ * ⍟ √ ! ○` and the library's."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+        if not require_numbers(b, x, span):
             return b.poison(span)
         (y,) = floats(b, (x,), span)
         kind = y.type.element.kind

@@ -17,7 +17,6 @@ from ..operands import Operand, Value
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
 from .common import fit_weak, label, show_number
-from .static_arguments import no_axis
 
 DyadicRule = Callable[[Builder, Operand, Operand, Operand | None, Span], Value]
 
@@ -34,7 +33,7 @@ def _integers(b: Builder, x: Operand, span: Span) -> Operand | None:
 
 def complement(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`⎕bnot`: every bit the other."""
-    y = _integers(b, x, span) if no_axis(b, axis, span) else None
+    y = _integers(b, x, span)
     if y is None:
         return b.poison(span)
     kind = y.type.element.kind
@@ -48,8 +47,6 @@ def both(function: str) -> DyadicRule:
     """`⎕band ⎕bor ⎕bxor`: bit by bit, of one promoted kind."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-        if not no_axis(b, axis, span):
-            return b.poison(span)
         x, y = _integers(b, left, span), _integers(b, right, span)
         if x is None or y is None:
             return b.poison(span)
@@ -79,8 +76,6 @@ def shift(function: str) -> DyadicRule:
     """`k⎕shl x`, `k⎕shr x`, `k⎕shru x`: x keeps its kind; a count outside 0..width-1 is E310, when it runs if it must be."""
 
     def rule(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
-        if not no_axis(b, axis, span):
-            return b.poison(span)
         count, y = _integers(b, left, span), _integers(b, right, span)
         if count is None or y is None:
             return b.poison(span)

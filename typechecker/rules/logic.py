@@ -23,7 +23,6 @@ from .common import (
     text_and_numbers,
 )
 from .exact import compared_exactly, compared_turned, rounds
-from .static_arguments import no_axis  # fmt: skip
 
 BOOL = Element(Kind.BOOL)
 COMPARISONS = {"<": "lt", "≤": "le", "=": "eq", "≥": "ge", ">": "gt", "≠": "ne"}
@@ -32,15 +31,13 @@ _LOGIC = {"∧": ("and", "lcm"), "∨": ("or", "gcd"), "⍲": ("nand", ""), "⍱
 
 def negation(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`~`: not, on bools."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     y = as_bool(b, x, span)
     return b.poison(span) if y is None else b.scalar("not", (y,), BOOL, span)
 
 
 def logical(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`∧ ∨ ⍲ ⍱`: bool on two bools; `∧ ∨` on other numbers are lcm and gcd."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     truth, number = _LOGIC[b.glyph]
     x, y = b.to_number(left, span), b.to_number(right, span)
@@ -60,8 +57,6 @@ def _number_theory(b: Builder, function: str, x: Operand, y: Operand, span: Span
 
 def compare(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """Comparisons: exact, bool; text against numbers is never equal, and has no order (E300)."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     return compared(b, COMPARISONS[b.glyph], left, right, span)
 
 
@@ -92,8 +87,6 @@ def compared(b: Builder, function: str, left: Operand, right: Operand, span: Spa
 
 def match(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`≡ ≢`: a scalar bool; different shapes or text against numbers do not match."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     same = _match(b, left, right, span)
     return same if b.glyph == "≡" or same.poisoned else b.scalar("not", (same,), BOOL, span)
 
@@ -117,15 +110,13 @@ def _match(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
 
 def first_occurrence(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`≠⍵`: is each major cell the first of its kind?"""
-    if not (no_axis(b, axis, span) and require_rank(b, x, 1, span)):
+    if not require_rank(b, x, 1, span):
         return b.poison(span)
     return b.emit(lambda r: FirstOccurrence(r, x.value), ArrayType(BOOL, x.type.shape[:1]), span)
 
 
 def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: Span) -> Value:
     """`m ¿ (a ⋄ b)`: a where m holds, else b; each pair of tuple items in turn."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     if not isinstance(right, TupleOperand) or len(right.items) != 2:
         return b.error("E305", "`¿` takes a tuple of two on its right: `m ¿ (a ⋄ b)`", span)
     mask = as_bool(b, left, span)

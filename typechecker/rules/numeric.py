@@ -27,7 +27,7 @@ from .common import (
     to_vector,
 )
 from .join import join_along
-from .static_arguments import no_axis, require_natural, size_arguments  # fmt: skip
+from .static_arguments import require_natural, size_arguments  # fmt: skip
 
 # -------------------------------------------------------------------------- decode, encode
 
@@ -52,7 +52,7 @@ _SUMMED_AS_I64 = frozenset({Kind.U8, Kind.I32})
 
 def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`r⊥x`: r's last axis against x's first; a scalar or an axis of length 1 extends.  Small integers widen as in `+.×`."""
-    both = _same_kind(b, left, right, span, _SUMMED_AS_I64) if no_axis(b, axis, span) else None
+    both = _same_kind(b, left, right, span, _SUMMED_AS_I64)
     if both is None:
         return b.poison(span)
     x, y = both
@@ -76,7 +76,7 @@ def _counted(b: Builder, left: Operand, right: Operand) -> Element | None:
 
 def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`r⊤x`: digits along a new leading axis: shape `(⍴r),⍴x`."""
-    both = _same_kind(b, left, right, span) if no_axis(b, axis, span) else None
+    both = _same_kind(b, left, right, span)
     if both is None:
         return b.poison(span)
     x, y = both
@@ -102,7 +102,7 @@ def key_pair(b: Builder, pair: TupleOperand, span: Span) -> Operand:
 
 def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`key?s`: uniform f64 of shape s; the key is an integer or a pair."""
-    if not (no_axis(b, axis, span) and require_integers(b, left, span, "the key of `?`")):
+    if not require_integers(b, left, span, "the key of `?`"):
         return b.poison(span)
     pair = left.type.rank == 1 and left.type.shape[0] == number(2)
     if left.type.rank and not pair:
@@ -125,8 +125,6 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
     """`f64 x` and the like: checked when it runs where the value may not fit."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not no_axis(b, axis, span):
-            return b.poison(span)
         y = b.to_number(x, span)
         have = y.type.element.kind
         if Kind.CHAR in (have, kind) and have is not kind and not (have.is_integer or kind.is_integer):
@@ -140,8 +138,6 @@ def conversion(kind: Kind) -> Callable[[Builder, Operand, Operand | None, Span],
 
 def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`⍕x`: the text that would print; its width is known when it runs."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     if x.type.element.kind is Kind.CHAR:
         return x
     y = b.to_number(x, span)
@@ -158,7 +154,7 @@ def format_text(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Val
 
 def inverse(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`⌹x`: the inverse (least squares for more rows than columns); of a vector or scalar the pseudo-inverse."""
-    if not (no_axis(b, axis, span) and require_numbers(b, x, span)):
+    if not require_numbers(b, x, span):
         return b.poison(span)
     (y,) = floats(b, (x,), span)
     element = Element(y.type.element.kind)
@@ -183,7 +179,7 @@ def _tall(b: Builder, rows: Size, columns: Size, x: Operand, span: Span) -> bool
 
 def solve(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`y⌹A`: the least-squares solution of A +.× x = y."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     y, a = floats(b, (left, right), span)
     element = Element(a.type.element.kind)
@@ -211,7 +207,7 @@ def transform(name: str) -> Callable[[Builder, Operand, Operand | None, Span], V
     """`⎕fft ⎕ifft ⎕rfft ⎕irfft` along the last axis."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (no_axis(b, axis, span) and require_numbers(b, x, span) and require_rank(b, x, 1, span)):
+        if not (require_numbers(b, x, span) and require_rank(b, x, 1, span)):
             return b.poison(span)
         (y,) = floats(b, (x,), span)
         kind = y.type.element.kind
@@ -237,7 +233,7 @@ def factors(name: str) -> Callable[[Builder, Operand, Operand | None, Span], Val
     """`⎕cholesky ⎕qr ⎕svd ⎕eigh ⎕det` on rank-2 cells."""
 
     def rule(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
-        if not (no_axis(b, axis, span) and require_numbers(b, x, span) and require_rank(b, x, 2, span)):
+        if not (require_numbers(b, x, span) and require_rank(b, x, 2, span)):
             return b.poison(span)
         (y,) = floats(b, (x,), span)
         *frame, m, n = y.type.shape

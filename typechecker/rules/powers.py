@@ -13,14 +13,14 @@ from ..sizes import Size, number
 from ..types import ArrayType
 from .arithmetic import bounded, float_dyadic, floats, integer_static
 from .common import fit_weak, item_of, require_numbers, with_static
-from .static_arguments import no_axis, static_sizes
+from .static_arguments import static_sizes
 
 MOST_BASE = 2**53
 
 
 def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`*`: integers stay integers when the exponent is static and not negative, anything else is a float."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     x, y = b.to_number(left, span), b.to_number(right, span)
     integers = all(v.type.element.kind in (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64) for v in (x, y))
@@ -50,7 +50,7 @@ def _static_power(b: Builder, x: Operand, y: Operand) -> Size | None:
 
 def circular(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`⍺○⍵`: ⍺ is a literal ¯12…12, or a vector of them whose items meet ⍵'s major cells."""
-    if not (no_axis(b, axis, span) and require_numbers(b, left, span) and require_numbers(b, right, span)):
+    if not (require_numbers(b, left, span) and require_numbers(b, right, span)):
         return b.poison(span)
     codes = static_sizes(b, left)
     picks = None if codes is None else [s.constant for s in codes]

@@ -14,15 +14,13 @@ from .common import constant_array, label, one_item, require_equal, require_rank
 from .join import join_along
 from .logic import BOOL
 from .masks import add_origin, by_mask
-from .static_arguments import no_axis, require_natural, size_arguments  # fmt: skip
+from .static_arguments import require_natural, size_arguments  # fmt: skip
 
 MOST_POSITIONS = 4096
 
 
 def iota(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`⍳n : idx<n>[n]`; `⍳a b : i64[a b 2]`, every position of that box as numbers."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     sizes = size_arguments(b, x, span, "the argument of `⍳`")
     if sizes is None or not require_natural(b, sizes, span, "the argument of `⍳`"):
         return b.poison(span)
@@ -47,7 +45,7 @@ def positions(b: Builder, size: Size, span: Span) -> Operand:
 
 def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`x⍳y`: where each cell of y first occurs among the major cells of x, as a number; n (plus the origin) if absent."""
-    if not (no_axis(b, axis, span) and require_rank(b, left, 1, span)):
+    if not require_rank(b, left, 1, span):
         return b.poison(span)
     shape = _cells_agree(b, left, right, span)
     if shape is None:
@@ -92,8 +90,6 @@ def _comparable(b: Builder, x: Operand, y: Operand, span: Span) -> tuple[Operand
 
 def member(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`x∊y`: does each element of x occur anywhere in y?"""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     return member_of(b, left, right, span)
 
 
@@ -106,8 +102,6 @@ def member_of(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
 
 def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`p⍷x`: where the pattern starts."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     if text_and_numbers(left, right) or left.type.rank > right.type.rank:
         return constant_array(b, False, BOOL, right.type.shape, span)
     x, y = _comparable(b, left, right, span)
@@ -116,7 +110,7 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
 
 def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`x⍸y`: (the count of cells of the sorted x that are ≤ y) - 1, plus the origin."""
-    if not (no_axis(b, axis, span) and require_rank(b, left, 1, span)):
+    if not require_rank(b, left, 1, span):
         return b.poison(span)
     if text_and_numbers(left, right):
         message = "`⍸` compares text with text or numbers with numbers"
@@ -135,7 +129,7 @@ def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | No
 
 def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`⍋ ⍒`: the stable permutation that sorts the major cells."""
-    if not (no_axis(b, axis, span) and require_rank(b, x, 1, span)):
+    if not require_rank(b, x, 1, span):
         return b.poison(span)
     if x.type.element.kind.is_complex:
         message = f"`{b.glyph}` needs real numbers or text; complex numbers have no order"
@@ -147,7 +141,7 @@ def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
 
 def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`order⍋text`: by the place of each character in `order`, unknown ones last."""
-    if not (no_axis(b, axis, span) and require_rank(b, right, 1, span)):
+    if not require_rank(b, right, 1, span):
         return b.poison(span)
     for x in (left, right):
         if x.type.element.kind is not Kind.CHAR:
@@ -166,8 +160,6 @@ def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
 
 def unique(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`∪x`: the first of each equal major cells, in order."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     y = to_vector(b, x, span)
     mask = b.emit(lambda r: FirstOccurrence(r, y.value), ArrayType(BOOL, y.type.shape[:1]), span)
     return by_mask(b, mask, y, 0, span)
@@ -202,8 +194,6 @@ def intersection(b: Builder, left: Operand, right: Operand, axis: Operand | None
 
 
 def _kept(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span, *, inside: bool) -> Operand:
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     x = to_vector(b, left, span)
     mask = _present(b, x, to_vector(b, right, span), span)
     if mask is None:
@@ -213,8 +203,6 @@ def _kept(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
 
 def union(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
     """`x∪y`: x, then the cells of y that do not occur in x."""
-    if not no_axis(b, axis, span):
-        return b.poison(span)
     x, y = to_vector(b, left, span), to_vector(b, right, span)
     mask = _present(b, y, x, span)
     if mask is None:

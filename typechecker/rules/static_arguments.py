@@ -180,7 +180,7 @@ def check_axis(b: Builder, axis: int, rank: int, span: Span) -> int | None:
 
 
 def no_axis(b: Builder, axis: Operand | None, span: Span) -> bool:
-    """E132 if an axis was given to a function that has none."""
+    """E132 if an axis was given to a form that has none; the parser refuses one for glyphs of which no form has (E002)."""
     if axis is None:
         return True
     b.error("E132", f"`{b.glyph}` takes no axis", span)
