@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -37,6 +38,7 @@ from .drawn import problem_of
 
 CPU = DeviceGroup("c", "cpu", home=True)
 TWO = (CPU, DeviceGroup("g", "gpu"))
+THREE = (CPU, DeviceGroup("g", "gpu", 2))
 MANY = (CPU, DeviceGroup("g", "gpu", 8))
 LATENCY, THROUGHPUT = Objective.LATENCY, Objective.THROUGHPUT
 
@@ -60,6 +62,26 @@ def problem(devices: tuple[DeviceGroup, ...], phases: list[PhaseTask], *edges: t
 
 def after(**more: Any) -> Edge:
     return Edge(PhaseIndex(0), PhaseIndex(1), **more)
+
+
+class Measured(Ticks):
+    """Ticks by rows as they were measured: they may fall."""
+
+    def at(self, rows: int) -> int:
+        return dict(self.points)[rows]
+
+    def least(self, first: int, last: int) -> int:
+        return min(self.at(rows) for rows in range(first, last + 1))
+
+    def most(self, time: int, rows: int) -> int:
+        return max((n for n in range(1, rows + 1) if self.at(n) <= time), default=0)
+
+    def rate(self, rows: int) -> Fraction:
+        return min(Fraction(self.at(n), n) for n in range(1, rows + 1))
+
+
+def measured(*ticks: int, kinds: tuple[str, ...] = ("cpu", "gpu")) -> PhaseTask:
+    return PhaseTask("", dict.fromkeys(kinds, Measured(tuple(enumerate(ticks, 1)))), rows=len(ticks))
 
 
 STEPS = Ticks(((1, 10), (4, 12), (8, 40)))
@@ -87,6 +109,9 @@ PROVED: dict[str, tuple[Problem, int]] = {
     "a part that was late": (problem(TWO, [rows(8, 3, ready=4), rows(8, None, 3)], (0, 1)), 31),
     "the cheapest size": (problem(TWO, [PhaseTask("", {"cpu": STEPS, "gpu": STEPS}, rows=8)] * 3), 36),
     "no cheaper size than there are rows": (problem(TWO, [PhaseTask("", {"cpu": DEARER, "gpu": DEARER}, rows=4)] * 4), 80),
+    "ticks that fall": (problem(THREE, [measured(50, 50, 5, 50, 50, 50, 50, 50, 50)]), 5),
+    "a step": (problem(TWO, [measured(10, 10, 10, 10, 50, 50, 50, 50)] * 3), 30),
+    "a part that is quicker than a row": (problem(TWO, [measured(9, 2, 9, 9, kinds=("cpu",)), rows(4, None, 4)], (0, 1)), 18),
     "throughput": (problem(TWO, [atomic(4, 4), atomic(3, 3)], (0, 1), objectives=(THROUGHPUT, LATENCY), executions=1), 4),
     "throughput of three": (problem(TWO, [atomic(4, 4)] * 5, objectives=(THROUGHPUT,), executions=3), 4),
     "machines": (problem(TWO, [atomic(4, 4)] * 5, objectives=(Objective.MACHINES,)), 1),

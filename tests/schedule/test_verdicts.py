@@ -156,7 +156,8 @@ def corrupted(r: Random, problem: Problem, schedule: Schedule) -> Schedule:
             {name: r.randrange(len(problem.device_names()))} for name in ("device", "source", "target") if hasattr(step, name)
         ]
     if kind == "transfers":
-        changes += [{"bytes": max(0, step.bytes + by)}, {"partial": not step.partial}]  # type: ignore[union-attr]
+        out = problem.phases[step.phase].out_bytes
+        changes += [{"bytes": max(0, step.bytes + by)}, {"bytes": out}, {"partial": not step.partial}]  # type: ignore[union-attr]
         changes += [{"link": r.choice([None, -1, *range(len(problem.links) + 1)])}]
     changed = r.choice(changes)
     match r.randrange(12):

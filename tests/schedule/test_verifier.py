@@ -32,10 +32,12 @@ from rho.backend.schedule.problem import (
     Problem,
     Proof,
     Schedule,
+    Shard,
     Status,
     Ticks,
     Transfer,
 )
+from rho.backend.schedule.synchronisation import Queue, Step, StepKind
 from rho.backend.schedule.timing import Decisions, lay_out
 from rho.backend.schedule.verifier import Code, verify, verify_schedule
 from rho.tests.plans.answers import together
@@ -301,3 +303,22 @@ def test_a_loop_of_several_devices_keeps_its_channels_while_it_runs() -> None:
         moved = Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1), 0, 8, 8, 0, start, start + 4, start + 5)
         crowd = replace(schedule, transfers=(moved,))
         assert any("channel" in v.message for v in verify_schedule(problem, crowd) if v.code is Code.V6) == crowded
+
+
+def test_steps_in_queues_of_the_other_kind() -> None:
+    """Nothing waits for them, so that nothing else is wrong."""
+    task = PhaseTask("x", both(2), out_bytes=4)
+    devices = (DeviceGroup("cpu0", "cpu", home=True), DeviceGroup("gpu0", "gpu"))
+    problem = Problem(devices, (Link("bus", "cpu0", "gpu0"),), (task,), ())
+    moved = Transfer(PhaseIndex(0), DeviceIndex(0), DeviceIndex(1), 0, 4, 4, 0, 2, 2, 2)
+    schedule = Schedule((Shard(PhaseIndex(0), DeviceIndex(0), 0, 1, 0, 2),), (), (moved,))
+    run, send = Step(StepKind.SHARD, 0), Step(StepKind.TRANSFER, 0)
+    right = ((run,), (), (send,))
+    for steps in (right, ((), (), (run, send)), ((run,), (send,), ()), ((run, send), (), ())):
+        names = (("cpu0", DeviceIndex(0)), ("gpu0", DeviceIndex(1)), ("bus", None))
+        kinds = (QueueKind.COMPUTE, QueueKind.COMPUTE, QueueKind.COPY)
+        queues = tuple(Queue(kind, *name, own) for kind, name, own in zip(kinds, names, steps, strict=True))
+        fences, waits = (Fence(0, DeviceIndex(0), ((QueueIndex(0), 0),)),), (Wait(QueueIndex(2), 0, 0),)
+        sync = Synchronisation(queues, fences, waits) if steps == right else Synchronisation(queues, (), ())
+        found = verify_schedule(problem, schedule, sync)
+        assert {v.code for v in found} == (set() if steps == right else {Code.V2}), steps

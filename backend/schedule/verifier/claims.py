@@ -108,12 +108,7 @@ def _work(problem: Problem) -> Fraction:
     """Ticks of devices that all phases take at least: as often as it has rows, the cheapest row of the cheapest class."""
     total = Fraction(0)
     for phase in problem.phases:
-        rows = phase.units
-        costs = []
-        for table in phase.ticks.values():
-            near = {size + more for size, _ in table.points for more in (-1, 0, 1)}
-            costs += [Fraction(table.at(size), size) for size in {1, rows, *(n for n in near if 0 < n <= rows)}]
-        total += min(costs, default=Fraction(0)) * rows
+        total += min((table.rate(phase.units) for table in phase.ticks.values()), default=Fraction(0)) * phase.units
     return total
 
 
@@ -133,7 +128,7 @@ def _path(problem: Problem) -> int:
             begins = max(begins, (parts if in_part else ends)[edge.source])
         tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
         merging = 0 if phase.combine is None else phase.combine.ticks_per_shard
-        parts[place] = begins + min((table.at(1) for table, _ in tables), default=0)
+        parts[place] = begins + min((table.least(1, phase.units) for table, _ in tables), default=0)
         ends[place] = begins + _quickest(problem, place) + merging
     return max(ends.values(), default=0)
 
@@ -144,22 +139,11 @@ def _quickest(problem: Problem, place: int) -> int:
     tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
     if not tables:
         return 0
-    if phase.rows == 0:
-        return min(table.at(1) for table, _ in tables)
-    low, high = 0, min(table.at(phase.rows) for table, _ in tables)
+    low, high = 0, min(table.at(phase.units) for table, _ in tables)
     while low < high:
         ticks = (low + high) // 2
-        rows = sum(count * _largest(lambda n, t=table: t.at(n) <= ticks, phase.rows) for table, count in tables)  # type: ignore[misc] # noqa: B023
-        low, high = (low, ticks) if rows >= phase.rows else (ticks + 1, high)
-    return low
-
-
-def _largest(fits: Callable[[int], bool], most: int) -> int:
-    """The largest number up to `most` that fits, if all below one that fits do; 0 if 1 does not."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        rows = sum(count * table.most(ticks, phase.units) for table, count in tables)
+        low, high = (low, ticks) if rows >= phase.units else (ticks + 1, high)
     return low
 
 
