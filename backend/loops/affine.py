@@ -181,9 +181,6 @@ class Definitions:
                 return own, minus(ONE, own)
             case Apply(function="convert" | "convert_checked", compute=Kind.U8):
                 return own, minus(Index((), 255), own)
-            case Apply(function="residue", kind=Kind.I64) as node:
-                size = self.form(node.args[0])
-                return (own, plus(minus(size, own), Index((), -1))) if not size.terms and size.constant > 0 else ()
         return ()
 
     def compared(self, register: str) -> tuple[str, Index] | None:
@@ -323,7 +320,12 @@ class Facts:
 
     def _about(self, register: str) -> tuple[Index, ...]:
         if register.endswith(_PRIME):
-            return tuple(self._renamed(form) for form in self.definitions.bounds(register.removesuffix(_PRIME)))
+            return tuple(self._renamed(form) for form in self._about(register.removesuffix(_PRIME)))
+        node = self.definitions.of.get(register)
+        if isinstance(node, Apply) and node.function == "residue" and node.kind is Kind.I64:
+            size, own = self.definitions.form(node.args[0]), Index(((register, 1),))
+            last = plus(size, Index((), -1))
+            return (own, minus(last, own)) if self.proves(last) else ()
         return self.definitions.bounds(register)
 
     def _innermost(self, form: Index) -> str:

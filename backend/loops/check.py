@@ -45,6 +45,8 @@ from .text import is_name, show_index, show_statement
 
 _FAILING: Final = ("floor", "ceil")
 _EXACT: Final = ("min", "max", "and", "or")
+_KERNELS: Final = ("square", "half_power")
+"""What kernels have besides the table (`kernels.scalar_text`): x × x and x*0.5."""
 
 
 class Standing(Enum):
@@ -200,7 +202,7 @@ class _Rules:
         self.kinds = outer
 
     def apply(self, node: Apply) -> None:
-        row = FUNCTIONS.get(node.function)
+        row = FUNCTIONS.get("neg" if node.function in _KERNELS else node.function)
         if row is None or row.arity != len(node.args) or node.compute not in row.kinds:
             self.wrong(f"there is no {node.function} of {len(node.args)} × {node.compute.value}")
             return

@@ -234,3 +234,60 @@ def _of_kind(body: tuple[Statement, ...], name: str, kind: LoopKind) -> tuple[St
             statement = replace(statement, then=next(arms), otherwise=next(arms))
         done.append(statement)
     return tuple(done)
+
+
+# ------------------------------------------------------------------------------------------ phases in a row
+
+K = index("k")
+ROWS = ("s1", "s2", "s3")
+STAGED = (
+    View("x", Kind.F64, (N,), Role.INPUT),
+    View("d", Kind.F64, (Index((), 2), N), Role.OUTPUT),
+    View("y", Kind.F64, (N,), Role.OUTPUT),
+    *(View(name, Kind.F64, (N,), Role.SCRATCH) for name in ROWS),
+)
+STAGED_SIZES = ({"n": 0, "k": 0}, {"n": 1, "k": 0}, {"n": 3, "k": 3}, {"n": 5, "k": 2})
+
+
+def staged(random: Random) -> Program:
+    """What lowering makes of phases: loops over vectors that fill scratch, in one part or two, and others that read it."""
+    drawing = Drawing(random)
+    body: list[Statement] = [Number("turn", ZERO)]
+    ready = ["x", "y", "d"]
+
+    def load(view: str, i: str) -> str:
+        """An item of a view at the index or beside it, 0 where there is none."""
+        first = (index("turn"),) if view == "d" else ()
+        if random.random() < 0.5:
+            return drawing.define(Load(drawing.fresh("l"), view, (*first, index(i))), Kind.F64)
+        form = random.choice([index(i, constant=1), index(i, constant=-1), index("n", (i, -1), constant=-1), index(i, "k")])
+        place, zero = (drawing.define(Number(drawing.fresh("i"), f), Kind.I64) for f in (form, ZERO))
+        low = drawing.apply(Kind.BOOL, "le", zero, place, compute=Kind.I64)
+        mask = drawing.apply(Kind.BOOL, "and", low, drawing.apply(Kind.BOOL, "lt", place, "n", compute=Kind.I64))
+        return drawing.define(Load(drawing.fresh("l"), view, (*first, form), mask), Kind.F64)
+
+    def loop(lower: Index, upper: Index, view: str, offset: Index) -> For:
+        """Items of a view from others."""
+        drawing.out, i = [], drawing.fresh("j")
+        value = load(random.choice(ready[-4:]), i)
+        if random.random() < 0.5:
+            value = drawing.apply(Kind.F64, random.choice(["add", "mul", "min"]), value, load(random.choice(ready), i))
+        indices = (index("turn", constant=1),) if view == "d" else ()
+        place = plus(index(i), offset)
+        drawing.out.append(Store(view, (*indices, place), value))
+        return For(i, (lower,), (upper,), random.choice([LoopKind.SERIAL, LoopKind.VECTOR]), tuple(drawing.out))
+
+    for view in (*ROWS, random.choice(["y", "d"]), "y"):
+        if random.random() < 0.5:
+            body.append(loop(ZERO, N, view, ZERO))
+        elif random.random() < 0.5:
+            body += [loop(ZERO, K, view, ZERO), loop(K, N, view, ZERO)]
+        else:
+            body += [loop(ZERO, plus(N, index(("k", -1))), view, K), loop(ZERO, K, view, ZERO)]
+        if view in ROWS:
+            ready.append(view)
+    drawn = Program("staged", ("n", "k"), STAGED, tuple(body), (K, plus(N, index(("k", -1)))))
+    for name in [s.index for s in walk(drawn.body) if isinstance(s, For)]:
+        if problems(drawn):
+            drawn = replace(drawn, body=_of_kind(drawn.body, name, LoopKind.SERIAL))
+    return drawn

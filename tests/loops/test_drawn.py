@@ -2,35 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
 from share import repeats
 
 from rho.backend.loops.check import Standing, problems
+from rho.backend.loops.ir import Program
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.transform import PIPELINE
 
-from .drawn import SIZES, program
+from .drawn import SIZES, STAGED_SIZES, program, staged
 from .running import backwards, results
 
-DRAWN = range(repeats(1000))
 
-
-@pytest.mark.parametrize("seed", DRAWN)
+@pytest.mark.parametrize("seed", range(repeats(1000)))
 def test_a_drawn_program(seed: int) -> None:
-    drawn = program(Random(seed))
+    is_kept(program(Random(seed)), SIZES, seed)
+
+
+@pytest.mark.parametrize("seed", range(repeats(1000)))
+def test_phases_in_a_row(seed: int) -> None:
+    is_kept(staged(Random(seed)), STAGED_SIZES, seed)
+
+
+def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -> None:
+    """What a program means is kept by the printer, by the order of independent iterations and by every transformation."""
     assert not problems(drawn)
     assert parse(show(drawn)) == drawn
-    expected = [results(drawn, sizes, seed) for sizes in SIZES]
-    for sizes, outcome in zip(SIZES, expected, strict=True):
+    expected = [results(drawn, sizes, seed) for sizes in all_sizes]
+    for sizes, outcome in zip(all_sizes, expected, strict=True):
         if outcome[-1] is None:
             assert results(drawn, sizes, seed, backwards) == outcome, "an order of iterations shows"
-    for name, transformation in PIPELINE:
-        other = transformation(drawn)
+    for transformation in [one for first, tidy in PIPELINE for one in (first, *tidy)]:
+        name, other = transformation.__module__.rsplit(".", 1)[-1], transformation(drawn)
         wrong = [str(p) for p in problems(other) if p.standing is Standing.WRONG]
         assert not wrong, f"{name}: {wrong}\n{show(other)}"
-        for sizes, outcome in zip(SIZES, expected, strict=True):
+        for sizes, outcome in zip(all_sizes, expected, strict=True):
             assert results(other, sizes, seed) == outcome, f"{name} at {sizes}:\n{show(drawn)}\n{show(other)}"
         again = transformation(other)
         if again != other:  # code behind a check that always fails is left to a second folding

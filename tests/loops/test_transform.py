@@ -7,7 +7,7 @@ import pytest
 from rho.backend.loops.check import problems
 from rho.backend.loops.ir import For, LoopKind, walk
 from rho.backend.loops.text import parse, show, show_statement
-from rho.backend.loops.transform import dead, folding, fusing, hoisting, optimise, sharing, splitting, unrolling
+from rho.backend.loops.transform import dead, folding, forwarding, fusing, hoisting, optimise, sharing, splitting, unrolling
 
 from .fixtures import ALL
 from .running import results
@@ -190,6 +190,46 @@ CASES = {
         for i in 1..n vector { t[i] = one }
         for k in 1..n vector { a = t[k - 1] y[k] = a }
         """, None),
+    # --------------------------------------------------------------------------------------- forwarding
+    "a row that is taken": (forwarding, """
+        input a: f64[n, n] output y: f64[n] scratch t: f64[n]
+        for i in 0..n serial { for j in 0..i vector { v = a[i, j] t[j] = v }
+            for k in 0..i serial { w = t[k] u: f64 = neg(w) y[k] = u } }
+        """, """
+        input a: f64[n, n] output y: f64[n] scratch t: f64[n]
+        for i in 0..n serial { for j in 0..i vector { v = a[i, j] t[j] = v }
+            for k in 0..i serial { place.1 = index k v.1 = a[i, place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
+        """),
+    "in place": (forwarding, """
+        output y: f64[n] scratch t: f64[n]
+        for j in 0..n vector { v = y[j] t[j] = v }
+        for k in 0..n vector { w = t[k] u: f64 = neg(w) y[k] = u }
+        """, """
+        output y: f64[n] scratch t: f64[n]
+        for j in 0..n vector { v = y[j] t[j] = v }
+        for k in 0..n vector { place.1 = index k v.1 = y[place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u }
+        """),
+    "not what is overwritten": (forwarding, """
+        output y: f64[n] scratch t: f64[n]
+        for j in 0..n vector { v = y[j] t[j] = v }
+        for k in 0..n serial { w = t[n - 1 - k] u: f64 = neg(w) y[k] = u }
+        """, None),
+    "not what was overwritten before": (forwarding, """
+        output y: f64[n] scratch t: f64[n] one: f64 = 1.0
+        for j in 0..n vector { v = y[j] t[j] = v }
+        y[0] = one
+        for k in 0..n serial { w = t[k] u: f64 = neg(w) y[k] = u }
+        """, None),
+    "not a column that is read often": (forwarding, """
+        input a: f64[n, n] output y: f64[n, n] scratch t: f64[n]
+        for j in 0..n vector { v = a[j, 0] t[j] = v }
+        for k in 0..n serial { for l in 0..n vector { w = t[l] y[k, l] = w } }
+        """, None),
+    "not what is computed often": (forwarding, """
+        input x: f64[n] output y: f64[n, n] scratch t: f64[n]
+        for j in 0..n vector { v = x[j] e: f64 = exp(v) t[j] = e }
+        for k in 0..n serial { for l in 0..n vector { w = t[l] y[k, l] = w } }
+        """, None),
     # ---------------------------------------------------------------------------------------- splitting
     "two halves": (splitting, """
         output y: f64[n] input x: f64[m] one: f64 = 1.0
@@ -271,6 +311,29 @@ def test_the_interior_of_a_stencil_has_no_mask() -> None:
     loops = [s for s in walk(program.body) if isinstance(s, For) and s.kind is LoopKind.VECTOR]
     (interior,) = [loop for loop in loops if "mul" in _words(loop)]
     assert not {"if", "select"} & _words(interior)
+
+
+def test_two_parts_that_are_joined_need_no_memory() -> None:
+    """A rotation by way of scratch: the parts are chosen where they are read, and the reader is split where they meet."""
+    program = optimise(parse("""
+        program rotate(n, k) given k, n - k {
+          input x: f64[n] output y: f64[n] scratch t: f64[n] two: f64 = 2.0
+          for i in 0..n - k vector { v = x[i + k] t[i] = v }
+          for j in 0..k vector { w = x[j] t[j + n - k] = w }
+          for l in 0..n vector { u = t[l] r: f64 = mul(u, two) y[l] = r }
+        }
+        """))
+    assert show(program) == parsed_and_shown("""
+        program rotate(n, k) given k, n - k {
+          input x: f64[n] output y: f64[n] two: f64 = 2.0
+          for l.1 in 0..n - k vector { v.2 = x[k + l.1] r.1: f64 = mul(v.2, two) y[l.1] = r.1 }
+          for l in n - k..n vector { w.1 = x[k + l - n] r: f64 = mul(w.1, two) y[l] = r }
+        }
+        """)
+
+
+def parsed_and_shown(text: str) -> str:
+    return show(parse(text))
 
 
 def _words(loop: For) -> set[str]:
