@@ -203,6 +203,12 @@ class _Context:
     def __init__(self, known: list[Size]) -> None:
         self.known = [k for k in known if k != ZERO]
         self.steps = _PROOF_STEPS
+        self.least: dict[SizeVariable, int] = {}
+        for k in self.known:
+            low = dict(k.terms).get((), 0)
+            name = _lone_variable(k - low)
+            if name is not None:
+                self.least[name] = max(-low, self.least.get(name, 0))
 
 
 def _proved(goal: SizeFact, context: _Context) -> bool:
@@ -261,7 +267,7 @@ def _nonnegative(size: Size, context: _Context, depth: int = 0) -> bool:
     low = size.bounds()[0]
     if low is not None and low >= 0:
         return True
-    if _shifted_nonnegative(size):
+    if _shifted_nonnegative(size, context.least):
         return True
     for monomial, coefficient in size.terms:
         if len(monomial) != 1 or monomial[0][1] != 1:
@@ -315,9 +321,10 @@ def _per_unit(rest: Size, coefficient: int) -> Size | None:
     return None if rest.constant is None else number(rest.constant // coefficient)
 
 
-def _shifted_nonnegative(size: Size) -> bool:
-    """With every variable replaced by its minimum plus a natural number, are all coefficients ≥ 0?"""
-    shift = {v: variable(v) + v.minimum for v in size.variables() if v.minimum > 0}
+def _shifted_nonnegative(size: Size, known: Mapping[SizeVariable, int]) -> bool:
+    """With every variable replaced by the least that is known of it plus a natural number, are all coefficients ≥ 0?"""
+    least = {v: max(v.minimum, known.get(v, 0)) for v in size.variables()}
+    shift = {v: variable(v) + low for v, low in least.items() if low > 0}
     if not shift or any(isinstance(atom, Opaque) for monomial, _ in size.terms for atom, _ in monomial):
         return False
     return all(coefficient >= 0 for _, coefficient in size.substitute(shift).terms)

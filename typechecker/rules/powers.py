@@ -9,7 +9,7 @@ from ..elements import Element, Kind, arithmetic, integer_range, limits, promote
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..scalars import FUNCTIONS
-from ..sizes import Size, number
+from ..sizes import ZERO, Size, number
 from ..types import ArrayType
 from .arithmetic import bounded, float_dyadic, floats, integer_static
 from .common import fit_weak, item_of, require_numbers, with_static
@@ -25,7 +25,7 @@ def power(b: Builder, left: Operand, right: Operand, axis: Operand | None, span:
     x, y = b.to_number(left, span), b.to_number(right, span)
     integers = all(v.type.element.kind in (Kind.BOOL, Kind.U8, Kind.I32, Kind.I64) for v in (x, y))
     exponents = integer_static(b, y) if integers else None
-    if exponents is not None and all((low := s.bounds()[0]) is not None and low >= 0 for s in exponents):
+    if exponents is not None and all(b.at_most(ZERO, s) is True for s in exponents):
         kind = arithmetic(x.type.element, y.type.element)
         assert kind is not None
         if not fit_weak(b, x, kind, span):
