@@ -87,7 +87,7 @@ for text in json.load(sys.stdin):
 """
 
 
-@pytest.mark.parametrize("kernels", ["off", "always"])
+@pytest.mark.parametrize("kernels", share(["off", "always"], seed=18))
 def test_programs_give_the_same_bits_and_diagnostics(kernels: str, tmp_path: Path) -> None:
     every = [text for path in sorted(CASES.glob("*.txt")) for _, text, _ in cases(path)]
     programs = share(every if kernels == "off" else every[::5], seed=17)

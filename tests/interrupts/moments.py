@@ -115,6 +115,9 @@ def command(words: Sequence[str]) -> Callable[[], int]:
 
     def work() -> int:
         sys.argv = ["rho", *words]
-        return int(main())
+        code = int(main())
+        for stream in (sys.stdout, sys.stderr):  # as Python does in the end
+            stream.flush()
+        return code
 
     return work
