@@ -9,11 +9,13 @@ import pytest
 
 import rho
 from rho import backend
-from rho.backend.graph.passes.products import _best
-from rho.backend.graph.phases import LibraryPhase
-from rho.backend.graph.traverse import all_phases
+from rho.backend.graph.passes.contractions.index_form import Operand, Region
+from rho.backend.graph.passes.contractions.tree import best_tree
+from rho.backend.graph.phases import LibraryPhase, Structured, ValueId
+from rho.backend.graph.traverse import all_phases, results
 from rho.backend.graph.verify import verify
 from rho.tests.backend.differential import checked, run_both
+from rho.typechecker.elements import Kind
 
 DECLARED = "input A : {k}[a b]\ninput B : {k}[b c]\ninput C : {k}[c d]\ninput D : {k}[d e]\ninput v : {k}[c]\ninput w : {k}[a]\n"
 SIZES = dict(zip("abcde", (30, 2, 40, 3, 20), strict=True))
@@ -22,12 +24,12 @@ w+.×A+.×B
 ((A+.×B)+.×C)+.×D
 A+.×B+.×C+.×D
 (w+.×A+.×B)+.×C
+(⍉D)+.×(⍉C)+.×⍉A+.×B
 1+(A+.×B)+.×v
 {⍵+(A+.×B)+.×v}⍣2 ⊢ w""".splitlines()
 KEPT = """A+.×B
 A+.×B+.×v
 A+.×(B+.×C)+.×D
-(⍉D)+.×(⍉C)+.×⍉A+.×B
 w+.×A
 (2×A+.×B)+.×v
 v+.×v""".splitlines()
@@ -71,8 +73,42 @@ def test_a_product_that_is_shown_stays() -> None:
 
 
 def test_the_best_order_of_a_textbook() -> None:
-    tree, least = _best((30, 35, 15, 5, 10, 20, 25))
-    assert (tree, least) == (((0, (1, 2)), ((3, 4), 5)), 15125)
+    sizes = dict(enumerate((30, 35, 15, 5, 10, 20, 25)))
+    operands = [Operand(ValueId(place), (place, place + 1)) for place in range(6)]
+    tree = best_tree(Region(Kind.F64, (0, 6), sizes, operands))
+    assert (tree.part, tree.cost[0]) == (((0, (1, 2)), ((3, 4), 5)), 15125)
+
+
+SUMS = """+/A+.×B
++⌿A+.×B
++/+/A+.×B
++/A+.×B×v∘.×v
++/w+.×A+.×B
++/0 0⍉Q+.×Q
+(+/A+.×B)×w
+(A+.×B)+.×v×v
++/(w∘.×w)+.×Q""".splitlines()
+
+@pytest.mark.parametrize("kind", ["f64", "f32", "i64", "c128"])
+@pytest.mark.parametrize("text", SUMS)
+def test_sums_of_products(text: str, kind: str) -> None:
+    """Reductions go where their index last occurs, and values stay what they were."""
+    core = checked(DECLARED.format(k=kind) + f"input Q : {kind}[a a]\noutput r ← {text.replace('v∘.×v', '⍉v∘.×(≢B)⍴1')}\n")
+    assert core is not None
+    given = {**inputs(kind), "Q": np.random.default_rng(7).integers(-9, 9, (30, 30)).astype(inputs(kind)["A"].dtype)}
+    bound = backend.load(core, given, {})
+    verify(bound.graph, "products")
+    assert any(note.says.startswith("regrouped: ") for note in bound.graph.rewritten)
+    assert not run_both(core, given)
+
+
+def test_what_is_written_without_a_product_keeps_its_order() -> None:
+    """A float `+/` over `×` has bits of its own: only regions that hold a contraction are regrouped."""
+    core = checked("input A : f64[n n]\ninput v : f64[n]\noutput r ← +/+/A×v∘.×v\n")
+    assert core is not None
+    bound = backend.load(core, {"A": np.ones((90, 90)), "v": np.ones(90)}, {})
+    assert not bound.graph.rewritten
+    assert all(len(bound.graph.types[r].shape) < 2 for p in bound.graph.phases if isinstance(p, Structured) for r in results(p))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 500])

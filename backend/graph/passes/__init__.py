@@ -17,12 +17,12 @@ from ..bind import BoundGraph
 from ..phases import Graph
 from ..verify import verify
 from .constants import fold_constants
+from .contractions import regroup
 from .dead import drop_dead
 from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
 from .masked import reduce_by_masks
-from .products import order_products
 from .recomputing import recompute
 from .rules.rule import Rule, apply_rules
 from .rules.table import ORDERS, RULES, SETTLED
@@ -63,7 +63,7 @@ PASSES: tuple[Pass, ...] = (
 )
 SETTLED_PASSES: tuple[Pass, ...] = (
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
-    Pass("products", "chains of matrix products are multiplied in the cheapest order", order_products),
+    Pass("products", "contractions with what is multiplied and added around them are regrouped", regroup),
     Pass("rules", "what is quicker in other words for these sizes is put so", _applying(SETTLED)),
     Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),

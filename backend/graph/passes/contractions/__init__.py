@@ -1,0 +1,97 @@
+"""Contractions regrouped: regions of products and sums that hold a contraction, in the order that multiplies least.
+
+`(A+.×B)+.×v` becomes `A+.×B+.×v`, and of row sums of `A+.×B` the rows of B are summed first.  Another order rounds in other
+places, within the bound that contractions have (docs/kernels.md); integers wrap, so theirs are the same.  Sizes are numbers here.
+
+Neighbours: `index_form` (what a region is), `tree` (the cheapest order), `phases` (what a tree becomes).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from .....typechecker.elements import Kind
+from .....typechecker.types import ArrayType
+from ...phases import Graph, LibraryPhase, Phase, PhaseId, Rewritten, SubGraph, ValueId
+from ...traverse import all_phases, operands, results, subgraphs, with_subgraphs
+from .index_form import Block, Region, is_member, region_of
+from .phases import Making
+from .tree import best_tree
+
+WORTH: Final = 0.75
+"""The share of the multiplications that is left, at most, where the order is changed."""
+
+
+def regroup(graph: Graph) -> Graph:
+    """See the module."""
+    if not any(isinstance(phase, LibraryPhase) and phase.op == "contract" for phase in all_phases(graph)):
+        return graph
+    regrouping = _Regrouping(graph)
+    phases = regrouping.block(graph.phases)
+    if not regrouping.notes:
+        return graph
+    types = {**graph.types, **regrouping.types}
+    return replace(graph, phases=phases, types=types, rewritten=(*graph.rewritten, *regrouping.notes))
+
+
+class _Regrouping:
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.uses: Counter[ValueId] = Counter(graph.roots)
+        for phase in all_phases(graph):
+            self.uses.update(operands(phase))
+            for sub in subgraphs(phase):
+                self.uses.update(sub.results)
+        self.uses.update(graph.roots)
+        self.shapes: dict[ValueId, tuple[int, ...]] = {}
+        for value, type in graph.types.items():
+            sizes = [size.constant for size in type.shape]
+            if None not in sizes:
+                self.shapes[value] = tuple(int(size) for size in sizes if size is not None)
+        self.kinds: dict[ValueId, Kind] = {value: type.element.kind for value, type in graph.types.items()}
+        self.types: dict[ValueId, ArrayType] = {}
+        self.notes: list[Rewritten] = []
+        self.making = Making(graph, self.types)
+
+    def subgraph(self, graph: SubGraph) -> SubGraph:
+        phases = self.block(graph.phases)
+        return graph if phases == graph.phases else replace(graph, phases=phases)
+
+    def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
+        phases = [with_subgraphs(phase, self.subgraph) for phase in phases]
+        members = {results(phase)[0]: phase for phase in phases if is_member(phase, self.kinds, self.shapes)}
+        block = Block(members, self.uses, self.shapes)
+        inner = {value for phase in members.values() for value in operands(phase) if value in members and self.uses[value] == 1}
+        replaced: dict[PhaseId, list[Phase]] = {}
+        pending = [value for value in members if value not in inner]
+        done: set[ValueId] = set()
+        while pending:
+            value = pending.pop()
+            if value in done:
+                continue
+            done.add(value)
+            region = region_of(members[value], value, block, self.kinds[value])
+            pending += [operand.value for operand in region.operands if operand.value in inner]
+            made = self.regrouped(region, value)
+            if made is not None:
+                replaced.update({member.id: [] for member in region.members})
+                replaced[members[value].id] = made
+        if not replaced:
+            return tuple(phases)
+        return tuple(new for phase in phases for new in replaced.get(phase.id, [phase]))
+
+    def regrouped(self, region: Region, value: ValueId) -> list[Phase] | None:
+        """The region in the best order; None if that saves little."""
+        if len(region.members) < 2 or len(region.operands) < 2 or not region.contracts or 0 in region.sizes.values():
+            return None
+        tree = best_tree(region)
+        if tree.cost[0] > WORTH * region.cost:
+            return None
+        root = region.members[0]
+        factor = region.cost / max(1, tree.cost[0])
+        said = f"{factor:.0f}" if factor >= 10 else f"{factor:.1f}"
+        self.notes.append(Rewritten("products", f"regrouped: {said}× fewer operations", root.span))
+        return self.making.phases(region, tree, value, root)
