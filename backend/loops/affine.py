@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import reduce
 from math import gcd
 from typing import Final, TypeAlias
 
@@ -39,12 +38,18 @@ def minus(left: Index, right: Index) -> Index:
 
 
 def coefficient(form: Index, register: str) -> int:
-    return next((c for name, c in form.terms if name == register), 0)
+    for name, c in form.terms:
+        if name == register:
+            return c
+    return 0
 
 
 def substitute(form: Index, values: dict[str, Index]) -> Index:
     """The form with registers replaced by forms."""
-    if not any(name in values for name, _ in form.terms):
+    for name, _ in form.terms:
+        if name in values:
+            break
+    else:
         return form
     total = Index((), form.constant)
     for name, c in form.terms:
@@ -96,13 +101,23 @@ class Definitions:
                     self.forms[statement.name] = form
 
     def _alternate(self, loop: For) -> None:
-        """Carried numbers that alternate between two constants: i, s - i, i, …"""
+        """Carried numbers that alternate: i, s - i, i, …, of which i has constant bounds."""
         for carried in loop.carried:
-            first, following = self.forms.get(carried.initial), self.form(carried.yielded)
-            if first is not None and not first.terms and following.terms == ((carried.inside, -1),):
-                second = following.constant - first.constant
-                ends = min(first.constant, second), max(first.constant, second)
-                self._turns[carried.inside] = self._turns[carried.result] = ends
+            following = self.form(carried.yielded)
+            ends = self._ends(carried.initial) if following.terms == ((carried.inside, -1),) else None
+            if ends is not None:
+                low, high = min(ends[0], following.constant - ends[1]), max(ends[1], following.constant - ends[0])
+                self._turns[carried.inside] = self._turns[carried.result] = low, high
+
+    def _ends(self, register: str) -> tuple[int, int] | None:
+        """Constant bounds of a register that its definition shows."""
+        form = self.form(register)
+        if not form.terms:
+            return form.constant, form.constant
+        match self.of.get(register):
+            case Apply(function="residue", kind=Kind.I64, args=(size, _)) if not self.form(size).terms:
+                return (0, self.form(size).constant - 1) if self.form(size).constant > 0 else None
+        return self._turns.get(register)
 
     def _place(self, name: str) -> None:
         self.rank[name] = len(self.rank)
@@ -247,7 +262,7 @@ class Facts:
                     waiting.append(_tight(plus(times(form, abs(c)), times(other, abs(own)))))
             by[register] = (*present, form)
             added.append(form)
-        return replace(self, by=by, assumed=(*self.assumed, *added), never=never)
+        return Facts(self.definitions, by, self.known, (*self.assumed, *added), never, self.inner)
 
     def assuming(self, condition: str | None, value: bool = True) -> Facts:
         """The facts where a register is true, or false."""
@@ -329,9 +344,13 @@ class Facts:
         return self.definitions.bounds(register)
 
     def _innermost(self, form: Index) -> str:
+        if len(form.terms) == 1:
+            return form.terms[0][0]
         rank = self.definitions.rank
-        return max((name for name, _ in form.terms),
-                   key=lambda name: (name.endswith(_PRIME), rank.get(name.removesuffix(_PRIME), -1), name))  # fmt: skip
+        if not self.inner:
+            return max([name for name, _ in form.terms], key=rank.__getitem__)
+        return max([name for name, _ in form.terms],
+                   key=lambda name: (name.endswith(_PRIME), rank[name.removesuffix(_PRIME)]))  # fmt: skip
 
     def _proves(self, form: Index, left: list[int]) -> bool:
         form = _tight(form)
@@ -371,7 +390,7 @@ class Facts:
     def differs(self, form: Index) -> bool:
         """Does it follow that the form is not 0?"""
         form = self.definitions.expand(form)
-        divisor = reduce(gcd, (c for _, c in form.terms), 0)
+        divisor = gcd(*[c for _, c in form.terms])
         if divisor > 1 and form.constant % divisor:
             return True
         return self.proves(plus(form, Index((), -1))) or self.proves(minus(Index((), -1), form))
@@ -383,7 +402,7 @@ class Facts:
 
 def _tight(form: Index) -> Index:
     """The strongest form that says the same of whole numbers."""
-    divisor = reduce(gcd, (c for _, c in form.terms), 0)
+    divisor = gcd(*[c for _, c in form.terms])
     if divisor <= 1:
         return form
     return Index(tuple((name, c // divisor) for name, c in form.terms), form.constant // divisor)

@@ -214,11 +214,19 @@ ONE: Final = Index((), 1)
 
 
 def plus(left: Index, right: Index) -> Index:
-    return index(*left.terms, *right.terms, constant=left.constant + right.constant)
+    constant = left.constant + right.constant
+    if not right.terms or not left.terms:
+        return Index(left.terms or right.terms, constant)
+    coefficients = dict(left.terms)
+    for name, coefficient in right.terms:
+        coefficients[name] = coefficients.get(name, 0) + coefficient
+    return Index(tuple(sorted([term for term in coefficients.items() if term[1]])), constant)
 
 
 def times(left: Index, factor: int) -> Index:
-    return Index(tuple((name, c * factor) for name, c in left.terms) if factor else (), left.constant * factor)
+    if factor == 1:
+        return left
+    return Index(tuple([(name, c * factor) for name, c in left.terms]) if factor else (), left.constant * factor)
 
 
 def defined(statement: Statement) -> tuple[str, ...]:
@@ -247,10 +255,13 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement, outer ones before what is inside them."""
-    for statement in body:
+    waiting = list(reversed(body))
+    while waiting:
+        statement = waiting.pop()
         yield statement
-        for block in blocks(statement):
-            yield from walk(block)
+        if isinstance(statement, For | If):
+            for block in reversed(blocks(statement)):
+                waiting += reversed(block)
 
 
 def defined_within(statement: Statement) -> tuple[str, ...]:

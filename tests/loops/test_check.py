@@ -42,6 +42,9 @@ PROVED = {
     "two halves": """output y: f64[2*n] for i in 0..n vector { v = y[i] y[n + i] = v }""",
     "turns": """scratch t: f64[2, n] t0: i64 = 0 for q in 0..m serial carried (turn: i64 = t0 -> turn1 => last) {
         for i in 1..n vector { v = t[turn, i - 1] t[1 - turn, i] = v } turn1 = index 1 - turn }""",
+    "a turn from memory": """scratch t: f64[2, n] output w: i64[] two: i64 = 2 w0 = w[] t0: i64 = residue(two, w0)
+        for q in 0..m serial carried (turn: i64 = t0 -> turn1 => last) {
+        for i in 1..n vector { v = t[turn, i - 1] t[1 - turn, i] = v } turn1 = index 1 - turn } w[] = last""",
     "odd and even": "output y: f64[2*n] for i in 0..n vector { v = y[2*n - 2*i - 1] y[2*i] = v }",
     "two floors": "output y: f64[n] for i in 0..n step 3 vector { y[i] = z b: bool = lt:i64(i, m) y[i] = z if b }",
 }

@@ -62,11 +62,13 @@ def rebuilt(
 
     match statement:
         case Constant():
-            return replace(statement, name=define(statement.name))
+            return Constant(define(statement.name), statement.kind, statement.bits)
         case Number():
             return Number(define(statement.name), form(statement.index))
         case Apply():
-            return replace(statement, name=define(statement.name), args=tuple(map(use, statement.args)))
+            args = tuple(map(use, statement.args))
+            return Apply(define(statement.name), statement.kind, statement.function, args, statement.compute,
+                         statement.parameter, statement.check)  # fmt: skip
         case Load():
             return Load(define(statement.name), statement.view, forms(statement.indices), perhaps(statement.mask))
         case Store():
