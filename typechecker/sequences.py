@@ -97,6 +97,27 @@ class Sequences:
             case _:
                 return None
 
+    def step(self, value: ValueId, start: ValueId, depth: int = DEPTH) -> int | None:
+        """The literal that a value is more than another."""
+        if value == start:
+            return 0
+        op = self._definitions.get(value)
+        if not isinstance(op, c.Scalar) or not depth:
+            return None
+        if op.function == "convert":
+            return self.step(op.args[0], start, depth - 1)
+        if op.function not in ("add", "sub"):
+            return None
+        left, right = op.args
+        way = 1 if op.function == "add" else -1
+        for base, other, sign in ((left, right, way), (right, left, 1)):
+            if base is right and way < 0:
+                return None
+            before, by = self.step(base, start, depth - 1), self.size(other, depth - 1)
+            if before is not None and by is not None and by.constant is not None:
+                return before + sign * by.constant
+        return None
+
     def size(self, value: ValueId, depth: int = DEPTH) -> Size | None:
         """The size that a scalar is, or None."""
         op = self._definitions.get(value)

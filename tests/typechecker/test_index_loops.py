@@ -224,3 +224,41 @@ def test_a_vector_of_one_is_folded_and_said(count: str) -> None:
     repaired = text[: edit.span.start] + edit.text + text[edit.span.end :]
     assert values(core_of(repaired), {}) == [[3.0]]
     assert values(core_of(text, "W340"), {}) == [[1.0]]
+
+
+# ------------------------------------------------------------------------------- counters in the state
+
+
+@pytest.mark.parametrize(
+    ("loop", "wanted"),
+    [
+        ("{(i s)←⍵ ⋄ (i+1 ⋄ s+x[i])}⍣n ⊢ (0 ⋄ 0.0)", lambda x: x.sum()),
+        ("{(i s)←⍵ ⋄ (1+i ⋄ s+x[i-2])}⍣n ⊢ (2 ⋄ 0.0)", lambda x: x.sum()),
+        ("{(i s)←⍵ ⋄ (i+2 ⋄ s+x[i])}⍣(⌊n÷2) ⊢ (0 ⋄ 0.0)", lambda x: x[: len(x) // 2 * 2 : 2].sum()),
+        ("{(i s)←⍵ ⋄ ((i+2)-1 ⋄ s++/i↑x)}⍣n ⊢ (0 ⋄ 0.0)", lambda x: sum(x[:i].sum() for i in range(len(x)))),
+        ("{(i s)←⍵ ⋄ (i+1 ⋄ s+x[i]×⍺)}⍣x ⊢ (0 ⋄ 0.0)", lambda x: (x * x).sum()),
+        ("{(i s)←⍵ ⋄ (i+1 ⋄ s+x[i])}⍣(n ⋄ {(i s)←⍵ ⋄ s>4}) ⊢ (0 ⋄ 0.0)", lambda x: x[:3].sum()),
+    ],
+)
+def test_a_counter_carried_by_hand_has_a_range(loop: str, wanted: object) -> None:
+    core = core_of(VECTOR + "(_ s) ← " + loop + "\ns")
+    for n in (0, 1, 7):
+        x = some(n)
+        assert values(core, {"x": x}) == [[pytest.approx(wanted(x))]]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "{(i s)←⍵ ⋄ (i+1 ⋄ s+x[i])}⍣n ⊢ (1 ⋄ 0.0)",  # the last turn is beyond
+        "{(i s)←⍵ ⋄ (i+2 ⋄ s+x[i])}⍣n ⊢ (0 ⋄ 0.0)",
+        "{(i s)←⍵ ⋄ (i-1 ⋄ s+x[i])}⍣n ⊢ (0 ⋄ 0.0)",
+        "{(i s)←⍵ ⋄ (i+i ⋄ s+x[i])}⍣n ⊢ (1 ⋄ 0.0)",
+        "{(i s)←⍵ ⋄ (s>3 : (i ⋄ s) ⋄ (i+1 ⋄ s+x[i]))}⍣n ⊢ (0 ⋄ 0.0)",
+        "{(i s)←⍵ ⋄ (i+4611686018427387904 ⋄ s+x[i])}⍣n ⊢ (0 ⋄ 0.0)",
+    ],
+)
+def test_what_is_no_counter_is_checked(loop: str) -> None:
+    found = check(Source("<test>", VECTOR + loop.replace("(s>3 : (i ⋄ s) ⋄ (i+1 ⋄ s+x[i]))", "s>3 : (i ⋄ s) ⋄ (i+1 ⋄ s+x[i])")))
+    assert [d.code for d in found.diagnostics if d.code != "E310"] in (["W310"], [])
+    assert found.diagnostics

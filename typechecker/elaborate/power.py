@@ -159,7 +159,8 @@ def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
 
 def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
     turns = _Turns.of(ctx, trips, span)
-    found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span)
+    found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span,
+                      trips=trips.count)  # fmt: skip
     if turns.index is not None:
         ctx.builder.close_loop()
     if isinstance(found, Unstable):

@@ -7,22 +7,25 @@ promoted and the body elaborated again, until the types are stable.  Trials leav
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 
 from ...lang.diagnostics import Fix
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..core import Block
-from ..elements import Element, Kind, plain, promote
+from ..elements import Element, Kind, plain, promote, ranged
 from ..obligations import Relation, SizeFact
 from ..operands import Operand, Value
 from ..rules.common import is_boolean
+from ..sizes import Size, surely_machine
 from ..types import ArrayType
 from .blocks import defined_sizes, extend
 from .context import Context, is_poisoned, leaves, rebuild, same_structure
 from .values import cast
 
 ROUNDS = 8
+_MOST_STEP, _MOST_START = 1 << 16, 1 << 32  # no loop runs so long that a counter within these wraps
 
 
 class Mismatch(Enum):
@@ -72,15 +75,18 @@ def stabilise(
     *,
     state_first: bool = False,
     shared: bool = False,
+    trips: Size | None = None,
 ) -> Stable | Unstable:
     """Elaborate `body(others, state)` until its result has the state's types.
 
     `pattern` is the initial state.  The block's parameters are the others and then the state (`state_first`: the
     state and then the others).  `shared`: the others follow the state's element types, as items of a fold do.
+    `trips`: how often the body runs, from which the ranges of counters in the state follow.
     """
     builder = ctx.builder
     types = state_types(pattern)
     given = list(others)
+    counters: dict[int, Element] = {}
     for _ in range(ROUNDS):
         mark = builder.mark()
         count = len(types)
@@ -89,7 +95,8 @@ def stabilise(
         state_params = params[:count] if state_first else params[len(given) :]
         other_params = params[count:] if state_first else params[: len(given)]
         with ctx.operator_body(span):
-            value = body(other_params, rebuild(pattern, state_params))
+            ranged_params = [_ranged(x, counters.get(i)) for i, x in enumerate(state_params)]
+            value = body(other_params, rebuild(pattern, ranged_params))
         results = leaves(value)
         block = builder.close_block(results)
         if is_poisoned(value):
@@ -105,13 +112,35 @@ def stabilise(
             if element is None:
                 return Unstable(Mismatch.TEXT, old, new.type)
             wider.append(ArrayType(element, old.shape))
-        if wider == types:
+        found = {} if trips is None else _counters(ctx, leaves(pattern), state_params, results, trips)
+        if wider == types and found == counters:
             return Stable(tuple(types), _converted(ctx, block, results, types, span))
         builder.rollback(mark)
-        types = wider
+        types, counters = wider, found
         if shared:
             given = [ArrayType(t.element, g.shape) for t, g in zip(types, given, strict=True)]
     return Unstable(Mismatch.SHAPE)
+
+
+def _ranged(x: Operand, element: Element | None) -> Operand:
+    return x if element is None else replace(x, type=ArrayType(element, x.type.shape))
+
+
+def _counters(
+    ctx: Context, initial: Sequence[Operand], params: Sequence[Operand], results: Sequence[Operand], trips: Size
+) -> dict[int, Element]:
+    """The ranges of integers of the state that start at a literal and step by one: from the start to the last turn's."""
+    found: dict[int, Element] = {}
+    for i, (first, param, result) in enumerate(zip(initial, params, results, strict=True)):
+        start = first.constant[0] if first.constant is not None and first.constant and not first.type.shape else None
+        if param.type.element.kind is not Kind.I64 or not isinstance(start, int):
+            continue
+        step = ctx.builder.sequences.step(result.value, param.value)
+        if step and abs(step) <= _MOST_STEP and abs(start) <= _MOST_START and surely_machine(trips):
+            last = trips * step + (start - step)
+            low, high = last.bounds()
+            found[i] = ranged(Kind.I64, start, high, most=last) if step > 0 else ranged(Kind.I64, low, start)
+    return found
 
 
 def _converted(ctx: Context, block: Block, results: Sequence[Operand], types: Sequence[ArrayType], span: Span) -> Block:
