@@ -158,11 +158,16 @@ def runtime_count(ctx: Context, x: Operand, cap: Size, span: Span) -> Size:
 
 
 def _loop(ctx: Context, function: FunctionValue, trips: Trips, initial: Value, span: Span, *, keep: bool) -> Value:
+    mark = ctx.builder.mark()
     turns = _Turns.of(ctx, trips, span)
     found = stabilise(ctx, turns.types, initial, lambda given, state: turns.call(function, given, state), span,
                       trips=trips.count)  # fmt: skip
     if turns.index is not None:
         ctx.builder.close_loop()
+    if isinstance(found, Unstable) and trips.count == ZERO:  # no turn needs what the body does
+        ctx.builder.rollback(mark)
+        turns = _Turns(ctx, span)
+        found = stabilise(ctx, (), initial, lambda _, state: state, span)
     if isinstance(found, Unstable):
         return _unstable(ctx, found, span)
     args = tuple([cast(ctx, x, t.element, span).value for x, t in zip(leaves(initial), found.types, strict=True)])
