@@ -197,7 +197,7 @@ CASES = {
             for k in 0..i serial { w = t[k] u: f64 = neg(w) y[k] = u } }
         """, """
         input a: f64[n, n] output y: f64[n] scratch t: f64[n]
-        for i in 0..n serial { for j in 0..i vector { v = a[i, j] t[j] = v }
+        for i in 0..n serial {
             for k in 0..i serial { place.1 = index k v.1 = a[i, place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
         """),
     "in place": (forwarding, """
@@ -206,7 +206,6 @@ CASES = {
         for k in 0..n vector { w = t[k] u: f64 = neg(w) y[k] = u }
         """, """
         output y: f64[n] scratch t: f64[n]
-        for j in 0..n vector { v = y[j] t[j] = v }
         for k in 0..n vector { place.1 = index k v.1 = y[place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u }
         """),
     "not what is overwritten": (forwarding, """
@@ -287,6 +286,10 @@ CASES = {
         output y: f64[2, 2] one: f64 = 1.0
         i.1 = index 0 i.2 = index 1 j.3 = index 0 y[i.2, j.3] = one
         """),
+    "not a loop around a loop": (unrolling, """
+        output y: f64[3, n] one: f64 = 1.0
+        for i in 0..3 serial { for j in 0..n vector { y[i, j] = one } }
+        """, None),
     "not many": (unrolling, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
     "not lanes": (unrolling, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
 }  # fmt: skip

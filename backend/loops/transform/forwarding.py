@@ -52,21 +52,19 @@ _MOST_LOADS: Final = 6
 _ONCE: Final = 2
 """So many loads, each of distinct items, load an item about once (sums load their first items and the others apart)."""
 
-Replacement: TypeAlias = dict[str, tuple[Statement, ...]]
+Segment: TypeAlias = tuple[Statement, ...]
+"""What has become of a statement of a block."""
 
 
 def run(program: Program) -> Program:
-    """Forward what can be, one view after the other."""
-    refused: set[str] = set()
-    while True:
-        forwarding = _Forwarding(program, refused)
-        made = forwarding.visit(program.body, facts_of(program, forwarding.definitions))
-        if made is None:
-            return program
-        program = replace(program, body=_replaced(program.body, made))
+    """Forward what can be, in the order in which it is made."""
+    forwarding = _Forwarding(program)
+    body = forwarding.block(program.body, facts_of(program, forwarding.definitions))
+    return replace(program, body=body) if forwarding.has_forwarded else program
 
 
-def _replaced(body: tuple[Statement, ...], made: Replacement) -> tuple[Statement, ...]:
+def _replaced(body: Segment, made: dict[str, Segment]) -> Segment:
+    """A block in which loads, by name, are other statements."""
     done: list[Statement] = []
     for statement in body:
         match statement:
@@ -122,69 +120,82 @@ def _is_scalar(statement: Statement) -> bool:
 
 
 class _Forwarding:
-    def __init__(self, program: Program, refused: set[str]) -> None:
-        self.program, self.refused = program, refused
-        self.definitions = Definitions(program)
+    def __init__(self, program: Program) -> None:
+        self.definitions, self.names = Definitions(program), Names(program)
         self.views = {view.name: view for view in program.views}
-        statements = list(walk(program.body))
-        self.loads = Counter(s.view for s in statements if isinstance(s, Load))
-        self.stores = Counter(s.view for s in statements if isinstance(s, Store))
+        self.loads: Counter[str] = Counter()
+        self.stores: Counter[str] = Counter()
+        self.count(program.body, 1)
+        self.has_forwarded = False
 
-    def visit(self, body: tuple[Statement, ...], facts: Facts) -> Replacement | None:
-        """What the loads of one view of this block, or of one inside it, become."""
-        producers: dict[str, list[_Producer]] = {}
+    def count(self, body: Segment, sign: int) -> None:
+        for statement in walk(body):
+            if isinstance(statement, Load | Store):
+                (self.loads if isinstance(statement, Load) else self.stores)[statement.view] += sign
+
+    def block(self, body: Segment, facts: Facts) -> Segment:
+        """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
+        segments: list[Segment] = [(statement,) for statement in body]
+        before: list[Facts] = []
+        places: dict[str, list[int]] = {}
         for place, statement in enumerate(body):
+            before.append(facts)
             producer = _producer(place, statement)
-            if producer is not None:
-                producers.setdefault(producer.store.view, []).append(producer)
-        for name, own in producers.items():
-            if self.is_candidate(name, own):
-                made = self.forward(name, own, body, facts)
-                if made is not None:
-                    return made
-                self.refused.add(name)
-        for statement in body:
-            inner: list[tuple[tuple[Statement, ...], Facts]] = []
-            match statement:
-                case Fail():
-                    facts = facts.assuming(statement.condition, False)
-                case For():
-                    inner = [(statement.body, facts.within(statement))]
-                case If(condition, then, otherwise, _):
-                    inner = [(then, facts.assuming(condition)), (otherwise, facts.assuming(condition, False))]
-            for block, there in inner:
-                made = self.visit(block, there)
-                if made is not None:
-                    return made
-        return None
+            if producer is not None and self.views[producer.store.view].role is Role.SCRATCH:
+                places.setdefault(producer.store.view, []).append(place)
+            if isinstance(statement, Fail):
+                facts = facts.assuming(statement.condition, False)
+        for name, own in places.items():
+            if self.stores[name] == len(own) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
+                self.view(name, own, segments, before)
+        return tuple(
+            self.inside(statement, there)
+            for segment, there in zip(segments, before, strict=True) for statement in segment
+        )  # fmt: skip
 
-    def is_candidate(self, name: str, producers: list[_Producer]) -> bool:
-        is_scratch = self.views[name].role is Role.SCRATCH and name not in self.refused
-        few = len(producers) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS
-        return is_scratch and few and self.stores[name] == len(producers)
+    def inside(self, statement: Statement, facts: Facts) -> Statement:
+        match statement:
+            case For():
+                return replace(statement, body=self.block(statement.body, facts.within(statement)))
+            case If(condition, then, otherwise, _):
+                arms = self.block(then, facts.assuming(condition)), self.block(otherwise, facts.assuming(condition, False))
+                return replace(statement, then=arms[0], otherwise=arms[1])
+        return statement
 
     # -------------------------------------------------------------------------------------------- one view
 
-    def forward(self, name: str, producers: list[_Producer], body: tuple[Statement, ...], facts: Facts) -> Replacement | None:
-        last = producers[-1].place
-        sites = list(_sites(body, facts, producers[0].place + 1))
-        loads = [site for site in sites if isinstance(site.access.node, Load) and site.access.node.view == name]
-        if len(loads) != self.loads[name] or any(site.place <= last for site in loads):
-            return None
-        if not all(self.is_worth(p, site, len(loads)) for p in producers for site in loads):
-            return None
-        names = Names(self.program)
-        made: Replacement = {}
-        for site in loads:
-            item = _Item(self, names, site, sites)
-            for producer in producers:
-                if not item.add(producer):
-                    return None
+    def view(self, name: str, places: list[int], segments: list[Segment], before: list[Facts]) -> None:
+        """Replace the loads of a view, if all can be, and take its producers away."""
+        producers: list[_Producer] = []
+        for place in places:
+            producer = _producer(place, segments[place][0]) if len(segments[place]) == 1 else None
+            if producer is None:
+                return
+            producers.append(producer)
+        sources = {load.view for producer in producers for load in producer.scalars if isinstance(load, Load)}
+        sites = list(_sites(segments, before, places[0] + 1, name, sources))
+        made: dict[str, Segment] = {}
+        for site in sites:
             node = site.access.node
-            assert isinstance(node, Load)
+            if not isinstance(node, Load) or node.view != name:
+                continue
+            item = _Item(self, site, sites)
+            if site.place <= places[-1] or not all(self.is_worth(p, site, self.loads[name]) and item.add(p) for p in producers):
+                return
             kind = self.views[name].kind
             made[node.name] = (*item.statements, Apply(node.name, kind, "convert", (item.value,), kind))
-        return made
+        if len(made) < self.loads[name]:
+            return
+        self.has_forwarded = True
+        for segment in made.values():
+            self.definitions.add(segment)
+            self.count(segment, 1)
+        self.loads[name] = self.stores[name] = 0
+        for site in sites:
+            segments[site.place] = _replaced(segments[site.place], made)
+        for place in places:
+            self.loads.subtract(s.view for s in walk(segments[place]) if isinstance(s, Load))
+            segments[place] = ()
 
     def is_worth(self, producer: _Producer, site: _Site, loads: int) -> bool:
         """Is the item loaded cheaply, or loaded no more often than it was made?"""
@@ -205,13 +216,12 @@ def _indices(producer: _Producer) -> set[str]:
     return {loop.index for loop in producer.loops}
 
 
-def _sites(body: tuple[Statement, ...], facts: Facts, first: int) -> Iterator[_Site]:
-    """The accesses of the statements from `first` on, in their order."""
-    for place, statement in enumerate(body):
-        if place >= first:
-            yield from _within(place, (statement,), facts, ())
-        if isinstance(statement, Fail):
-            facts = facts.assuming(statement.condition, False)
+def _sites(segments: list[Segment], before: list[Facts], first: int, name: str, sources: set[str]) -> Iterator[_Site]:
+    """The accesses of what stands from `first` on, in their order, where the view is loaded or its sources are stored."""
+    for place in range(first, len(segments)):
+        touched = {(type(s), s.view) for s in walk(segments[place]) if isinstance(s, Load | Store)}
+        if (Load, name) in touched or any((Store, source) in touched for source in sources):
+            yield from _within(place, segments[place], before[place], ())
 
 
 def _within(place: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[_Site]:
@@ -231,9 +241,9 @@ def _within(place: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[
 class _Item:
     """The item that a load wants, computed: `statements` end with `value`."""
 
-    def __init__(self, forwarding: _Forwarding, names: Names, site: _Site, sites: list[_Site]) -> None:
-        self.definitions, self.views = forwarding.definitions, forwarding.views
-        self.names, self.site, self.sites = names, site, sites
+    def __init__(self, forwarding: _Forwarding, site: _Site, sites: list[_Site]) -> None:
+        self.definitions, self.views, self.names = forwarding.definitions, forwarding.views, forwarding.names
+        self.site, self.sites = site, sites
         self.statements: list[Statement] = []
         self.value = ""
 
@@ -264,7 +274,12 @@ class _Item:
                     # Bounds of inner loops may mention outer ones.
                     inside = substitute(there, point[0])
                     conditions.append(minus(times(minus(own, inside), sign), least))
-        facts = access.facts
+        # A load that is done is in its view.
+        facts = access.facts.also(
+            bound
+            for form, length in zip(node.indices, view.shape, strict=True)
+            for bound in (form, minus(minus(length, form), ONE))
+        )
         open_conditions = [c for c in conditions if not facts.proves(c)]
         facts = facts.also(open_conditions)
         for load in (s for s in producer.scalars if isinstance(s, Load)):

@@ -1,5 +1,7 @@
 """Unrolling: a serial loop of few iterations, whose number is known, becomes its iterations; so does any loop of one iteration.
 
+A loop around loops stays, unless these vanish, too.
+
 Neighbours: `folding` (each iteration's index is a number), `sharing` (carried values are registers already).
 """
 
@@ -9,7 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from ..affine import Definitions, minus
-from ..ir import Apply, For, If, Index, LoopKind, Number, Program, Statement, plus
+from ..ir import Apply, For, If, Index, LoopKind, Number, Program, Statement, plus, walk
 from .rewriting import Names, copied, statements
 
 _MOST_ITERATIONS: Final = 8
@@ -70,8 +72,17 @@ class _Unrolling:
         trip = max(0, -(-length.constant // loop.step))
         if trip <= 1:
             return trip
+        if any(not self.vanishes(inner, loop) for inner in walk(loop.body) if isinstance(inner, For)):
+            return None
         most = min(_MOST_ITERATIONS, _MOST_STATEMENTS // max(1, statements(loop.body)))
         return trip if loop.kind is LoopKind.SERIAL and loop.until is None and trip <= most else None
+
+    def vanishes(self, inner: For, loop: For) -> bool:
+        """Is an inner loop of known length once the index of the loop is known?"""
+        if inner.kind is not LoopKind.SERIAL or len(inner.lower) > 1 or len(inner.upper) > 1:
+            return False
+        length = self.definitions.expand(minus(inner.upper[0], inner.lower[0]))
+        return all(name == loop.index for name, _ in length.terms)
 
 
 def _pairs(loop: For, values: list[str]) -> dict[str, str]:
