@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-WATCHDOG = 20.0
+WATCHDOG = 60.0
 CALLS = ("open", "fsync", "replace", "unlink", "chmod", "write", "close", "mkdir", "rename", "remove")
 
 

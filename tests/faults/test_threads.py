@@ -8,11 +8,8 @@ from __future__ import annotations
 import _thread
 import io
 import json
-import os
 import signal
-import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,11 +17,11 @@ import pytest
 from share import share
 
 from rho.shell.console import Console
-from rho.shell.ending import guard
 from rho.shell.exits import Exit
 from rho.shell.main import main
 from rho.shell.uncaught import exit_for
 from rho.tests.backend.test_threads import prepared, run
+from rho.tests.interrupts.moments import NEVER, command, process
 
 from .system_calls import in_child
 
@@ -121,24 +118,17 @@ def test_a_session_answers_without_threads(tmp_path: Path) -> None:
     assert all("10\n" in refused(number, work, tmp_path)[1] for number in (1, 2, 3))
 
 
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_a_process_without_the_thread_of_signals_hears_them(sent: signal.Signals) -> None:
-    def work() -> int:
-        def none(*asked: object) -> None:
-            raise RuntimeError(NO_THREAD)
+@pytest.mark.parametrize(("sent", "code", "said"), [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "terminated\n")])
+def test_a_process_without_the_thread_of_signals_hears_them(
+    sent: signal.Signals, code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def none(*asked: object) -> None:
+        raise RuntimeError(NO_THREAD)
 
-        _thread.start_new_thread = none
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 2)
-        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-        sys.argv = ["rho", "eval", "+/{1○⍵}⍣100000 ⊢ √⍳300000"]
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), sent))
-        guard()
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
-        begun = time.monotonic()
-        code = main()
-        return code if time.monotonic() - begun < 60 else 99
-
-    assert in_child(work) == {signal.SIGINT: Exit.INTERRUPTED, signal.SIGTERM: Exit.TERMINATED}[sent]
+    monkeypatch.setattr(_thread, "start_new_thread", none)
+    work = command(["eval", "+/√⍳1000"])
+    whole = process(work, tmp_path, NEVER)
+    assert whole.code == 0, whole
+    for part in (2, 3, 5):
+        ended = process(work, tmp_path, whole.calls // part, sent)
+        assert (ended.code, ended.out, ended.err) == (code, "", said), (part, ended)

@@ -1,0 +1,42 @@
+"""What is interrupted while it is shown was not entered: what the session then says is true."""
+
+from __future__ import annotations
+
+from rho.shell.console import Console
+from rho.shell.repl.commands import Desk
+from rho.shell.repl.loop import PlainEntries, serve
+from rho.shell.repl.settings import Settings
+from rho.shell.session import Session
+from rho.shell.workspace.pasting import CONTINUED
+from rho.shell.workspace.workspace import Workspace
+
+from .conftest import Tty
+
+
+class Interrupted(Tty):
+    """A terminal whose user presses Ctrl-C when a text is written."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self._text = text
+
+    def write(self, text: str) -> int:
+        if self._text in text:
+            self._text = "never again"
+            raise KeyboardInterrupt
+        return super().write(text)
+
+
+def test_a_session_is_as_it_was_before() -> None:
+    out, err = Interrupted("17"), Tty()
+    console = Console(out, err, Tty("x ← 7\nx ← x+10 ⋄ x\n2×x\n"), {"TERM": "dumb"})
+    assert serve(PlainEntries(console), Desk(Workspace(Session()), console, Settings())) == 0
+    assert "interrupted; the session is as it was before" in err.getvalue()
+    assert "14" in out.getvalue() and "34" not in out.getvalue()
+
+
+def test_an_interrupt_at_the_prompt_drops_what_was_typed_of_an_entry() -> None:
+    out = Interrupted(CONTINUED)
+    console = Console(out, Tty(), Tty("{1+\n+/2 3\n"), {"TERM": "dumb"})
+    assert serve(PlainEntries(console), Desk(Workspace(Session()), console, Settings())) == 0
+    assert "5" in out.getvalue()
