@@ -133,7 +133,7 @@ def declaration_grammar() -> Grammar:
         _close=Regex(blank + r"\]", "_close"),
         name=Regex(rf"(?!(?:use|input|param|output|schedule|where)(?![\w∆])){NAME}", "name"),
         number=Regex(r"¯?[0-9][0-9_]*+(?![\w∆])", "number"),
-        operator=Regex("[-+×÷|⌈⌊]", "operator"),
+        operator=Regex("[-+×÷|⌈⌊*]", "operator"),
         monadic=Regex("[-⌊⌈]", "monadic"),
         relation=Regex("[=≠≤<≥>]", "relation"),
         omega=Regex(r"[ω⍵](?![\w∆])", "omega"),

@@ -73,7 +73,7 @@ def _candidates(fact: SizeFact) -> Iterator[SizeFact]:
 
 def positive(fact: SizeFact) -> SizeFact:
     """The same fact with every term on the side where it is positive: it is written without a subtraction."""
-    if fact.relation is Relation.DIVIDES:
+    if fact.relation in (Relation.DIVIDES, Relation.POWER):
         return fact
     difference = fact.right - fact.left
     above = Size({m: c for m, c in difference.terms if c > 0})
@@ -116,6 +116,8 @@ def write_fact(fact: SizeFact) -> str:
     left, right = fact.left, fact.right
     if fact.relation is Relation.DIVIDES:
         return f"{operand(left)}∣{show(right)}"
+    if fact.relation is Relation.POWER:
+        return f"{show(right)} = {show(left)}*p"
     if fact.relation in (Relation.AT_MOST, Relation.LESS) and left.constant is not None:
         return f"{show(right)} {'≥' if fact.relation is Relation.AT_MOST else '>'} {left.constant}"
     return f"{show(left)} {fact.relation.value} {show(right)}"

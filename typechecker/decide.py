@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..lang.diagnostics import Verdict
 from ..lang.records import dataclass
 from .obligations import Relation, SizeFact
-from .sizes import ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, number, quotient, variable
+from .sizes import ONE, ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, number, quotient, variable
 from .small_models import Found, reach, search
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
     symbolic = any(v.origin is not SizeOrigin.RUNTIME for v in fact.left.variables() | fact.right.variables())
     if found.counterexample is not None and (found.satisfiable or not symbolic):
         return Decision(Verdict.DEPENDS, found.counterexample)
-    if not symbolic:
-        return Decision(Verdict.UNKNOWN)
+    if not symbolic or fact.relation is Relation.POWER:
+        return Decision(Verdict.UNKNOWN if found.counterexample is None else Verdict.DEPENDS, found.counterexample)
     from .solver.verdicts import ask
 
     answered = ask(fact, related, found.counterexample)
@@ -189,7 +189,9 @@ def _inequalities(premises: Sequence[SizeFact]) -> list[Size]:
                 found.append(p.right - p.left - 1)
             case Relation.EQUAL:
                 found += [p.right - p.left, p.left - p.right]
-            case Relation.NOT_EQUAL | Relation.DIVIDES:
+            case Relation.POWER if p.left.constant is not None and p.left.constant >= 1:
+                found.append(p.right - 1)
+            case Relation.NOT_EQUAL | Relation.DIVIDES | Relation.POWER:
                 pass
     return found
 
@@ -226,6 +228,8 @@ def _proved(goal: SizeFact, context: _Context) -> bool:
             if goal.left.constant == 0:
                 return goal.right == ZERO
             return _is_multiple(goal.right, goal.left)
+        case Relation.POWER:
+            return False
 
 
 def _refuted(goal: SizeFact, context: _Context) -> bool:
@@ -241,6 +245,8 @@ def _refuted(goal: SizeFact, context: _Context) -> bool:
         case Relation.DIVIDES:
             value = (goal.right - quotient(goal.right, goal.left) * goal.left).constant
             return value is not None and value != 0 and goal.left.constant is not None
+        case Relation.POWER:
+            return _proved(SizeFact(Relation.LESS, goal.right, ONE), context)
 
 
 def _unsolvable(difference: Size) -> bool:

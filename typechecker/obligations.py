@@ -22,6 +22,7 @@ class Relation(Enum):
     AT_MOST = "≤"
     LESS = "<"
     DIVIDES = "∣"
+    POWER = "*"
 
 
 class Proof(Enum):
@@ -34,7 +35,7 @@ class Proof(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SizeFact:
-    """`left relation right`; `DIVIDES` reads left divides right.  ≥ and > are stored swapped."""
+    """`left relation right`; `DIVIDES`: left divides right; `POWER`: right is a power of left.  ≥ and > are stored swapped."""
 
     relation: Relation
     left: Size
@@ -54,12 +55,18 @@ class SizeFact:
                 return left < right
             case Relation.DIVIDES:
                 return right == 0 if left == 0 else right % left == 0
+            case Relation.POWER:
+                while left > 1 and right > 1 and right % left == 0:
+                    right //= left
+                return right == 1 or (left == right == 0)
 
     def is_runtime(self) -> bool:
         """Does it mention a size that only a run finds?"""
         return self.left.is_runtime() or self.right.is_runtime()
 
     def __str__(self) -> str:
+        if self.relation is Relation.POWER:
+            return f"{self.right} = {self.left}*p"
         return f"{self.left} {self.relation.value} {self.right}"
 
     def broken_with(self, sizes: Mapping[SizeVariable, int]) -> str:

@@ -19,6 +19,7 @@ from . import expressions, type_expressions
 from .context import Context, is_poisoned, leaves
 from .scopes import Scope
 from .type_expressions import TupleType
+from .unseen import solved
 from .values import numbers
 
 
@@ -44,6 +45,13 @@ def size_name(ctx: Context, name: str, span: Span, scope: Scope) -> Size | None:
         return entry.static
     ctx.error("E001", f"there is no size `{name}`", span, notes=("sizes are introduced by the types of inputs and by `param`",))
     return None
+
+
+def _is_size(name: str, scope: Scope) -> bool:
+    if name in scope.file.sizes or name in scope.file.params:
+        return True
+    entry = scope.lookup(name)
+    return isinstance(entry, Operand) and isinstance(entry.static, Size)
 
 
 def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) -> None:
@@ -83,12 +91,16 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     scope.bind(name, operand)
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
     ctx.builder.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known))
-    _assume(ctx, statement.where, lambda n, s: size_name(ctx, n, s, scope))
+    _assume(ctx, statement.where, scope)
 
 
-def _assume(ctx: Context, where: tuple[tree.Fact, ...], names: type_expressions.Names) -> None:
+def _assume(ctx: Context, where: tuple[tree.Fact, ...], scope: Scope) -> None:
     """Facts the program states: checked at load, and known from here on."""
-    for fact, span in type_expressions.facts(ctx, where, names):
+
+    def names(name: str, span: Span) -> Size | None:
+        return size_name(ctx, name, span, scope)
+
+    for fact, span in type_expressions.facts(ctx, solved(where, lambda name: _is_size(name, scope))[0], names):
         _guard(ctx, fact, span)
         ctx.builder.premises.append(fact)
 
@@ -129,7 +141,7 @@ def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
     scope.bind(name, operand)
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
     ctx.builder.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
-    _assume(ctx, statement.where, lambda n, s: size_name(ctx, n, s, scope))
+    _assume(ctx, statement.where, scope)
 
 
 def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool) -> Value:

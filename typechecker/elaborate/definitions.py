@@ -27,6 +27,7 @@ from .signature_binding import Bindings
 from .signature_form import CLASSES, arrays, bounded_sizes, element_classes, parameters, shape_variables, sizes_of, well_formed
 from .signatures import call, instantiate, known_size
 from .sites import Outcome, Reach, Site, absolute, relative
+from .unseen import without_unseen
 
 _CLASS_KINDS = {
     "num": (Kind.F64, Kind.I64, Kind.C128),
@@ -52,6 +53,7 @@ class _Sample:
 
 def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: Moment) -> FunctionValue:
     """The annotated function, checked once; a broken one if a size of its signature breaks it."""
+    signature = without_unseen(signature, frozenset(home.scope.file.params))
     function = SignedFunction(signature.span, signature.target.name, signature, body, home)
     if isinstance(body, BrokenFunction) or not well_formed(ctx, signature, home.scope.file.params):
         return BrokenFunction(signature.span)

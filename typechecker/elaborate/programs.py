@@ -24,6 +24,7 @@ from .functions import BrokenFunction
 from .scopes import Entry, FileContext, Module, Moment, Scope
 from .sites import Memory, Site, Sites, reach_of
 from .type_expressions import DeclaredType, TupleType
+from .unseen import without_unseen
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +258,7 @@ def _statement(
         case tree.BareFunction():
             ctx.error("E134", "the value of this statement is a function: give it arguments, or a name", statement.span)
         case tree.Signature():
-            signature_form.well_formed(ctx, statement, scope.file.params)
+            signature_form.well_formed(ctx, without_unseen(statement, frozenset(scope.file.params)), scope.file.params)
             if (earlier := declared.get(statement.target.name)) is not None:
                 ctx.error("E011", f"`{statement.target.name}` has a type, but no binding follows it", earlier.span)
             declared[statement.target.name] = statement

@@ -72,7 +72,7 @@ def well_formed(ctx: Context, signature: tree.Signature, params: Collection[str]
                 names = " and ".join([f"..{v.name}" for v in variables])
                 ctx.error("E121", f"{names} cannot be told apart: one shape has at most one shape variable", variables[1].span)
                 good = False
-    known = _determined(signature) | frozenset(params)
+    known = determined(signature) | frozenset(params)
     opened = frozenset(part.name for array in arrays(signature.result) for part in bounded_sizes(array))
     shapes = shape_variables(signature)
     reported: set[str] = set()
@@ -100,7 +100,8 @@ def undetermined(ctx: Context, name: str, span: Span) -> None:
     ctx.error("E122", f"{name} is not determined by any argument", span, notes=(f"take {name} from the shape of an argument",))
 
 
-def _determined(signature: tree.Signature) -> frozenset[str]:
+def determined(signature: tree.Signature) -> frozenset[str]:
+    """The sizes that the arguments determine."""
     found: set[str] = set()
     for array in parameter_arrays(signature):
         for part in (*array.shape, *(array.element.args if array.element.name == "perm" else ())):

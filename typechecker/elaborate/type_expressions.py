@@ -80,6 +80,10 @@ def _call(ctx: Context, node: tree.SizeCall, args: Sequence[Size]) -> Size | Non
             return minimum(first, last)
         case "⌊", 1:
             return first
+        case "*", _:
+            notes = ("sizes are polynomials: a power stands alone in a fact, `n = 2*p` with a p that is nowhere else",)
+            ctx.error("E011", "a power is not a size", node.span, notes=notes)
+            return None
         case _:
             ctx.error("E011", f"`{node.function}` with {len(args)} argument{'s' * (len(args) > 1)} is not a size", node.span)
             return None
@@ -251,5 +255,7 @@ def _formed(ctx: Context, node: tree.Fact, names: Names) -> SizeFact | None:
             return SizeFact(Relation.AT_MOST, right, left)
         case ">":
             return SizeFact(Relation.LESS, right, left)
+        case "*":
+            return SizeFact(Relation.POWER, left, right)
         case _:
             return SizeFact(Relation.DIVIDES, left, right)

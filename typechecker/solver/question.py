@@ -77,6 +77,8 @@ class _Writer:
             case Relation.DIVIDES:
                 _, rest = self._division(fact.right, fact.left)  # the remainder by 0 is the number itself
                 return f"(= {rest} 0)"
+            case Relation.POWER:  # of a premise as much as is linear; nothing of the kind is asked
+                return f"(>= {right} 1)"
 
     def size(self, size: Size) -> str:
         terms = [self._term(coefficient, monomial) for monomial, coefficient in size.terms]
