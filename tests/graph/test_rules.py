@@ -16,7 +16,7 @@ from rho.backend.run.cpu.library import sorting
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import from_numpy, to_numpy
 from rho.lang.diagnostics import Refused, RhoError
-from rho.tests.backend.differential import checked
+from rho.tests.backend.differential import checked, run_both
 from rho.typechecker.core import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
@@ -58,8 +58,36 @@ def by_reference(core: Core, x: Any) -> bytes | str:
 
 def test_every_rule_has_examples() -> None:
     for rule in RULES:
-        assert rule.examples, rule.name
-        assert rule.keeps in (Keeps.BITS, Keeps.BITS_UNLESS_NAN), rule.name
+        assert rule.examples or rule.keeps is Keeps.TOLERANCE, rule.name
+
+
+SOLVED = ["(⌹A)+.×v", "(⌹A)+.×B", "(⌹A)+.×v×2", "{(⌹A)+.×⍵}⍣3 ⊢ v", "(⌹⍉A)+.×A+.×v"]
+INVERTED = ["⌹A", "v+.×⌹A", "P←⌹A ⋄ r←(P+.×v)+P+.×v×2", "(⌹B)+.×v"]
+
+
+@pytest.mark.parametrize("text", SOLVED + INVERTED)
+def test_solutions(text: str) -> None:
+    """Of a square matrix, with what is said of one that is singular."""
+    declared = "input A : f64[n n]\ninput v : f64[n]\ninput B : f64[n m]\n"
+    first, _, last = text.rpartition(" ⋄ ")
+    last = last.removeprefix("r←")
+    core = checked(f"{declared}{first}\noutput r ← {last}\n")
+    assert core is not None
+    rng = np.random.default_rng(3)
+    A, v, B = rng.standard_normal((6, 6)), rng.standard_normal(6), rng.standard_normal((6, 5))
+    given = {"A": A, "v": v, "B": B}
+    bound = backend.load(core, given)
+    assert ("solved" in {note.rule for note in bound.graph.rewritten}) == (text in SOLVED)
+    assert not run_both(core, given)
+    singular = {"A": np.ones((6, 6)), "v": v, "B": np.ones((6, 5))}
+    found = []
+    for without in (frozenset[str](), frozenset({"rules"})):
+        plain = backend.load(core, singular, without=without)
+        with pytest.raises(RhoError) as failure:
+            backend.execute(backend.plan(plain), plain, singular)
+        diagnostic = failure.value.diagnostics[0]
+        found.append((diagnostic.code, diagnostic.message, diagnostic.span))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(("rule", "text"), EXAMPLES, ids=[f"{rule.name}: {text}" for rule, text in EXAMPLES])

@@ -1,21 +1,23 @@
 """Constant folding: what is known when the program is loaded or written is computed once, here.
 
 Bodies: applications to constants, sizes that are numbers, reads of constant scalars, of constants whose items are all equal and
-of single known items become constant nodes.  Small phases that read constants only become constants.  Only functions that
-give the same bits on every back end are computed (`typechecker.folding`), so switching the pass off changes no result; a
-result has at most `MOST_ITEMS` items, so folding never costs memory.
+of single known items become constant nodes.  Small phases that read constants only become constants, and so do reductions that
+are exact in any order.  Only functions that give the same bits on every back end are computed (`typechecker.folding`), so
+switching the pass off changes no result; a result has at most `MOST_ITEMS` items and takes at most `MOST_OPERATIONS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import reduce
 from itertools import product
+from math import prod
 from typing import Final
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
-from ....typechecker.folding import fold
+from ....typechecker.folding import fold, settle
 from ....typechecker.sizes import Size
 from ..phases import (
     Affine,
@@ -39,6 +41,9 @@ from ..traverse import axis_sizes, with_subgraphs
 from .rewriting import BodyBuilder, has_reduction, payload_key
 
 MOST_ITEMS: Final = 256
+MOST_OPERATIONS: Final = 1 << 16
+_TOGETHER: Final = 1 << 12
+"""Items that are folded at once."""
 
 
 def fold_constants(graph: Graph) -> Graph:
@@ -142,14 +147,16 @@ class _Folding:
     def evaluate(self, phase: Structured) -> tuple[Payload, ...] | None:
         """All items of a small phase over constants."""
         space = _numbers(axis_sizes(phase.axes))
-        if space is None or has_reduction(phase) or len(phase.results) != 1 or phase.results[0].value in self.graph.roots:
+        if space is None or len(phase.results) != 1 or phase.results[0].value in self.graph.roots:
             return None
-        count = 1
-        for n in space:
-            count *= n
-        if count > MOST_ITEMS or any(r.value not in self.data for r in phase.reads):
+        (result,), count, reduces = phase.results, prod(space), has_reduction(phase)
+        if count * (len(phase.body) + reduces) > MOST_OPERATIONS or (prod(space[:-1]) if reduces else count) > MOST_ITEMS:
             return None
-        if phase.axes and isinstance(phase.body[phase.results[0].node], ConstantNode):
+        if any(r.value not in self.data for r in phase.reads) or not all(map(_is_foldable(phase), phase.body)):
+            return None
+        if reduces and (result.reduction not in _WHOLE or not _is_exact(phase.body[result.node]) or not space[-1]):
+            return None
+        if not reduces and phase.axes and isinstance(phase.body[result.node], ConstantNode):
             return None  # one item everywhere is better kept as such
         points = list(product(*map(range, space)))
         columns: list[tuple[Payload, ...]] = []
@@ -158,7 +165,8 @@ class _Folding:
             if column is None:
                 return None
             columns.append(column)
-        return columns[phase.results[0].node]
+        found = columns[result.node]
+        return _reduced(result.reduction, _node_kind(phase.body[result.node]), found, space[-1]) if result.reduction else found
 
     def column(self, phase: Structured, node: Node, points: Sequence[tuple[int, ...]], columns: Sequence[tuple[Payload, ...]]
                ) -> tuple[Payload, ...] | None:  # fmt: skip
@@ -177,8 +185,7 @@ class _Folding:
                 args = [columns[a] for a in node.args]
                 if node.function == "select":
                     return tuple(b if a else c for a, b, c in zip(*args, strict=True))
-                kind = _node_kind(phase.body[node.args[0]])
-                return fold(node.function, kind, node.kind, args, [(len(points),)] * len(args))
+                return _folded(node.function, _node_kind(phase.body[node.args[0]]), node.kind, args)
 
     def read(self, read: Read, points: Sequence[tuple[int, ...]]) -> tuple[Payload, ...] | None:
         data = self.data[read.value]
@@ -195,6 +202,51 @@ class _Folding:
                 flat = flat * n + at
             found.append(data[flat])
         return tuple(found)
+
+
+def _folded(function: str, kind: Kind, target: Kind, args: Sequence[tuple[Payload, ...]]) -> tuple[Payload, ...] | None:
+    """As `fold`, of any number of items."""
+    made: list[Payload] = []
+    for start in range(0, len(args[0]), _TOGETHER):
+        parts = [arg[start : start + _TOGETHER] for arg in args]
+        known = fold(function, kind, target, parts, [(len(parts[0]),)] * len(parts))
+        if known is None:
+            return None
+        made += known
+    return tuple(made)
+
+
+def _is_foldable(phase: Structured) -> Callable[[Node], bool]:
+    """Is a node of its body one that `fold` knows?"""
+
+    def known(node: Node) -> bool:
+        if not isinstance(node, ApplyNode) or node.function == "select":
+            return True
+        kind = _node_kind(phase.body[node.args[0]])
+        return fold(node.function, kind, node.kind, [()] * len(node.args), [(0,)] * len(node.args)) is not None
+
+    return known
+
+
+def _is_exact(node: Node) -> bool:
+    kind = _node_kind(node)
+    return kind.is_integer or kind is Kind.BOOL
+
+
+def _reduced(function: str, kind: Kind, items: tuple[Payload, ...], length: int) -> tuple[Payload, ...]:
+    """Rows of a length, each reduced; exact in any order, so whole numbers wrap once at the end."""
+    whole = [int(item) for item in items if not isinstance(item, complex)]
+    rows = [whole[at : at + length] for at in range(0, len(whole), length)]
+    return tuple(settle(_WHOLE[function](row), kind) for row in rows)
+
+
+def _product(row: Sequence[int]) -> int:
+    return reduce(lambda a, b: a * b % (1 << 64), row, 1)
+
+
+_WHOLE: Final[dict[str, Callable[[Sequence[int]], int]]] = {
+    "add": sum, "mul": _product, "min": min, "max": max, "and": min, "or": max,
+}  # fmt: skip
 
 
 def settled(node: SizeNode) -> Node:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from .inverses import is_solution
 from .masks import are_places_of_a_mask
 from .members import is_one_of_few
 from .orders import is_part_of_order, is_place, is_place_of_extreme, is_sort
@@ -36,6 +37,9 @@ RULES: Final = (
          Op("member_of", (Item("x"), Written("table"))), is_one_of_few, examples=("{⍵∊0 1}", "{⍵∊0.5 1 1}")),
     Rule("compressed", "items at the places of a mask are compressed", Keeps.BITS, Op("where", (Item("mask"),)),
          are_places_of_a_mask, "items at the places of a mask: compressed, and no places are made", ("{⍵[⍸⍵>0]}",)),
+    Rule("solved", "an inverse times something is a solution", Keeps.TOLERANCE,
+         Op("contract", (Op("inverse", (Item("A"),)), Item("b"))), is_solution,
+         "an inverse times something: solved, and no inverse is made"),
 )  # fmt: skip
 """Those that make phases which fuse."""
 ORDERS: Final = (_SORTED, *_PARTS)
