@@ -14,6 +14,7 @@ JSON = Option(("--json",), Takes.NOTHING, "", "one JSON object on standard outpu
 DEBUG = Option(("--debug",), Takes.NOTHING, "", "show the Python traceback of a bug in Rho")
 HELP = Option(("--help", "-h"), Takes.NOTHING, "", "this page")
 STRICT = Option(("--strict",), Takes.NOTHING, "", "refuse what would otherwise be checked when loaded or run (W201, W310)")
+EXACT = Option(("--exact",), Takes.NOTHING, "", "compute products and inverses as they are written, in no cheaper order")
 OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output", file=WRITTEN)
 COMMON = (DEBUG, HELP)
 
@@ -71,7 +72,7 @@ VERBS: tuple[Verb, ...] = (
             INPUT, SET,
             Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)",
                    file=WRITTEN),
-            JSON, FORMAT_RESULT, STRICT, VERIFY,
+            JSON, FORMAT_RESULT, STRICT, EXACT, VERIFY,
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
                    file=READ),
@@ -96,7 +97,7 @@ VERBS: tuple[Verb, ...] = (
         (
             Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)",
                    file=READ),
-            JSON, FORMAT_RESULT, STRICT, VERIFY, *LIMITS,
+            JSON, FORMAT_RESULT, STRICT, EXACT, VERIFY, *LIMITS,
         ),
         0, None,
     ),
@@ -131,7 +132,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho plan --check plan.json", "is a stored plan right?"),
         ),
         (
-            OUT, FORMAT_PLAN, JSON, STRICT, *LIMITS,
+            OUT, FORMAT_PLAN, JSON, STRICT, EXACT, *LIMITS,
             Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT",
                    file=READ),
             Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from enum import Enum
 from typing import TextIO
 
 from ..lang.records import dataclass
@@ -27,6 +28,18 @@ class Limits:
     seconds: float | None = None
 
 
+class Grouping(Enum):
+    """In what order products are computed."""
+
+    CHEAPEST = "the cheapest"
+    AS_WRITTEN = "as written"
+
+    @property
+    def without(self) -> frozenset[str]:
+        """The passes that are left out."""
+        return frozenset({"products"}) if self is Grouping.AS_WRITTEN else frozenset()
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """`inputs` maps names to paths (relative to the working folder) or streams, `params` to numbers, `outputs` to paths or
@@ -37,6 +50,7 @@ class Request:
     outputs: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     standard_input: TextIO | None = None
+    grouping: Grouping = Grouping.CHEAPEST
 
 
 def request_of(arguments: Arguments, console: Console) -> Request:
@@ -45,7 +59,8 @@ def request_of(arguments: Arguments, console: Console) -> Request:
     inputs, outputs = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
     check_streams(inputs, outputs, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
     limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
-    return Request(inputs, params, outputs, limits, console.input)
+    grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
+    return Request(inputs, params, outputs, limits, console.input, grouping)
 
 
 def permissions_of(arguments: Arguments, request: Request, script: str, folder: str) -> Permissions:

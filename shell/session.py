@@ -141,7 +141,8 @@ class Session:
             files = find_inputs(
                 core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input
             )
-        bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, request.params)
+        shapes = {name: file.shape for name, file in files.items()}
+        bound = bind_shapes(core, shapes, request.params, without=request.grouping.without)
         device = Device(HOME, "cpu", cores())
         full, named = detail is PlanDetail.FULL, ""
         if full:

@@ -21,7 +21,7 @@ from rho.typechecker.core import Core
 
 ITEMS = (-np.inf, -0.0, 0.0, 1.0, np.nan)
 LONGEST = 5
-RULES: tuple[Rule, ...] = (*table.RULES, *table.SETTLED)
+RULES: tuple[Rule, ...] = (*table.RULES, *table.TOLERANT, *table.SETTLED)
 EXAMPLES = [(rule, text) for rule in RULES for text in rule.examples]
 
 
@@ -81,7 +81,7 @@ def test_solutions(text: str) -> None:
     assert not run_both(core, given)
     singular = {"A": np.ones((6, 6)), "v": v, "B": np.ones((6, 5))}
     found = []
-    for without in (frozenset[str](), frozenset({"rules"})):
+    for without in (frozenset[str](), frozenset({"products"})):
         plain = backend.load(core, singular, without=without)
         with pytest.raises(RhoError) as failure:
             backend.execute(backend.plan(plain), plain, singular)

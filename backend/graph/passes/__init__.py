@@ -25,7 +25,7 @@ from .invariants import hoist_invariants
 from .masked import reduce_by_masks
 from .recomputing import recompute
 from .rules.rule import Rule, apply_rules
-from .rules.table import ORDERS, RULES, SETTLED
+from .rules.table import ORDERS, RULES, SETTLED, TOLERANT
 from .sharing import share_common
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
@@ -54,6 +54,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("sharing", "equal phases are computed once", share_common),
     Pass("dead", "what nothing needs is dropped", drop_dead),
     Pass("rules", "what is known to be quicker in other words is put so", _applying(RULES)),
+    Pass("products", "an inverse times something is a solution", _applying(TOLERANT)),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),

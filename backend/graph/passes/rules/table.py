@@ -37,11 +37,14 @@ RULES: Final = (
          Op("member_of", (Item("x"), Written("table"))), is_one_of_few, examples=("{⍵∊0 1}", "{⍵∊0.5 1 1}")),
     Rule("compressed", "items at the places of a mask are compressed", Keeps.BITS, Op("where", (Item("mask"),)),
          are_places_of_a_mask, "items at the places of a mask: compressed, and no places are made", ("{⍵[⍸⍵>0]}",)),
+)  # fmt: skip
+"""Those that make phases which fuse."""
+TOLERANT: Final = (
     Rule("solved", "an inverse times something is a solution", Keeps.TOLERANCE,
          Op("contract", (Op("inverse", (Item("A"),)), Item("b"))), is_solution,
          "an inverse times something: solved, and no inverse is made"),
 )  # fmt: skip
-"""Those that make phases which fuse."""
+"""Those that keep no bits, where there was a tolerance."""
 ORDERS: Final = (_SORTED, *_PARTS)
 """Those that look at how results are read: after what reads them is fused."""
 SETTLED: Final = (
