@@ -15,8 +15,8 @@ def costs(lines: list[str]) -> dict[str, str]:
 
 def test_an_expression(rho: Rho) -> None:
     found = costs(rho("type", "+/2×⍳100000", "--cost").out.splitlines()[1:])  # short ones are folded
-    assert found["work"].startswith("100000 operations")
-    assert found["span"] == "17 dependent steps"
+    assert found["work"].startswith("200,000 operations")
+    assert found["span"] == "18 dependent steps"
 
 
 def test_definitions_cost_in_the_sizes_of_their_arguments(rho: Rho) -> None:
