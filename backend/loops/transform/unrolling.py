@@ -74,8 +74,19 @@ class _Unrolling:
             return trip
         if any(not self.vanishes(inner, loop) for inner in walk(loop.body) if isinstance(inner, For)):
             return None
-        most = min(_MOST_ITERATIONS, _MOST_STATEMENTS // max(1, statements(loop.body)))
-        return trip if loop.kind is LoopKind.SERIAL and loop.until is None and trip <= most else None
+        is_small = trip <= _MOST_ITERATIONS and trip * self.size(loop.body) <= _MOST_STATEMENTS
+        return trip if is_small and loop.kind is LoopKind.SERIAL and loop.until is None else None
+
+    def size(self, body: tuple[Statement, ...]) -> int:
+        """Statements of a body whose loops are unrolled."""
+        total = 0
+        for statement in body:
+            if isinstance(statement, For):
+                length = self.definitions.expand(minus(statement.upper[0], statement.lower[0]))
+                total += self.size(statement.body) * (_MOST_ITERATIONS if length.terms else max(0, length.constant))
+            else:
+                total += statements((statement,))
+        return total
 
     def vanishes(self, inner: For, loop: For) -> bool:
         """Is an inner loop of known length once the index of the loop is known?"""
