@@ -7,7 +7,20 @@ import pytest
 from rho.backend.loops.check import problems
 from rho.backend.loops.ir import For, LoopKind, walk
 from rho.backend.loops.text import parse, show, show_statement
-from rho.backend.loops.transform import dead, folding, forwarding, fusing, hoisting, optimise, sharing, splitting, unrolling
+from rho.backend.loops.transform import (
+    dead,
+    folding,
+    forwarding,
+    fusing,
+    hoisting,
+    optimise,
+    progressions,
+    sharing,
+    splitting,
+    unrolling,
+    vectorising,
+)
+from rho.backend.loops.transform.progressions import Direction, Progression
 
 from .fixtures import ALL
 from .running import results
@@ -266,6 +279,34 @@ CASES = {
         output y: f64[n] one: f64 = 1.0
         for i in 0..n serial until b { b: bool = lt:i64(i, m) y[i] = one if b }
         """, None),
+    # -------------------------------------------------------------------------------------- vectorising
+    "item by item": (vectorising, """
+        input x: f64[n, m] output y: f64[n, m]
+        for i in 0..n serial { for j in 0..m serial { v = x[i, j] y[i, j] = v } }
+        """, """
+        input x: f64[n, m] output y: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { v = x[i, j] y[i, j] = v } }
+        """),
+    "from the row before": (vectorising, """
+        output y: f64[n, m]
+        for i in 1..n serial { for j in 0..m serial { v = y[i - 1, j] y[i, j] = v } }
+        """, """
+        output y: f64[n, m]
+        for i in 1..n serial { for j in 0..m vector { v = y[i - 1, j] y[i, j] = v } }
+        """),
+    "not from the item before": (vectorising, """
+        output y: f64[n, m]
+        for i in 0..n serial { for j in 1..m serial { v = y[i, j - 1] y[i, j] = v } }
+        """, None),
+    "not down a column": (vectorising, """
+        output y: f64[n, m] one: f64 = 1.0
+        for j in 0..m serial { for i in 0..n serial { y[i, j] = one } }
+        """, None),
+    "not by data": (vectorising, """
+        input k: i64[m] output y: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m serial { p = k[j] c: bool = lt:i64(p, m) z: i64 = 0 d: bool = ge:i64(p, z)
+            b: bool = and(c, d) y[i, p] = one if b } }
+        """, None),
     # ---------------------------------------------------------------------------------------- unrolling
     "three iterations": (unrolling, """
         output y: f64[4] one: f64 = 1.0
@@ -341,3 +382,23 @@ def parsed_and_shown(text: str) -> str:
 
 def _words(loop: For) -> set[str]:
     return {word for s in loop.body for line in show_statement(s) for word in line.replace("(", " ").split()}
+
+
+def test_index_vectors_that_count_are_computed() -> None:
+    program = parse("""
+        program p(n) given n - 3 {
+          input x: f64[n] input up: i64[n - 2] input down: i64[n] output y: f64[n] output z: f64[n]
+          for i in 0..n - 2 serial { j = up[i] v = x[j] y[j] = v }
+          for k in 0..n serial { l = down[k] w = x[l] z[k] = w }
+        }
+        """)
+    counted = progressions.run(program, {"up": Progression(1), "down": Progression(0, Direction.DOWN)})
+    assert show(optimise(counted)) == parsed_and_shown("""
+        program p(n) given n - 3 {
+          input x: f64[n] input up: i64[n - 2] input down: i64[n] output y: f64[n] output z: f64[n]
+          for i in 0..n - 2 vector { v = x[i + 1] y[i + 1] = v }
+          for k in 0..n vector { w = x[n - k - 1] z[k] = w }
+        }
+        """)
+    assert not problems(optimise(counted))
+    assert progressions.run(program, {}) is program

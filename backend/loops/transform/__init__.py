@@ -5,8 +5,9 @@ that always fails, which a second folding finds).  Invariants of all: outputs ke
 that are not scratch stay, in their order.
 
 Note [Order].  Folding makes indices affine, on which the proofs of all others rest.  Hoisting and sharing leave little enough for
-forwarding and fusion to judge; what these bring together is shared, and scratch that is only stored goes.  Splitting comes once
-loops are what they will be.  What clears up after a transformation is done only if it has changed something.
+forwarding and fusion to judge; what these bring together is shared, and scratch that is only stored goes.  Loops that turn out
+to be independent are vectors before loops of one kind are fused.  Splitting comes once loops are what they will be.  What clears
+up after a transformation is done only if it has changed something.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from ..ir import Program
-from . import dead, folding, forwarding, fusing, hoisting, sharing, splitting, unrolling
+from . import dead, folding, forwarding, fusing, hoisting, sharing, splitting, unrolling, vectorising
 
 Transformation: TypeAlias = Callable[[Program], Program]
 
@@ -27,6 +28,7 @@ PIPELINE: Final[tuple[tuple[Transformation, tuple[Transformation, ...]], ...]] =
     (sharing.run, ()),
     (dead.run, ()),
     (forwarding.run, (folding.run, *_TIDY)),
+    (vectorising.run, ()),
     (fusing.run, _TIDY),
     (unrolling.run, (folding.run, *_TIDY)),
     (splitting.run, (folding.run, unrolling.run, folding.run, *_TIDY)),
