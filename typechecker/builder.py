@@ -234,14 +234,15 @@ class Builder(Conversions):
         return variable(which)
 
     def runtime_size(
-        self, name: str, cap: Size, span: Span, why: str = "known only when it runs", least: int = 0
-    ) -> SizeVariable:
+        self, name: str, cap: Size, span: Span, why: str = "known only when it runs", least: int = 0,
+        origin: SizeOrigin = SizeOrigin.RUNTIME,
+    ) -> SizeVariable:  # fmt: skip
         """A size from `least` to `cap` that an op emitted next will define; its printed name is made unique."""
         count = self._size_names.get(name, 0)
         while count and f"{name}{count + 1}" in self._size_names:
             count += 1
         self._size_names[name] = count + 1
-        made = self.size_variable(name if count == 0 else f"{name}{count + 1}", SizeOrigin.RUNTIME, cap, least)
+        made = self.size_variable(name if count == 0 else f"{name}{count + 1}", origin, cap, least)
         self.size_spans[made] = (span, why)
         return made
 
@@ -363,7 +364,7 @@ class Builder(Conversions):
 
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
-        name = self.runtime_size("i", monus(trip, 1), span, "the number of the turn")
+        name = self.runtime_size("i", monus(trip, 1), span, "the number of the turn", origin=SizeOrigin.TURN)
         made = LoopIndex(name, trip)
         self.loops.append(made)
         self.premises.append(made.premise)

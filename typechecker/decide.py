@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ..lang.diagnostics import Verdict
 from ..lang.records import dataclass
 from .obligations import Relation, SizeFact
-from .sizes import ONE, ZERO, Node, Opaque, Size, SizeOrigin, SizeVariable, number, quotient, variable
+from .sizes import ONE, ZERO, Node, Opaque, Size, SizeVariable, number, quotient, variable
 from .small_models import Found, reach, search
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def decide(fact: SizeFact, premises: Sequence[SizeFact] = ()) -> Decision:
         return Decision(verdict)
     related = connected(fact, premises)
     found = _examples(fact, related)
-    symbolic = any(v.origin is not SizeOrigin.RUNTIME for v in fact.left.variables() | fact.right.variables())
+    symbolic = any(not v.is_runtime for v in fact.left.variables() | fact.right.variables())
     if found.counterexample is not None and (found.satisfiable or not symbolic):
         return Decision(Verdict.DEPENDS, found.counterexample)
     if not symbolic or fact.relation is Relation.POWER:
@@ -246,7 +246,8 @@ def _refuted(goal: SizeFact, context: _Context) -> bool:
             value = (goal.right - quotient(goal.right, goal.left) * goal.left).constant
             return value is not None and value != 0 and goal.left.constant is not None
         case Relation.POWER:
-            return _proved(SizeFact(Relation.LESS, goal.right, ONE), context)
+            least = goal.left.bounds()[0]
+            return least is not None and least >= 1 and _proved(SizeFact(Relation.LESS, goal.right, ONE), context)
 
 
 def _unsolvable(difference: Size) -> bool:

@@ -16,7 +16,7 @@ from ..lang.records import dataclass
 from .core import CoreGuard
 from .decide import settle
 from .obligations import Obligation, Relation, SizeFact
-from .sizes import ONE, ZERO, Size, SizeOrigin, SizeVariable, variable
+from .sizes import ONE, ZERO, Size, SizeVariable, variable
 
 _MOST_ENDS = 8  # guards at the ends of loops within loops double with each
 
@@ -51,7 +51,7 @@ def is_of_turns(fact: SizeFact, loops: Sequence[LoopIndex]) -> bool:
     """Does a fact mention an index, and beside indices only sizes that are known when the program is loaded?"""
     indices = {loop.variable for loop in loops}
     found = mentioned(fact)
-    return bool(found & indices) and all(v in indices or v.origin is not SizeOrigin.RUNTIME for v in found)
+    return bool(found & indices) and all(v in indices or not v.is_runtime for v in found)
 
 
 def guards_of(obligation: Obligation, loops: Sequence[LoopIndex]) -> tuple[CoreGuard, ...]:

@@ -17,6 +17,7 @@ class SizeOrigin(Enum):
     INPUT = "an input's header"
     PARAM = "a param"
     RUNTIME = "known when run"
+    TURN = "the number of a loop's turn"
     RIGID = "a signature"
 
 
@@ -36,6 +37,11 @@ class SizeVariable:
     @property
     def key(self) -> str:
         return f"{self.id:06}{self.name}"
+
+    @property
+    def is_runtime(self) -> bool:
+        """Is it known only when run, found by an op or counted by a loop?"""
+        return self.origin is SizeOrigin.RUNTIME or self.origin is SizeOrigin.TURN
 
     def __str__(self) -> str:
         return self.name
@@ -200,7 +206,7 @@ class Size:
 
     def is_runtime(self) -> bool:
         """Does it mention a size known only when run?"""
-        return any(v.origin is SizeOrigin.RUNTIME for v in self.variables())
+        return any(v.is_runtime for v in self.variables())
 
     def __str__(self) -> str:
         from .size_text import show

@@ -241,7 +241,7 @@ def _limit_terms(size: Size, direction: int) -> Size:
 
 def _limit_atom(atom: Atom, way: int) -> Size:
     if isinstance(atom, SizeVariable):
-        if atom.origin is not SizeOrigin.RUNTIME:
+        if not atom.is_runtime:
             return variable(atom)
         return _limit(atom.cap, 1) if way > 0 and atom.cap is not None else number(atom.minimum)
     if atom.node is Node.REMAINDER:

@@ -34,7 +34,7 @@ def describe(
     variables = fact.left.variables() | fact.right.variables()
     checked = frozenset[SizeVariable]().union(*[guard.variables() for guard in guards])
     turns = {v for guard in guards if (v := guard.index) is not None}
-    runtime = sorted((v for v in checked if v.origin is SizeOrigin.RUNTIME and not turns), key=lambda v: v.id)
+    runtime = sorted((v for v in checked if v.is_runtime and not turns), key=lambda v: v.id)
     found = decision.counterexample
     shown = None if found is None else {v.name: n for v, n in found.items() if v in variables}
     code, labels, notes, fixes = obligation.code, obligation.labels, obligation.notes, obligation.fixes

@@ -17,7 +17,7 @@ from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.records import dataclass
 from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Element
-from ...typechecker.sizes import Size, SizeOrigin, SizeVariable, number, variable
+from ...typechecker.sizes import Size, SizeVariable, number, variable
 from ...typechecker.types import ArrayType
 from . import traverse
 from .costs import bytes_of, cost_of
@@ -111,7 +111,7 @@ class _Binder:
 
     def variable(self, v: SizeVariable) -> SizeVariable:
         """A run-time size with its cap as a number; the known sizes are numbers already."""
-        if v.origin is not SizeOrigin.RUNTIME:
+        if not v.is_runtime:
             return v
         if v not in self.known:
             self.known[v] = variable(v)  # what a cap mentions of itself stays

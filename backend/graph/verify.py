@@ -20,7 +20,7 @@ from dataclasses import field
 from ...lang.records import dataclass
 from ...typechecker.elements import Element, Kind
 from ...typechecker.scalars import FUNCTIONS
-from ...typechecker.sizes import Size, SizeOrigin, SizeVariable
+from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
 from . import traverse
 from .phases import (
@@ -140,7 +140,7 @@ class _Checker:
 
     def known(self, size: Size) -> None:
         for v in size.variables():
-            _require(v.origin is not SizeOrigin.RUNTIME or v in self.sizes, f"size {v} is mentioned before it is defined")
+            _require(not v.is_runtime or v in self.sizes, f"size {v} is mentioned before it is defined")
 
     # -- structured phases
 

@@ -103,3 +103,32 @@ def test_counted_reads_of_calls_that_state_quantities(program: str) -> None:
     ran, wrong = faults(CALLS_INPUTS + program, 0)
     assert ran
     assert not wrong
+
+
+TURNS = [
+    "{⍵ + +/s×⍺↑x}⍣(⍳≢x) ⊢ 0.0",
+    "{⍵ + +/s×(n-⍺)↑x}⍣(⍳n) ⊢ 0.0",
+    "{⍵ + +/s×x[⍳⍺]}⍣(⌽⍳n) ⊢ 0.0",
+    "{⍵ + +/s×(⌊⍺÷2)↑x}⍣(⍳n) ⊢ 0.0",
+    "{⍵ + +/s×(⍺×⍺)⍴2.0}⍣(⍳n) ⊢ 0.0",
+    "{i←⍺ ⋄ ⍵+{⍵+s×x[⍺]×x[i]}⍣(⍳i) ⊢ 0.0}⍣(⍳n) ⊢ 0.0",
+    "{i←⍺ ⋄ ⍵+{⍵+s×x[⍺]}⍣((i+1)+⍳n-i+1) ⊢ 0.0}⍣(⍳n) ⊢ 0.0",
+    "{⍵ + s×⍺}⍣x ⊢ x[⍳⌊n÷2]",
+    "{⍵ + s×⍺}⍣\\x ⊢ 0.0",
+    "{⍵ + s×⍺}⍣(x ⋄ {⍵>2}) ⊢ 0.0",
+    "{⍵ + s×x[⍺]}⍣(⍳n ⋄ {⍵>2}) ⊢ 0.0",
+    "{y ← ⍵ ⋄ y[⍺] ← +/s×⍺↑y ⋄ y}⍣(⍳n) ⊢ x",
+]
+
+
+@pytest.mark.parametrize("loop", TURNS)
+def test_loops_over_their_index(loop: str) -> None:
+    runs, wrong = faults(f"input x : f64[n]\ninput s : f64\nparam p ← 1\ninput m : f64[m]\nn ← ≢x\noutput r ← {loop}", 3)
+    assert runs and not wrong
+
+
+def test_reads_of_a_triangle_are_a_sum() -> None:
+    core = check(Source("<test>", f"input x : f64[n]\ninput s : f64\nn ← ≢x\noutput r ← {TURNS[0]}")).core
+    assert core is not None
+    found = demands_of(core)
+    assert [str(found.grade(entry.value)) for entry in core.inputs] == ["0..n", "((n×n)-n)÷2"]

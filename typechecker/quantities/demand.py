@@ -86,7 +86,7 @@ class _Walk:
             self.grades[value] = NONE
             return NONE
         tally.settle(self.setting)
-        self.grades[value] = tally.grade
+        self.grades[value] = tally.grade.of_any_turn()
         self.uses[value] = tuple(sorted(tally.uses, key=lambda use: (use.span.file, use.span.start)))
         return tally.grade
 
@@ -233,13 +233,17 @@ class _Walk:
             each = grade if op.until is None else Grade(ZERO, grade.high)
             tallies.setdefault(value, Tally()).add(Use(self.spans[op.results[0]], each))
         for value, grade in zip(op.initial, params[len(op.cells) :], strict=True):
-            first = grade
+            first = grade if op.index is None else grade.first_turn(op.index)
             if op.keep or trips.high == ZERO:
                 first = ONCE  # a copy into the states
             elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
                 first = grade.join(ONCE)
             tallies.setdefault(value, Tally()).add(Use(self.spans[op.results[0]], first))
-        _capture(free, trips, f"in a loop of {op.trip}", tallies)
+        if op.index is None:
+            _capture(free, trips, f"in a loop of {op.trip}", tallies)
+            return
+        for value, tally in free.items():
+            tallies.setdefault(value, Tally()).include(tally.summed(op.index, trips, f"in a loop of {op.trip}"))
 
     def branch(self, op: c.Branch, demands: list[Grade], tallies: _Free, *, runs: bool) -> None:
         then = self.block(op.then, demands, live=runs)[1]

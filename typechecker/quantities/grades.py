@@ -17,6 +17,7 @@ from ...lang.records import dataclass
 from ..decide import settle
 from ..obligations import Relation, SizeFact
 from ..sizes import ONE, ZERO, Size, SizeVariable, as_size, capacity, least, maximum, minimum, monus
+from ..turn_sums import at_most_summed, stand_in, summed, with_stand_ins, without_stand_ins
 
 MOST_MONOMIALS = 64
 _LONGEST_KEY = 4000  # of a formula whose monomials hold formulas
@@ -79,6 +80,22 @@ class Grade:
         """Does a counted number of reads lie in the interval?"""
         return self.low.evaluate(sizes) <= count and (self.high is None or count <= self.high.evaluate(sizes))
 
+    def of_any_turn(self) -> Grade:
+        """The least and the most of all turns."""
+        low, high = without_stand_ins(self.low), None if self.high is None else without_stand_ins(self.high)
+        return self if (low, high) == (self.low, self.high) else Grade(maximum(ZERO, least(low)), high and capacity(high))
+
+    def first_turn(self, index: SizeVariable) -> Grade:
+        """In the first turn of a loop with an index."""
+        first = {stand_in(index): ZERO}
+        return Grade(self.low.substitute(first), None if self.high is None else self.high.substitute(first))
+
+    def summed(self, index: SizeVariable, trips: Grade) -> Grade:
+        """Over the turns of a loop with an index."""
+        high = None if self.high is None or trips.high is None else at_most_summed(self.high, index, trips.high)
+        low = summed(self.low, index, trips.low)
+        return _capped(ZERO if low is None else low, high)
+
     def __str__(self) -> str:
         if self.high is None:
             return "ω" if self.low == ZERO else f"{self.low}..ω"
@@ -86,8 +103,9 @@ class Grade:
 
 
 def exactly(count: Size | int) -> Grade:
-    """As often as a size says, which is never negative; a size known only when run counts from its least value to its cap."""
-    size = as_size(count)
+    """As often as a size says, which is never negative; a size known only when run counts from its least value to its cap, but
+    the number of a loop's turn stands for itself until the loop sums over it."""
+    size = with_stand_ins(as_size(count))
     if not size.is_runtime():
         return Grade(size, size)
     return Grade(maximum(ZERO, least(size)), maximum(ZERO, capacity(size)))

@@ -14,7 +14,7 @@ from dataclasses import field
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..obligations import Relation
-from ..sizes import ZERO
+from ..sizes import ZERO, SizeVariable
 from .grades import NONE, Grade
 from .reads import Part, Setting
 
@@ -72,6 +72,11 @@ class Tally:
         """The same inside something that runs `count` times.  Parts are settled already."""
         uses = [Use(u.span, u.grade.times(count), f"{u.why}, {why}" if u.why else why) for u in self.uses]
         return Tally(self.grade.times(count), [use for use in uses if not use.grade.is_zero])
+
+    def summed(self, index: SizeVariable, trips: Grade, why: str) -> Tally:
+        """The same in a loop whose turns differ.  Parts are settled already."""
+        uses = [Use(u.span, u.grade.summed(index, trips), f"{u.why}, {why}" if u.why else why) for u in self.uses]
+        return Tally(self.grade.summed(index, trips), [use for use in uses if not use.grade.is_zero])
 
     def join(self, other: Tally, why: str) -> Tally:
         """Either this or the other, known only when run."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....typechecker.sizes import Size, SizeOrigin, SizeVariable
+from ....typechecker.sizes import Size, SizeVariable
 from ..phases import Branch, Graph, Input, Map, Output, Phase, Print, SubGraph, ValueId
 from ..traverse import all_phases, defines, operands, results, sizes, subgraphs, with_subgraphs
 from .rewriting import phase_may_fail
@@ -36,7 +36,7 @@ class _Need:
             self.size(guard.fact.right)
 
     def size(self, size: Size) -> None:
-        self.sizes.update(v for v in size.variables() if v.origin is SizeOrigin.RUNTIME)
+        self.sizes.update(v for v in size.variables() if v.is_runtime)
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
         kept: list[Phase] = []
