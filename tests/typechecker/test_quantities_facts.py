@@ -67,3 +67,19 @@ def test_aligned_loop_state_needs_one_buffer() -> None:
     assert named(core, "r") in found.single_buffer
     core, found, _ = facts("output r ← {⍵+⌽⍵}⍣p ⊢ x")
     assert named(core, "r") not in found.single_buffer
+
+
+def replicated(text: str) -> list[tuple[str | None, int]]:
+    core, found, _ = facts(text)
+    return [(core.names.get(entry.value), entry.axes) for entry in found.replicated]
+
+
+def test_cells_of_a_lift_are_replicated_along_the_frames_they_lack() -> None:
+    for left, right, expected in (("T", "A", [("A", 1)]), ("A", "T", [("A", 1)]), ("T", "T", []), ("A", "A", []), ("A", "y", [])):
+        assert replicated(f"input T : f64[n m m]\noutput r ← {left} ({{1>+/⍺: ⍺ ⋄ ⍵}}⍤1 1) {right}") == expected
+
+
+def test_a_loop_that_keeps_or_tests_its_states_needs_them() -> None:
+    for loop in ("{1.0+⍵×2.0}⍣\\p", "{1.0+⍵×2.0}⍣(p ⋄ {1>+/⍵})"):
+        core, found, _ = facts(f"output r ← {loop} ⊢ x")
+        assert named(core, "r") not in found.single_buffer, loop

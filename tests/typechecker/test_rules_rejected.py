@@ -55,6 +55,7 @@ REJECTED = [
     ("'a'⍴1", "E300", "whole"), ("1.5⌽x", "E300", "whole"), ("x○x", "E300", "literal"), ("13○x", "E300", "¯12 to 12"),
     ("1 2⍋t", "E300", "collation"), ("x⍸t", "E300", "text with text"), ("bool t", "E300", "convert"), ("x?3", "E300", "whole"),
     ("u+300", "E302", "300 does not fit u8"), ("u-¯1", "E302", "¯1 does not fit u8"), ("u,256", "E302", "256"),
+    ("f64 t", "E300", "convert"), ("char x", "E300", "convert"), ("char b", "E300", "convert"), ("c128 t", "E300", "convert"),
     ("~v", "E303", "bool"), ("v⍲b", "E303", "bool"), ("v/x", "E303", "bool"), ("v\\x", "E303", "bool"), ("⍸v", "E303", "bool"),
     ("v¿(x⋄x2)", "E303", "bool"), ("x[b]", "E304", "mask"), ("b⌷x", "E304", "mask"), ("x[1.5]", "E300", "whole"),
     ("b¿x", "E305", "tuple"), ("1+(1⋄2)", "E305", "tuple"),
