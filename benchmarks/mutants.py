@@ -10,7 +10,8 @@ assertions.  A seeded sample of all mutants is tried; without `--sample` all are
 The tests are collected once, and run twice by a process of their own that notes which lines each of them reaches.  Each mutant
 is then given to a copy of the collecting process: the code object of its function is exchanged, and the tests that reach its
 line run, in the order of `--tests` and quickest first, until one fails.  A test that takes ten times its time and ten seconds
-more, or 8 GB, has failed.  A mutant that no test reaches survives.  What a test starts as a process of its own is not mutated.
+more of the processor, ten times that of waiting, or 8 GB, has failed.  A mutant that no test reaches survives.  What a test
+starts as a process of its own is not mutated, nor is what a file of tests works out when it is imported.
 
 RHO_SHARE says how much of the nets is run, a tenth if it is not set, as in the gate.
 """
@@ -308,19 +309,22 @@ class Runner:
             said = (pipe.read() or b"").decode()
         if status == 0:
             return said
-        return "time" if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM else f"status {status}"
+        late = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGPROF)
+        return "time" if late else f"status {status}"
 
     def _child(self, mutant: Mutant, tests: Sequence[tuple[pytest.Item, float]]) -> str:
         os.setpgid(0, 0)
         _quiet()
         resource.setrlimit(resource.RLIMIT_AS, (GIGABYTES << 30, GIGABYTES << 30))
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
         try:
             exchange(mutant)
         except (LookupError, ValueError) as error:
             return f"{UNTRIED}: {error!r}"
         for item, seconds in tests:
-            signal.setitimer(signal.ITIMER_REAL, 10 + 10 * seconds)
+            signal.setitimer(signal.ITIMER_PROF, 10 + 10 * seconds)  # of its processor, and ten times that of waiting
+            signal.setitimer(signal.ITIMER_REAL, 100 + 100 * seconds)
             self.failed = False
             self._run(item)
             if self.failed:
