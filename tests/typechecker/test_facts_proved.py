@@ -179,6 +179,7 @@ def examples() -> list[tuple[SizeFact, list[SizeFact], dict[SizeVariable, int]]]
     return [
         (ne(n, 100), [], {N: 100}), (ne(100, n), [], {N: 100}), (le(n, 99), [], {N: 100}), (lt(n, 99), [], {N: 99}),
         (le(quotient(n, 100), 0), [], {N: 100}), (le(n * 70, 69), [], {N: 1}), (le(n, 60), [le(50, n)], {N: 61}),
+        (le(60, n), [le(50, n + 1)], {N: 49}),
         (eq(n, m), [], {N: 0, M: 1}), (eq(n, m), [le(1, n)], {N: 1, M: 0}), (le(n + m, 1), [], {N: 0, M: 2}),
         (lt(p, 5), [], {SizeVariable("p", 5, SizeOrigin.RIGID): 5}), (le(n, 2), [div(2, n)], {N: 4}),
         (eq(n + m + k, d), [], {N: 0, M: 0, K: 0, D: 1}), (le(n, 30), [le(n, 40)], {N: 31}),
