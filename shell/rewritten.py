@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..backend.graph.phases import Graph
+from ..backend.graph.phases import OFFER, Graph
 from ..lang.source import Source
 
 
@@ -17,5 +17,5 @@ def rewritten_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
     for note in sorted(graph.rewritten, key=lambda note: (note.span.file, note.span.start)):
         source = sources.get(note.span.file)
         place = "" if source is None else f"line {source.position(note.span.start)[0] + 1}: "
-        lines.append(f"rewritten  {place}{note.says}")
+        lines.append(f"{'offered' if note.rule == OFFER else 'rewritten'}  {place}{note.says}")
     return list(dict.fromkeys(lines))

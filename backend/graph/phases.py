@@ -327,9 +327,13 @@ class Fold:
 Phase: TypeAlias = Structured | LibraryPhase | Input | Constant | Print | Output | Loop | Branch | Map | Fold
 
 
+OFFER: Final = "offer"
+
+
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """What a rule changed (`rules.table`), for people: its name, what it says, and where."""
+    """What a rule changed (`rules.table`), for people: its name, what it says, and where.  Rule `OFFER`: what would be quicker
+    if the program allowed it."""
 
     rule: str
     says: str

@@ -134,3 +134,13 @@ def test_frames_of_products(
     given = [chance.integers(-9, 10, shape).astype(kind) for shape in shapes]
     made = rho.compile(text)(*given)
     assert np.array_equal(made, np.einsum(expected, *given))
+
+
+def test_another_order_is_offered() -> None:
+    """Nothing changes; the plan says what `+.×` would spare."""
+    core = checked("input A : f64[n m]\ninput v : f64[m]\ninput w : f64[k]\noutput r ← +/+/+/A∘.×v∘.×w\n")
+    assert core is not None
+    given = {"A": np.ones((90, 9)), "v": np.ones(9), "w": np.ones(30)}
+    (note,) = backend.load(core, given, {}).graph.rewritten
+    assert note.rule == "offer" and "fewer operations" in note.says
+    assert not run_both(core, {"A": given["A"][:3], "v": given["v"], "w": given["w"]})

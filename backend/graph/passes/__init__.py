@@ -100,6 +100,8 @@ def settle(bound: BoundGraph, without: frozenset[str] = frozenset(), verify_each
                 verify(graph, step.name)
     if graph is bound.graph:
         return bound
+    if graph.phases is bound.graph.phases:  # nothing but words
+        return replace(bound, graph=graph)
     for step in _AFTER:
         if step.name not in without:
             graph = step.function(graph)

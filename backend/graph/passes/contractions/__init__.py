@@ -15,7 +15,7 @@ from typing import Final
 
 from .....typechecker.elements import Kind
 from .....typechecker.types import ArrayType
-from ...phases import Graph, LibraryPhase, Phase, PhaseId, Rewritten, SubGraph, ValueId
+from ...phases import OFFER, Graph, Phase, PhaseId, Rewritten, SubGraph, ValueId
 from ...traverse import all_phases, operands, results, subgraphs, with_subgraphs
 from .index_form import Block, Region, is_member, region_of
 from .phases import Making
@@ -23,16 +23,19 @@ from .tree import best_tree
 
 WORTH: Final = 0.75
 """The share of the multiplications that is left, at most, where the order is changed."""
+OFFERED: Final = 2
+LEAST_OFFERED: Final = 1 << 16
+"""What sums without a product would spare, and take, at least, for the plan to say so: their order is theirs."""
 
 
 def regroup(graph: Graph) -> Graph:
     """See the module."""
-    if not any(isinstance(phase, LibraryPhase) and phase.op == "contract" for phase in all_phases(graph)):
-        return graph
     regrouping = _Regrouping(graph)
     phases = regrouping.block(graph.phases)
     if not regrouping.notes:
         return graph
+    if not regrouping.types and phases == graph.phases:
+        phases = graph.phases
     types = {**graph.types, **regrouping.types}
     return replace(graph, phases=phases, types=types, rewritten=(*graph.rewritten, *regrouping.notes))
 
@@ -85,7 +88,7 @@ class _Regrouping:
 
     def regrouped(self, region: Region, value: ValueId) -> list[Phase] | None:
         """The region in the best order; None if that saves little."""
-        if len(region.members) < 2 or len(region.operands) < 2 or not region.contracts or 0 in region.sizes.values():
+        if len(region.members) < 2 or len(region.operands) < 2 or 0 in region.sizes.values():
             return None
         tree = best_tree(region)
         if tree.cost[0] > WORTH * region.cost:
@@ -93,5 +96,10 @@ class _Regrouping:
         root = region.members[0]
         factor = region.cost / max(1, tree.cost[0])
         said = f"{factor:.0f}" if factor >= 10 else f"{factor:.1f}"
+        if not region.contracts:
+            says = f"written with `+.×`, its sums might have another order: {said}× fewer operations"
+            if factor >= OFFERED and region.cost >= LEAST_OFFERED:
+                self.notes.append(Rewritten(OFFER, says, root.span))
+            return None
         self.notes.append(Rewritten("products", f"regrouped: {said}× fewer operations", root.span))
         return self.making.phases(region, tree, value, root)

@@ -8,12 +8,10 @@ Neighbours: `index_form` (regions), `regroup` (makes phases of a tree).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from math import prod
 from typing import TypeAlias
 
 from .....lang.records import dataclass
-from .index_form import Index, Region
+from .index_form import Region
 
 Part: TypeAlias = "int | tuple[Part, Part]"
 
@@ -23,52 +21,70 @@ class Tree:
     """`part`: an operand by its number, or two parts to multiply.  `cost`: multiplications, and items of what lies between."""
 
     part: Part
-    indices: frozenset[Index]
     cost: tuple[int, int]
 
 
 def best_tree(region: Region) -> Tree:
-    """See the module."""
-    sets = [frozenset(operand.indices) for operand in region.operands]
-    count = len(sets)
-    best: dict[int, Tree] = {}
+    """See the module.  Sets of operands and of indices are numbers, one bit a member."""
+    sets = [sum({1 << index for index in operand.indices}) for operand in region.operands]
+    points = _Points(region)
+    result = sum(1 << index for index in region.result)
+    whole = (1 << len(sets)) - 1
+    best: dict[int, tuple[int, int, int, int]] = {}  # multiplications, items between, indices, the first part of two (or none)
+    wanted = [result] * (whole + 1)
+    for members in range(whole + 1):
+        for place, own in enumerate(sets):
+            if not members >> place & 1:
+                wanted[members] |= own
     for place, own in enumerate(sets):
-        left = own & _wanted(sets, 1 << place, region.result)
-        summed = _points(own, region) if left != own else 0
-        best[1 << place] = Tree(place, left, (summed, _points(left, region) if summed else 0))
-    for members in sorted(range(1, 1 << count), key=int.bit_count):
-        if members in best:
+        left = own & wanted[1 << place]
+        summed = left != own
+        best[1 << place] = (points.of(own) if summed else 0, points.of(left) if summed else 0, left, 0)
+    for members in sorted(range(1, whole + 1), key=int.bit_count):
+        if members not in best:
+            best[members] = _best_split(members, best, wanted[members], points)
+    cost, between, _, _ = best[whole]
+    return Tree(_part(whole, best), (cost, between))
+
+
+def _best_split(
+    members: int, best: dict[int, tuple[int, int, int, int]], kept: int, points: _Points
+) -> tuple[int, int, int, int]:
+    """The cheapest two parts of some operands."""
+    found: tuple[int, int, int, int] | None = None
+    lowest = members & -members
+    first = members
+    while (first := (first - 1) & members) > 0:
+        if not first & lowest:
+            continue  # the other way round
+        a, b = best[first], best[members ^ first]
+        least = a[0] + b[0]
+        if found is not None and least > found[0]:
             continue
-        kept = _wanted(sets, members, region.result)
-        found: Tree | None = None
-        first = (members - 1) & members
-        while first:
-            second = members & ~first
-            if first > second:
-                a, b = best[first], best[second]
-                both = a.indices | b.indices
-                made = both & kept
-                cost = (a.cost[0] + b.cost[0] + _points(both, region), a.cost[1] + b.cost[1] + _points(made, region))
-                if found is None or cost < found.cost:
-                    order = (b.part, a.part) if _first(b.part) < _first(a.part) else (a.part, b.part)
-                    found = Tree(order, made, cost)
-            first = (first - 1) & members
-        assert found is not None
-        best[members] = found
-    return best[(1 << count) - 1]
+        both = a[2] | b[2]
+        cost, between = least + points.of(both), a[1] + b[1] + points.of(both & kept)
+        if found is None or (cost, between) < found[:2]:
+            found = (cost, between, both & kept, first)
+    assert found is not None
+    return found
 
 
-def _first(part: Part) -> int:
-    while not isinstance(part, int):
-        part = part[0]
-    return part
+def _part(members: int, best: dict[int, tuple[int, int, int, int]]) -> Part:
+    first = best[members][3]
+    if not first:
+        return members.bit_length() - 1
+    return _part(first, best), _part(members ^ first, best)
 
 
-def _wanted(sets: Sequence[frozenset[Index]], members: int, result: Collection[Index]) -> frozenset[Index]:
-    """The indices that something outside still needs."""
-    others = [own for place, own in enumerate(sets) if not members >> place & 1]
-    return frozenset(result).union(*others)
+class _Points:
+    """How many points a box of some indices has."""
 
+    def __init__(self, region: Region) -> None:
+        self.sizes, self.known = region.sizes, {0: 1}
 
-def _points(indices: Collection[Index], region: Region) -> int:
-    return prod(region.sizes[index] for index in indices)
+    def of(self, indices: int) -> int:
+        found = self.known.get(indices)
+        if found is None:
+            low = indices & -indices
+            found = self.known[indices] = self.sizes[low.bit_length() - 1] * self.of(indices ^ low)
+        return found
