@@ -7,7 +7,7 @@ Neighbours: `quantities.grades`, `backend.graph.costs`.
 
 from __future__ import annotations
 
-from .sizes import ZERO, Size, SizeOrigin, SizeVariable, capacity, quotient, variable
+from .sizes import ZERO, Monomial, Node, Opaque, Size, SizeOrigin, SizeVariable, capacity, quotient, variable
 
 _STAND_INS = 1 << 40  # ids below those of all sizes of programs and of proofs
 
@@ -41,9 +41,28 @@ def summed(size: Size, index: SizeVariable, trip: Size) -> Size | None:
         degree = sum(power for atom, power in monomial if atom == name)
         rest = Size({tuple((atom, power) for atom, power in monomial if atom != name): coefficient})
         if degree > 3 or name in rest.variables():
-            return None
-        total = total + rest * _power_sum(degree, trip)
+            exact = _quotient_sum(monomial, coefficient, name, index, trip)
+            if exact is None:
+                return None
+            total = total + exact
+        else:
+            total = total + rest * _power_sum(degree, trip)
     return total
+
+
+def _quotient_sum(monomial: Monomial, coefficient: int, name: SizeVariable, index: SizeVariable, trip: Size) -> Size | None:
+    """Of a sum of an inner loop, p(i)÷d where d divides p(i) for every i: the sum of p(i), divided."""
+    for atom, power in monomial:
+        if not isinstance(atom, Opaque) or atom.node is not Node.QUOTIENT or power != 1:
+            continue
+        dividend, divisor = atom.args[0], atom.args[1].constant
+        rest = Size({tuple((other, times) for other, times in monomial if other != atom): coefficient})
+        if divisor is None or not 1 <= divisor <= 24 or dividend.variables() != {name} or name in rest.variables():
+            continue
+        inner = summed(dividend, index, trip)
+        if inner is not None and all(dividend.evaluate({name: i}) % divisor == 0 for i in range(divisor)):
+            return rest * quotient(inner, divisor)
+    return None
 
 
 def at_most_summed(size: Size, index: SizeVariable, trip: Size) -> Size:

@@ -4,8 +4,8 @@ Classes are those of a device profile (scheduling.md 4.1): one per scalar functi
 library op otherwise; the device's table turns counts into time.  Run-time sizes count at their caps, because buffers have the
 cap.  Bytes read count each element as often as it is read (the quantity); `touched` counts an operand once.
 
-A loop costs trip × body, a map frame × body, a fold (length - 1) × body, a branch the larger arm
-in each class (sizes have a maximum).
+A loop costs trip × body (with an index, the sum of its turns), a map frame × body, a fold (length - 1) × body, a branch the
+larger arm in each class (sizes have a maximum).
 
 Neighbours: `registry` (work of library ops), `bind` (numbers), `backend.schedule` (modes and their durations).
 """
@@ -16,8 +16,10 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from ...lang.records import dataclass
-from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, product
+from ...typechecker.sizes import ONE, ZERO, Size, SizeVariable, capacity, maximum, product, variable
+from ...typechecker.turn_sums import at_most_summed, stand_in
 from ...typechecker.types import ArrayType
+from . import traverse
 from .phases import (
     ApplyNode,
     AxisKind,
@@ -95,6 +97,8 @@ def cost_of(phase: Phase, types: Types) -> Cost:
         case LibraryPhase():
             return _library(phase, types)
         case Loop():
+            if phase.index is not None:
+                return _turns(phase, phase.index, types)
             inner = _block(phase.body, types)
             if phase.until is not None:
                 inner = _add(inner, _block(phase.until, types))
@@ -161,6 +165,26 @@ def _block(graph: SubGraph, types: Types) -> Cost:
     for phase in graph.phases:
         total = _add(total, cost_of(phase, types))
     return total
+
+
+def _turns(phase: Loop, index: SizeVariable, types: Types) -> Cost:
+    """The sum over the turns of a loop with an index; scratch is the largest turn's."""
+    from .bind import in_terms_of
+
+    inside = set(phase.body.params)
+    for own in traverse.all_phases(phase.body):
+        inside.update(traverse.uses(own), traverse.results(own), *[graph.params for graph in traverse.subgraphs(own)])
+    known = {value: types[value] for value in inside}
+    turn = in_terms_of(Graph(phase.body.phases, known, {}, (), (), ()), {index: variable(stand_in(index))})
+    inner, trip = _block(SubGraph((), turn.phases, ()), turn.types), capacity(phase.trip)
+
+    def over_turns(count: Size) -> Size:
+        return at_most_summed(count, index, trip)
+
+    operations = {name: over_turns(count) for name, count in inner.operations.items()}
+    scratch = _block(phase.body, types).scratch
+    total = Cost(operations, over_turns(inner.read), over_turns(inner.written), over_turns(inner.touched), scratch, ())
+    return total if phase.until is None else _add(total, _times(_block(phase.until, types), trip))
 
 
 def _add(a: Cost, b: Cost) -> Cost:

@@ -23,7 +23,8 @@ from enum import Enum
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size, capacity
+from ....typechecker.sizes import Size, SizeVariable, capacity
+from ....typechecker.sizes import number as size_number
 from ...graph.bind import BoundGraph
 from ...graph.phases import (
     Branch,
@@ -166,11 +167,15 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case Loop():
             if (merged := repeated_grains(phase, types, rates, number, where)) is not None:
                 return merged
-            once, each = _block(phase.body, types, rates, number, cut)
+            trip = number(phase.trip)
+            once, each = _block(phase.body, types, rates, number, cut) if phase.index is None else (0, 0)
+            turns = trip * each if phase.index is None else 0
+            if phase.index is not None:
+                once, turns = _turns(phase, phase.index, types, rates, number, trip)
             if phase.until is not None:
                 first, again = _block(phase.until, types, rates, number)
-                once, each = once + first, each + again
-            return Grains(once + number(phase.trip) * each)
+                once, turns = once + first, turns + trip * again
+            return Grains(once + turns)
         case Map():
             once, each = _block(phase.body, types, rates, number)
             cells = 1
@@ -185,6 +190,19 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
             return Grains(max(arms))
         case Constant() | Input() | Print() | Output():
             return Grains(0)
+
+
+_BOOLE: Final = (7, 32, 12, 32, 7)
+
+
+def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number: Number, trip: int) -> tuple[int, int]:
+    """What a loop with an index costs once and in all its turns, by those at five places (Boole's rule)."""
+    once = total = 0
+    for place, weight in enumerate(_BOOLE):
+        at = {index: size_number(max(0, trip - 1) * place // 4)}
+        first, each = _block(phase.body, types, rates, lambda size, at=at: number(size.substitute(at)))  # type: ignore[misc]
+        once, total = max(once, first), total + weight * each
+    return once, total * trip // sum(_BOOLE)
 
 
 def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> tuple[int, int]:
