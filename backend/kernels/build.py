@@ -23,7 +23,7 @@ from .nest import Nest
 
 KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
 REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
-_FUNCTIONS: Final = frozenset({
+FUNCTIONS: Final = frozenset({
     "add", "sub", "mul", "div", "min", "max", "and", "or", "nand", "nor", "not", "neg", "abs", "sign", "reciprocal", "sqrt",
     "pi_times", "lt", "le", "eq", "ge", "gt", "ne", "select", "convert", "convert_checked", "floor", "ceil",
     "square", "half_power", "band", "bor", "bxor", "bnot", "shl", "shr", "shru",
@@ -98,7 +98,7 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
                     continue
                 if node.kind not in KINDS:
                     return None
-                places.append(add(Literal(node.kind, _bits(node.kind, node.value)), node.kind))
+                places.append(add(Literal(node.kind, bits_of(node.kind, node.value)), node.kind))
             case SizeNode():
                 if node.size not in sizes:
                     sizes.append(node.size)
@@ -183,7 +183,7 @@ def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
         return None
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
         return None
-    return node.function if node.function in _FUNCTIONS or node.function in _ALONG else None
+    return node.function if node.function in FUNCTIONS or node.function in _ALONG else None
 
 
 def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add: Callable[[Node, Kind], int]) -> int | None:
@@ -222,10 +222,10 @@ def _converted(source: Node, node: ApplyNode) -> Literal | None:
     if source.kind.is_float:
         integer, number = "Qd" if source.kind is Kind.F64 else "If"
         (value,) = struct.unpack("<" + number, struct.pack("<" + integer, source.bits))
-    return Literal(node.kind, _bits(node.kind, float(value))) if abs(value) < _PLAIN else None
+    return Literal(node.kind, bits_of(node.kind, float(value))) if abs(value) < _PLAIN else None
 
 
-def _bits(kind: Kind, value: Payload) -> int:
+def bits_of(kind: Kind, value: Payload) -> int:
     if kind is Kind.CHAR:
         assert isinstance(value, str)
         return ord(value)

@@ -66,20 +66,23 @@ def compile_loop(machine: Machine, step: LoopStep, device: DeviceId) -> Action:
     compiler = getattr(backend, "loop", None) if phase.is_plain else None
     whole = None if compiler is None else compiler(phase, machine)
     turns = _Turns(machine, phase.index)
+    region = _region(machine, phase, backend)
 
     def run(memory: Memory) -> None:
         machine.current = phase
         trip = machine.number(phase.trip)
         state = [memory[value] for value in phase.initial]
+        made = None if whole is None or phase.keep else whole(memory, state, trip)
+        if made is not None:
+            _store(memory, phase.results, made)
+            return
+        if region(memory):
+            return
         cells = [memory[value] for value in phase.cells]
         turns.begin()
         if phase.keep:
             _keep_states(memory, state, cells, trip)
             turns.end()
-            return
-        made = None if whole is None else whole(memory, state, trip)
-        if made is not None:
-            _store(memory, phase.results, made)
             return
         for place in range(trip):
             items = [backend.cell(array, (place,)) for array in cells]
@@ -144,6 +147,19 @@ class _Turns:
                 del self.machine.sizes[size]
 
 
+def _region(machine: Machine, phase: Loop | Map | Fold, backend: Any) -> Callable[[Memory], bool]:
+    """Runs the whole phase by machine code, where the device can: was it run?"""
+    offered = getattr(backend, "region", None)
+
+    def run(memory: Memory) -> bool:
+        made = None if offered is None or machine.observe is not None else offered(phase, memory, machine)
+        if made is not None:
+            _store(memory, phase.results, made)
+        return made is not None
+
+    return run
+
+
 def compile_branch(machine: Machine, step: BranchStep, device: DeviceId) -> Action:
     phase = machine.phases[step.phase]
     assert isinstance(phase, Branch)
@@ -173,9 +189,12 @@ def compile_cells(machine: Machine, step: CellsStep, device: DeviceId) -> Action
 def _compile_map(machine: Machine, phase: Map, step: CellsStep, device: DeviceId) -> Action:
     backend = machine.backends[device]
     body = Body(machine, phase.body, step.body)
+    region = _region(machine, phase, backend)
 
     def run(memory: Memory) -> None:
         machine.current = phase
+        if region(memory):
+            return
         frame = tuple(map(machine.number, phase.frame))
         args = [memory[value] for value in phase.args]
         collected: list[Any] = []
@@ -200,9 +219,12 @@ def _compile_map(machine: Machine, phase: Map, step: CellsStep, device: DeviceId
 def _compile_fold(machine: Machine, phase: Fold, step: CellsStep, device: DeviceId) -> Action:
     backend = machine.backends[device]
     body = Body(machine, phase.body, step.body)
+    region = _region(machine, phase, backend)
 
     def run(memory: Memory) -> None:
         machine.current = phase
+        if region(memory):
+            return
         args = [memory[value] for value in phase.args]
         length = args[0].shape[0]
         if length == 0:
@@ -218,9 +240,12 @@ def _compile_fold(machine: Machine, phase: Fold, step: CellsStep, device: Device
 def _compile_scan(machine: Machine, phase: Fold, step: CellsStep, device: DeviceId) -> Action:
     backend = machine.backends[device]
     body = Body(machine, phase.body, step.body)
+    region = _region(machine, phase, backend)
 
     def run(memory: Memory) -> None:
         machine.current = phase
+        if region(memory):
+            return
         args = [memory[value] for value in phase.args]
         length = args[0].shape[0]
         states = [backend.empty(machine.kind(value), machine.shape(value)) for value in phase.results]

@@ -14,6 +14,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...graph.phases import LibraryPhase, ValueId
 from ...graph.registry import frame_of, framed_of, wanted_of
+from ...graph.sums_of_products import sum_of_products
 from ...kernels.products import LETTERS
 from .blas import alone, blas
 from .gathering import gather_run
@@ -23,7 +24,6 @@ from .linked_calls import link_call
 from .linked_equality import link_first_occurrence, link_index_of, link_member_of
 from .linked_lines import link_compress, link_scan, link_where
 from .products import batch_of, bound_product, may_be_mirrored, needs_rows, relocated
-from .vector_products import sum_of_products
 
 if TYPE_CHECKING:
     from .linker import Linker

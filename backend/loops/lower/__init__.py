@@ -1,0 +1,1 @@
+"""From regions of the phase graph to loop programs."""

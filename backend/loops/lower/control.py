@@ -1,0 +1,369 @@
+"""Blocks of phases, and the phases that hold blocks: loops, branches, maps and folds inside a region.
+
+Note [In place].  The new value of a component of the state may be written over the old one where nothing reads the old one
+later, and where whoever writes it reads each old item before that item is written: an update of some items, a map that reads the
+old value at its own point only, an inner loop or branch of which the same holds.  Otherwise the component has two buffers, and
+turns say which is now.
+
+Neighbours: `structured`, `library`, `region` (the outermost loop).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size, number
+from ...graph import traverse
+from ...graph.phases import AxisKind, Branch, Constant, Fold, LibraryPhase, Loop, Map, Phase, Structured, SubGraph, ValueId
+from ...kernels.build import bits_of
+from ..builder import OpenLoop, at
+from ..ir import Index, LoopKind, Statement, plus, times
+from .library import lower_library, writes_over
+from .structured import copy, lower_structured
+from .values import Data, Place, Scope, Unsupported, Where
+
+ONE = Index((), 1)
+
+
+# -------------------------------------------------------------------------------------------- in place
+
+
+def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
+    """The values on the way from `old` to the result `new` of a block that may all have its place; see Note [In place]."""
+    makers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
+    chain: list[ValueId] = []
+    value = new
+    while value != old:
+        if value not in makers or value in chain:
+            return None
+        chain.append(value)
+        position, phase = makers[value]
+        source = _written_over(phase, value, old)
+        if source is None:
+            return None
+        later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
+        if source in later or (source in block.results and source != new):
+            return None
+        value = source
+    return tuple(chain)
+
+
+def _written_over(phase: Phase, value: ValueId, old: ValueId) -> ValueId | None:
+    """The operand over which a phase may write `value`."""
+    match phase:
+        case LibraryPhase():
+            source = writes_over(phase)
+            return None if source is None or source in phase.args[1:] else source
+        case Structured():
+            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes) or len(phase.results) > 1:
+                return None
+            reads = [read for read in phase.reads if read.value == old]
+            return old if reads and all(not read.projection.stages for read in reads) else None
+        case Loop():
+            place = phase.results.index(value)
+            source = phase.initial[place]
+            inside = [v for graph in traverse.subgraphs(phase) for v in _free(graph)]
+            return None if phase.keep or source in inside or phase.initial.count(source) > 1 else source
+        case Branch():
+            place = phase.results.index(value)
+            for arm in (phase.then, phase.otherwise):
+                if in_place(arm, old, arm.results[place]) is None:
+                    return None
+            return old
+        case _:
+            return None
+
+
+def _free(graph: SubGraph) -> Iterable[ValueId]:
+    for phase in graph.phases:
+        yield from traverse.uses(phase)
+    yield from graph.results
+
+
+def aliased(block: SubGraph, overwritten: set[ValueId]) -> set[ValueId]:
+    """Results of gathers by one index that may show their operand: it is not overwritten, or not before they are last read."""
+    writers: dict[ValueId, int] = {}
+    last: dict[ValueId, int] = {}
+    for position, phase in enumerate(block.phases):
+        for value in traverse.uses(phase):
+            last[value] = position
+        if any(result in overwritten for result in traverse.results(phase)):
+            for value in traverse.uses(phase):
+                writers.setdefault(value, position)
+    last.update(dict.fromkeys(block.results, len(block.phases)))
+    written: dict[ValueId, int] = {}
+    for phase in block.phases:
+        if isinstance(phase, LibraryPhase) and phase.op == "gather":
+            (result,), arg = phase.results, phase.args[0]
+            first = min(written.get(arg, _NEVER), writers.get(arg, _NEVER))
+            if result not in block.results and result not in overwritten and last.get(result, 0) < first:
+                written[result] = first
+    return set(written)
+
+
+_NEVER: Final = 1 << 60
+
+
+# --------------------------------------------------------------------------------------------- blocks
+
+
+def lower_block(scope: Scope, block: SubGraph, overwritten: set[ValueId] = frozenset()) -> list[Where]:  # type: ignore[assignment]
+    """Every phase in order; where the results lie (where `scope.destinations` wants them)."""
+    scope.aliases |= aliased(block, set(overwritten))
+    wanted = [scope.destinations.get(result) for result in block.results]
+    for phase in block.phases:
+        lower_phase(scope, phase)
+    places: list[Where] = []
+    for result, place in zip(block.results, wanted, strict=True):
+        if place is None:
+            places.append(scope.where(result))
+            continue
+        scope.destinations.pop(result, None)
+        source = scope.where(result)
+        if isinstance(source, str):
+            places.append(source)
+            continue
+        copy(scope, scope.kind(result), scope.shape(result), source, place)
+        places.append(place)
+    return places
+
+
+def lower_phase(scope: Scope, phase: Phase) -> None:
+    match phase:
+        case Structured():
+            lower_structured(scope, phase)
+        case LibraryPhase():
+            lower_library(scope, phase)
+        case Constant():
+            _constant(scope, phase)
+        case Loop():
+            _inner_loop(scope, phase)
+        case Branch():
+            _branch(scope, phase)
+        case Map():
+            _map(scope, phase)
+        case Fold():
+            _fold(scope, phase)
+        case _:
+            raise Unsupported(f"{type(phase).__name__.lower()} inside a loop")
+
+
+def _constant(scope: Scope, phase: Constant) -> None:
+    kind, shape = scope.kind(phase.result), scope.shape(phase.result)
+    if shape:
+        scope.values[phase.result] = Place(scope.given(kind, shape, Data(phase)))
+    else:
+        scope.values[phase.result] = scope.b.constant(kind, bits_of(kind, phase.data[0]))
+
+
+# ------------------------------------------------------------------------------------------------ state
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One value of a loop's state: a register (of rank 0), or at `old`, the new one at `new`.
+
+    `chain`: values that have one place, where the two are the same; see `in_place`."""
+
+    kind: Kind
+    shape: tuple[Size, ...]
+    old: Place | None
+    new: Place | None
+    chain: tuple[ValueId, ...] = ()
+
+
+def turned(view: str, turn: str) -> tuple[Place, Place]:
+    """Both buffers of a view, the one that is now first."""
+    return Place(view, (at(turn),)), Place(view, (plus(ONE, times(at(turn), -1)),))
+
+
+def step_state(scope: Scope, body: SubGraph, until: SubGraph | None, components: Sequence[Component], registers: Sequence[str],
+               loop: OpenLoop) -> list[str]:  # fmt: skip
+    """One iteration: the new registers of the components of rank 0; sets `loop.until`."""
+    overwritten: set[ValueId] = set()
+    old = iter(registers)
+    for param, result, component in zip(body.params, body.results, components, strict=True):
+        if component.new is not None:
+            for value in component.chain or (result,):
+                scope.destinations.setdefault(value, component.new)
+            overwritten.update(component.chain)
+        scope.values[param] = component.old if component.shape and component.old is not None else next(old)
+    places = lower_block(scope, body, overwritten)
+    following: list[str] = []
+    for component, where in zip(components, places, strict=True):
+        if component.shape:
+            assert component.new is not None
+            copy(scope, component.kind, component.shape, where, component.new)
+        else:
+            following.append(where if isinstance(where, str) else scope.b.load(where.view, where.at(())))
+    if until is not None:
+        count = len(components)
+        new, old = iter(following), iter(registers)
+        for params, own, registered in ((until.params[:count], "new", new), (until.params[count:], "old", old)):
+            for param, component in zip(params, components, strict=True):
+                place = component.new if own == "new" else component.old
+                scope.values[param] = place if component.shape and place is not None else next(registered)
+        (stop,) = lower_block(scope, until)
+        assert isinstance(stop, str)
+        loop.until = stop
+    return following
+
+
+def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
+    """For each component how it may stay in place."""
+    chains: list[tuple[ValueId, ...] | None] = []
+    for place, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
+        chain = in_place(body, old, new)
+        seen = until is not None and until.params[len(body.params) + place] in set(_free(until))
+        chains.append(None if seen or body.results.count(new) > 1 else chain)
+    return chains
+
+
+# ---------------------------------------------------------------------------------- loops inside loops
+
+
+def _inner_loop(scope: Scope, phase: Loop) -> None:
+    b = scope.b
+    if phase.keep:
+        raise Unsupported("a loop inside a loop that keeps every state")
+    rows = list(zip(phase.initial, phase.results, chains_of(phase.body, phase.until), strict=True))
+    views: list[Place | None] = []
+    for initial, result, chain in rows:
+        kind, shape = scope.kind(result), scope.shape(result)
+        if not shape:
+            views.append(None)
+            continue
+        place = scope.place_for(result) if chain is not None else _doubled(scope, kind, shape)
+        copy(scope, kind, shape, scope.where(initial), place if chain is not None else place.cell(0, Index((), 0)))
+        views.append(place)
+    doubled = any(place is not None and chain is None for place, (_, _, chain) in zip(views, rows, strict=True))
+    scalars = [(initial, result) for initial, result, _ in rows if not scope.shape(result)]
+    carried: list[tuple[Kind, str, str | None]] = [(scope.kind(r), scope.load(i, ()), None) for i, r in scalars]
+    if doubled:
+        carried.append((Kind.I64, b.constant(Kind.I64, 0), None))
+
+    def component(place: Place | None, result: ValueId, chain: tuple[ValueId, ...] | None, turn: str) -> Component:
+        old = new = place
+        if place is not None and chain is None:
+            old, new = turned(place.view, turn)
+        return Component(scope.kind(result), scope.shape(result), old, new, chain or ())
+
+    with b.range(LoopKind.SERIAL, scope.index_of(phase.trip), carried) as loop:
+        turn = loop.inside[-1] if doubled else ""
+        components = [component(place, result, chain, turn) for place, (_, result, chain) in zip(views, rows, strict=True)]
+        following = step_state(scope, phase.body, phase.until, components, loop.inside[: len(scalars)], loop)
+        loop.yields = (*following, *([b.number(plus(ONE, times(at(turn), -1)))] if doubled else []))
+    last = iter(loop.results)
+    for place, (_, result, chain) in zip(views, rows, strict=True):
+        if place is None:
+            scope.keep(result, next(last))
+            continue
+        where = place if chain is not None else place.cell(0, at(loop.results[-1]))
+        if result in scope.destinations:
+            wanted = scope.place_for(result)
+            copy(scope, scope.kind(result), scope.shape(result), where, wanted)
+            where = wanted
+        scope.values[result] = where
+
+
+def _doubled(scope: Scope, kind: Kind, shape: tuple[Size, ...]) -> Place:
+    return scope.room(kind, (number(2), *shape))
+
+
+def _branch(scope: Scope, phase: Branch) -> None:
+    if phase.defines:
+        raise Unsupported("a branch that finds a size")
+    b = scope.b
+    condition = scope.load(phase.condition, ())
+    targets = [scope.place_for(r) if scope.shape(r) else None for r in phase.results]
+    arms: list[tuple[list[Statement], list[str]]] = []
+    known = dict(scope.values)
+    for arm in (phase.then, phase.otherwise):
+        scope.values = dict(known)
+        with b.block() as statements:
+            overwritten: set[ValueId] = set()
+            for result, target, place in zip(arm.results, targets, range(len(targets)), strict=True):
+                if target is None:
+                    continue
+                source = next((v for v, w in known.items() if w == target), None)
+                chain = None if source is None else in_place(arm, source, arm.results[place])
+                for value in chain or ():
+                    scope.destinations[value] = target
+                    overwritten.add(value)
+                if chain is None and result in {v for p in arm.phases for v in traverse.results(p)}:
+                    scope.destinations.setdefault(result, target)
+            made = lower_block(scope, arm, overwritten)
+            registers: list[str] = []
+            for result, where, target in zip(arm.results, made, targets, strict=True):
+                if target is None:
+                    registers.append(where if isinstance(where, str) else b.load(where.view, where.at(())))
+                else:
+                    copy(scope, scope.kind(result), scope.shape(result), where, target)
+        arms.append((list(statements), registers))
+    outside = _outside(phase)
+    outer = {value: where for value, where in scope.values.items() if value in outside}
+    scope.values = known | outer
+    scalars = [scope.kind(r) for r, target in zip(phase.results, targets, strict=True) if target is None]
+    chosen = iter(b.choose(condition, arms[0][0], arms[1][0], list(zip(scalars, arms[0][1], arms[1][1], strict=True))))
+    for result, target in zip(phase.results, targets, strict=True):
+        if target is None:
+            scope.keep(result, next(chosen))
+        else:
+            scope.values[result] = target
+
+
+def _outside(phase: Branch) -> set[ValueId]:
+    """Values that the arms read and do not make."""
+    made = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
+    return {v for v in traverse.uses(phase) if v not in made}
+
+
+def _map(scope: Scope, phase: Map) -> None:
+    """Cell after cell."""
+    targets = [scope.place_for(result) for result in phase.results]
+    with ExitStack() as loops:
+        point = [at(loops.enter_context(scope.b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame]
+        map_cell(scope, phase, point, targets)
+    for result, target in zip(phase.results, targets, strict=True):
+        scope.values[result] = target
+
+
+def map_cell(scope: Scope, phase: Map, point: Sequence[Index], targets: Sequence[Place]) -> None:
+    """One cell of a map."""
+    for param, arg, depth in zip(phase.body.params, phase.args, phase.frames, strict=True):
+        cell_of(scope, param, scope.where(arg), point[:depth])
+    for result, target in zip(phase.body.results, targets, strict=True):
+        cell = _fixed(target, point)
+        if scope.shape(result) and result not in scope.destinations:
+            scope.destinations[result] = cell
+    made = lower_block(scope, phase.body)
+    for result, where, target in zip(phase.body.results, made, targets, strict=True):
+        cell = _fixed(target, point)
+        if not scope.shape(result):
+            value = where if isinstance(where, str) else scope.b.load(where.view, where.at(()))
+            scope.b.store(cell.view, cell.at(()), value)
+        else:
+            copy(scope, scope.kind(result), scope.shape(result), where, cell)
+
+
+def _fixed(place: Place, point: Sequence[Index]) -> Place:
+    for index in point:
+        place = place.cell(0, index)
+    return place
+
+
+def cell_of(scope: Scope, param: ValueId, where: Where, point: Sequence[Index]) -> None:
+    """A param of a body is a cell of a value."""
+    if isinstance(where, str):
+        scope.values[param] = where
+        return
+    cell = _fixed(where, point)
+    scope.values[param] = cell if scope.shape(param) else scope.b.load(cell.view, cell.at(()))
+
+
+def _fold(scope: Scope, phase: Fold) -> None:
+    raise Unsupported("a fold inside a loop")

@@ -1,0 +1,264 @@
+"""Library phases as loops: what moves items, and what is a running value.  The others are routines, and end a region.
+
+Neighbours: `values`, `structured`; `graph.phases` (what each op means).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from math import prod
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import FUNCTIONS
+from ....typechecker.sizes import Size
+from ...graph.phases import LibraryPhase, ValueId
+from ...graph.sums_of_products import sum_of_products
+from ...kernels.build import FUNCTIONS as SCALAR
+from ..builder import at
+from ..ir import ZERO, Fail, Index, LoopKind, plus, times
+from .structured import copy, lower_structured
+from .values import Check, Place, Scope, Unsupported
+
+
+def lower_library(scope: Scope, phase: LibraryPhase) -> None:
+    lowered = _OPS.get(phase.op)
+    if lowered is None or phase.attributes.get("frame"):
+        raise Unsupported(f"`{phase.op}` is a routine" if lowered is None else f"`{phase.op}` of many cells is a routine")
+    lowered(scope, phase)
+
+
+def _axis(phase: LibraryPhase) -> int:
+    axis = phase.attributes["axis"]
+    assert isinstance(axis, int)
+    return axis
+
+
+def _loops(scope: Scope, loops: ExitStack, shape: Sequence[Size], last: LoopKind = LoopKind.VECTOR) -> list[Index]:
+    """A loop an axis; the last is of kind `last`."""
+    kinds = [LoopKind.SERIAL] * (len(shape) - 1) + [last]
+    return [at(loops.enter_context(scope.b.range(k, scope.index_of(s))).index) for k, s in zip(kinds, shape, strict=False)]
+
+
+# ---------------------------------------------------------------------------------------------- indices
+
+
+def _checked(scope: Scope, phase: LibraryPhase, register: str, kind: Kind, length: Size, *, absent: bool) -> str:
+    """An index as i64; with `checked` one outside its axis fails, but for ¯1 where that gives a fill."""
+    b = scope.b
+    if kind is not Kind.I64:
+        register = b.apply("convert", (register,), kind, Kind.I64)
+    if phase.attributes["checked"]:
+        low = b.compare("lt", at(register), Index((), -1 if absent else 0))
+        high = b.compare("le", scope.index_of(length), at(register))
+        outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
+        size = b.number(scope.index_of(length))
+        b.statements.append(Fail(scope.check(Check(phase.span, "index")), outside, (register, size)))
+    return register
+
+
+def _gather(scope: Scope, phase: LibraryPhase) -> None:
+    """result[a… i… b…] = arg[a… indices[i…] b…]"""
+    if phase.attributes.get("sorts"):
+        raise Unsupported("a sort is a routine")
+    (arg, indices), (result,), axis = phase.args, phase.results, _axis(phase)
+    fills = bool(phase.attributes["fills"])
+    b, kind, shape = scope.b, scope.kind(indices), scope.shape(result)
+    length, rank = scope.shape(arg)[axis], len(scope.shape(indices))
+    if not rank:
+        place = _checked(scope, phase, scope.load(indices, ()), kind, length, absent=fills)
+        where = scope.where(arg)
+        assert isinstance(where, Place)
+        if shape and not fills and result in scope.aliases:
+            scope.values[result] = where.cell(axis, at(place))
+            return
+        mask = b.compare("le", ZERO, at(place)) if fills else None
+        if not shape:
+            scope.keep(result, scope.load(arg, (at(place),), mask))
+            return
+        target = scope.place_for(result)
+        with ExitStack() as loops:
+            point = _loops(scope, loops, shape)
+            value = scope.load(arg, (*point[:axis], at(place), *point[axis:]), mask)
+            b.store(target.view, target.at(point), value)
+        scope.values[result] = target
+        return
+    target = scope.place_for(result)
+    with ExitStack() as loops:
+        point = _loops(scope, loops, shape)
+        own = scope.load(indices, tuple(point[axis : axis + rank]))
+        place = _checked(scope, phase, own, kind, length, absent=fills)
+        mask = b.compare("le", ZERO, at(place)) if fills else None
+        b.store(target.view, target.at(point), scope.load(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
+    scope.values[result] = target
+
+
+def _update(scope: Scope, phase: LibraryPhase) -> None:
+    """arg[i; j; …] ← value, in place where nobody reads arg any more."""
+    indexed = phase.attributes["indexed"]
+    assert isinstance(indexed, tuple)
+    arg, *present, value = phase.args
+    (result,), b, shape = phase.results, scope.b, scope.shape(phase.args[0])
+    target = scope.place_for(result)
+    source = scope.where(arg)
+    copy(scope, scope.kind(arg), shape, source, target)
+    supply = iter(present)
+    chosen = [next(supply) if has else None for has in indexed] + [None] * (len(shape) - len(indexed))
+    spread = [scope.shape(c) if c is not None else (size,) for c, size in zip(chosen, shape, strict=True)]
+    selection = [size for sizes in spread for size in sizes]
+    rank = len(scope.shape(value))
+    if rank not in (0, len(selection)):
+        raise Unsupported("an update by cells that are spread")
+    distinct = not chosen or chosen[-1] is None
+    with ExitStack() as loops:
+        point = _loops(scope, loops, selection, LoopKind.VECTOR if distinct else LoopKind.SERIAL)
+        places: list[Index] = []
+        used = 0
+        for choice, sizes, length in zip(chosen, spread, shape, strict=True):
+            own = tuple(point[used : used + len(sizes)])
+            used += len(sizes)
+            if choice is None:
+                places.append(own[0])
+            else:
+                register = scope.load(choice, own)
+                places.append(at(_checked(scope, phase, register, scope.kind(choice), length, absent=False)))
+        b.store(target.view, target.at(places), scope.load(value, tuple(point) if rank else ()))
+    scope.values[result] = target
+
+
+# ------------------------------------------------------------------------------------------------ moves
+
+
+def _join(scope: Scope, phase: LibraryPhase) -> None:
+    (result,), axis, b = phase.results, _axis(phase), scope.b
+    target, start = scope.place_for(result), ZERO
+    for arg in phase.args:
+        shape = scope.shape(arg)
+        with ExitStack() as loops:
+            point = _loops(scope, loops, shape)
+            moved = [plus(index, start) if place == axis else index for place, index in enumerate(point)]
+            b.store(target.view, target.at(moved), scope.load(arg, tuple(point)))
+        start = plus(start, scope.index_of(shape[axis]))
+    scope.values[result] = target
+
+
+def _stack(scope: Scope, phase: LibraryPhase) -> None:
+    (result,), axis = phase.results, _axis(phase)
+    target = scope.place_for(result)
+    for place, arg in enumerate(phase.args):
+        with ExitStack() as loops:
+            point = _loops(scope, loops, scope.shape(arg))
+            moved = (*point[:axis], Index((), place), *point[axis:])
+            scope.b.store(target.view, target.at(moved), scope.load(arg, tuple(point)))
+    scope.values[result] = target
+
+
+def _rotate(scope: Scope, phase: LibraryPhase) -> None:
+    """Two runs along the axis."""
+    (arg, amount), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
+    if scope.shape(amount):
+        raise Unsupported("a rotation by many amounts")
+    shape, length = scope.shape(arg), scope.index_of(scope.shape(arg)[axis])
+    register = scope.load(amount, ())
+    if scope.kind(amount) is not Kind.I64:
+        register = b.apply("convert", (register,), scope.kind(amount), Kind.I64)
+    turn = at(b.apply("residue", (b.number(length), register), Kind.I64, Kind.I64))
+    rest = at(b.number(plus(length, times(turn, -1))))
+    target = scope.place_for(result)
+    for upper, there, here in ((rest, turn, ZERO), (turn, ZERO, rest)):
+        with ExitStack() as loops:
+            point: list[Index] = []
+            for place, size in enumerate(shape):
+                kind = LoopKind.VECTOR if place == len(shape) - 1 else LoopKind.SERIAL
+                extent = upper if place == axis else scope.index_of(size)
+                point.append(at(loops.enter_context(b.range(kind, extent)).index))
+            source = tuple(plus(i, there) if place == axis else i for place, i in enumerate(point))
+            moved = [plus(i, here) if place == axis else i for place, i in enumerate(point)]
+            b.store(target.view, target.at(moved), scope.load(arg, source))
+    scope.values[result] = target
+
+
+def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
+    (result,), sizes, b = phase.results, phase.attributes["sizes"], scope.b
+    assert isinstance(sizes, tuple)
+    target = scope.place_for(result)
+    for place, size in enumerate(sizes):
+        b.store(target.view, target.at((Index((), place),)), b.number(scope.index_of(size)))
+    scope.values[result] = target
+
+
+# ----------------------------------------------------------------------------------------------- values
+
+
+def _contract(scope: Scope, phase: LibraryPhase) -> None:
+    """With a vector it is a sum of products; products of matrices are BLAS's."""
+    left, right = phase.args
+    (result,), shapes = phase.results, (scope.shape(phase.args[0]), scope.shape(phase.args[1]))
+    rows, columns = [s.constant for s in shapes[0][:-1]], [s.constant for s in shapes[1][1:]]
+    vectors = not rows or not columns or (None not in rows and prod(n or 0 for n in rows) == 1)
+    vectors = vectors or (None not in columns and prod(n or 0 for n in columns) == 1)
+    kind = scope.kind(result)
+    if not vectors and not kind.is_integer:
+        raise Unsupported("a product of matrices is a routine")
+    if scope.kind(left) is not kind or scope.kind(right) is not kind:
+        raise Unsupported("a product of two kinds")
+    lower_structured(scope, sum_of_products(kind, shapes[0], shapes[1], 0, (left, right, result)))
+
+
+def _runtime_size(scope: Scope, phase: LibraryPhase) -> None:
+    """A number becomes a size."""
+    (value,), (variable,), b = phase.args, phase.defines, scope.b
+    if variable in scope.waits_for:
+        raise Unsupported("a size that a guard waits for")
+    register = scope.load(value, ())
+    if scope.kind(value) is not Kind.I64:
+        register = b.apply("convert", (register,), scope.kind(value), Kind.I64)
+    low = b.compare("lt", at(register), ZERO)
+    bad, values = low, (register,)
+    if variable.cap is not None:
+        cap = scope.index_of(variable.cap)
+        bad = b.apply("or", (low, b.compare("lt", cap, at(register))), Kind.BOOL, Kind.BOOL)
+        values = (register, b.number(cap))
+    b.statements.append(Fail(scope.check(Check(phase.span, f"size {variable.name}")), bad, values))
+    scope.sizes[variable] = register
+
+
+def _running(scope: Scope, phase: LibraryPhase) -> None:
+    """A scan by a function that is exact in any order."""
+    (arg,), (result,), axis, b = phase.args, phase.results, _axis(phase), scope.b
+    function, kind = phase.attributes["function"], scope.kind(phase.results[0])
+    assert isinstance(function, str)
+    if kind.is_float and function not in ("min", "max"):
+        raise Unsupported("a scan of floats is a routine")
+    if function not in SCALAR or not FUNCTIONS[function].associative or scope.kind(arg) is not kind:
+        raise Unsupported(f"a scan by {function} is a routine")
+    shape, target = scope.shape(arg), scope.place_for(result)
+    one = Index((), 1)
+    with ExitStack() as loops:
+        others = _loops(scope, loops, [s for place, s in enumerate(shape) if place != axis], LoopKind.SERIAL)
+
+        def point(index: Index) -> tuple[Index, ...]:
+            return (*others[:axis], index, *others[axis:])
+
+        with b.loop(LoopKind.SERIAL, (ZERO,), (scope.index_of(shape[axis]), one)):
+            b.store(target.view, target.at(point(ZERO)), scope.load(arg, point(ZERO)))
+        with b.loop(LoopKind.SERIAL, (one,), (scope.index_of(shape[axis]),)) as loop:
+            before = b.load(target.view, target.at(point(plus(at(loop.index), Index((), -1)))))
+            made = b.apply(function, (before, scope.load(arg, point(at(loop.index)))), kind, kind)
+            b.store(target.view, target.at(point(at(loop.index))), made)
+    scope.values[result] = target
+
+
+_OPS: Final[dict[str, Callable[[Scope, LibraryPhase], None]]] = {
+    "gather": _gather, "update": _update, "join": _join, "stack": _stack, "rotate": _rotate, "size_vector": _size_vector,
+    "contract": _contract, "runtime_size": _runtime_size, "scan": _running,
+}  # fmt: skip
+
+IN_PLACE: Final = frozenset({"update"})
+"""Ops whose first result may take the place of their first argument."""
+
+
+def writes_over(phase: LibraryPhase) -> ValueId | None:
+    """The argument whose place the result may take."""
+    return phase.args[0] if phase.op in IN_PLACE else None

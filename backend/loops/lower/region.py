@@ -1,0 +1,238 @@
+"""A whole loop, fold, scan or map as one loop program.
+
+The caller hands out the iterations in ranges (parameters `first` and `last`), so that it can be interrupted and can use threads
+where cells are independent.  What goes from one range to the next lies in views: the state of a loop, which of two buffers holds
+it, and whether the loop has ended before its time.
+
+Neighbours: `control` (bodies), `backend.run.cpu.regions` (the caller).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ....typechecker.core import CoreGuard
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size, SizeVariable
+from ....typechecker.types import ArrayType
+from ...graph.phases import Fold, Loop, Map, SubGraph, ValueId
+from ..builder import Builder, OpenLoop, at
+from ..ir import Index, LoopKind, Program, Role, plus, times
+from .control import ONE, Component, cell_of, chains_of, map_cell, step_state, turned
+from .values import Check, Ended, Made, Place, Scope, Source, State, Turn, Unsupported
+
+FIRST, LAST = "first", "last"
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """`sizes`: the parameters but for `first` and `last`; `sources`: what each view shows; `states`: for each component of a
+    loop's state whether it has two buffers."""
+
+    program: Program
+    sizes: tuple[Size, ...]
+    sources: tuple[Source, ...]
+    checks: tuple[Check, ...]
+    states: tuple[bool, ...]
+    ends: bool
+    cells: bool
+
+
+def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = ()) -> Region:
+    """Unsupported: something in it has no loops."""
+    scope = Scope(Builder(), types, waits_for=_variables(guards))
+    match phase:
+        case Loop():
+            states, ends = _loop(scope, phase)
+        case Fold():
+            states, ends = (_scan(scope, phase), False) if phase.scan else (_fold(scope, phase), False)
+        case Map():
+            states, ends = _map(scope, phase), False
+    b = scope.b
+    views = tuple(view for view in b.views.values())
+    parameters = (FIRST, LAST, *scope.parameters)
+    program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements))
+    sources = tuple(scope.sources[view.name] if view.name in scope.sources else _scratch(view.shape) for view in views)
+    sizes = tuple(size for size in scope.parameters.values() if size is not None)
+    return Region(program, sizes, sources, tuple(scope.checks), states, ends, isinstance(phase, Map))
+
+
+def _scratch(shape: tuple[Index, ...]) -> Source:
+    """Of a shape that the program says in numbers."""
+    from ....typechecker.sizes import number
+    from .values import Scratch
+
+    return Scratch(tuple(number(index.constant) for index in shape))
+
+
+def _variables(guards: Iterable[CoreGuard]) -> frozenset[SizeVariable]:
+    return frozenset(v for guard in guards for size in (guard.fact.left, guard.fact.right) for v in size.variables())
+
+
+def _word(scope: Scope, kind: Kind, source: Source) -> str:
+    return scope.given(kind, (), source, Role.OUTPUT)
+
+
+class _Kept:
+    """The state of the outermost loop: views that the caller fills and reads."""
+
+    def __init__(self, scope: Scope, values: Sequence[ValueId], chains: Sequence[tuple[ValueId, ...] | None]) -> None:
+        self.scope, self.values, self.chains = scope, values, chains
+        self.views: list[str] = []
+        for place, (value, chain) in enumerate(zip(values, chains, strict=True)):
+            kind, shape = scope.kind(value), scope.shape(value)
+            doubled = bool(shape) and chain is None
+            view = scope.given(kind, _twice(shape) if doubled else shape, State(place, doubled), Role.OUTPUT)
+            self.views.append(view)
+        self.doubled = tuple(bool(scope.shape(v)) and c is None for v, c in zip(values, chains, strict=True))
+        self.turn = _word(scope, Kind.I64, Turn()) if any(self.doubled) else None
+
+    def carried(self) -> list[tuple[Kind, str, str | None]]:
+        """Registers of rank 0, and which buffers hold the others."""
+        scope = self.scope
+        found: list[tuple[Kind, str, str | None]] = [
+            (scope.kind(value), scope.b.load(view, ()), None)
+            for value, view in zip(self.values, self.views, strict=True) if not scope.shape(value)
+        ]  # fmt: skip
+        if self.turn is not None:
+            found.append((Kind.I64, scope.b.load(self.turn, ()), None))
+        return found
+
+    def components(self, loop: OpenLoop) -> list[Component]:
+        made: list[Component] = []
+        turn = loop.inside[self.scalars] if self.turn is not None else ""
+        for value, view, chain, doubled in zip(self.values, self.views, self.chains, self.doubled, strict=True):
+            kind, shape = self.scope.kind(value), self.scope.shape(value)
+            if not shape:
+                made.append(Component(kind, shape, None, None))
+            elif doubled:
+                made.append(Component(kind, shape, *turned(view, turn)))
+            else:
+                made.append(Component(kind, shape, Place(view), Place(view), chain or ()))
+        return made
+
+    @property
+    def scalars(self) -> int:
+        return sum(not self.scope.shape(value) for value in self.values)
+
+    def yields(self, loop: OpenLoop, registers: Sequence[str]) -> tuple[str, ...]:
+        if self.turn is None:
+            return tuple(registers)
+        return (*registers, self.scope.b.number(plus(ONE, times(at(loop.inside[self.scalars]), -1))))
+
+    def store(self, results: Sequence[str]) -> None:
+        last = iter(results)
+        for value, view in zip(self.values, self.views, strict=True):
+            if not self.scope.shape(value):
+                self.scope.b.store(view, (), next(last))
+        if self.turn is not None:
+            self.scope.b.store(self.turn, (), next(last))
+
+
+def _twice(shape: tuple[Size, ...]) -> tuple[Size, ...]:
+    from ....typechecker.sizes import number
+
+    return (number(2), *shape)
+
+
+def _loop(scope: Scope, phase: Loop) -> tuple[tuple[bool, ...], bool]:
+    if phase.keep:
+        _keep(scope, phase)
+        return (), False
+    b = scope.b
+    kept = _Kept(scope, phase.results, chains_of(phase.body, phase.until))
+    ended = _word(scope, Kind.BOOL, Ended()) if phase.until is not None else None
+    carried = kept.carried()
+    if ended is not None:
+        carried.append((Kind.BOOL, b.constant(Kind.BOOL, 0), None))
+    with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), carried) as loop:
+        following = step_state(scope, phase.body, phase.until, kept.components(loop), loop.inside[: kept.scalars], loop)
+        loop.yields = (*kept.yields(loop, following), *([loop.until] if loop.until is not None else []))
+    kept.store(loop.results)
+    if ended is not None:
+        b.store(ended, (), loop.results[-1])
+    return kept.doubled, ended is not None
+
+
+def _keep(scope: Scope, phase: Loop) -> None:
+    """State i of every one lies at i of the results."""
+    if phase.until is not None:
+        raise Unsupported("every state of a loop that may end early")
+    views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
+    _running(scope, phase.body, views, Index((), 0))
+
+
+Items: TypeAlias = tuple[Sequence[ValueId], Sequence[str]]
+"""Params of a body and the views of whose cells they are."""
+
+
+def _running(scope: Scope, body: SubGraph, views: Sequence[str], ahead: Index, items: Items = ((), ())) -> None:
+    """Iteration i makes item i + 1 - `ahead` of each view from the one before it."""
+    b = scope.b
+    shapes = [scope.shape(param) for param in body.params]
+    before = plus(at(FIRST), times(ahead, -1))
+    carried: list[tuple[Kind, str, str | None]] = [
+        (scope.kind(param), b.load(view, (before,)), None)
+        for param, view, shape in zip(body.params, views, shapes, strict=True) if not shape
+    ]  # fmt: skip
+    with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), carried) as loop:
+        here = plus(at(loop.index), times(ahead, -1))
+        components = [
+            Component(scope.kind(param), shape, Place(view, (here,)), Place(view, (plus(here, ONE),)))
+            for param, view, shape in zip(body.params, views, shapes, strict=True)
+        ]
+        for param, arg in zip(*items, strict=True):
+            cell_of(scope, param, Place(arg), [at(loop.index)])
+        following = step_state(scope, body, None, components, loop.inside, loop)
+        for register, component in zip(following, [c for c in components if not c.shape], strict=True):
+            assert component.new is not None
+            b.store(component.new.view, component.new.at(()), register)
+        loop.yields = tuple(following)
+
+
+def _scan(scope: Scope, phase: Fold) -> tuple[bool, ...]:
+    """Left to right from the second item on."""
+    count = len(phase.args)
+    views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
+    body = SubGraph(phase.body.params[:count], phase.body.phases, phase.body.results)
+    args = [_array(scope, arg) for arg in phase.args]
+    _running(scope, body, views, ONE, (phase.body.params[count:], args))
+    return ()
+
+
+def _fold(scope: Scope, phase: Fold) -> tuple[bool, ...]:
+    """Right to left: iteration i takes item length - 1 - i."""
+    b, count = scope.b, len(phase.args)
+    body = SubGraph(phase.body.params[count:], phase.body.phases, phase.body.results)
+    kept = _Kept(scope, phase.results, chains_of(body, None))
+    args = [_array(scope, arg) for arg in phase.args]
+    length = scope.index_of(scope.shape(phase.args[0])[0])
+    with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), kept.carried()) as loop:
+        place = plus(plus(length, Index((), -1)), times(at(loop.index), -1))
+        for param, arg in zip(phase.body.params[:count], args, strict=True):
+            cell_of(scope, param, Place(arg), [place])
+        loop.yields = kept.yields(loop, step_state(scope, body, None, kept.components(loop), loop.inside[: kept.scalars], loop))
+    kept.store(loop.results)
+    return kept.doubled
+
+
+def _array(scope: Scope, value: ValueId) -> str:
+    where = scope.where(value)
+    assert isinstance(where, Place)
+    return where.view
+
+
+def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
+    """Cells in any order, on any thread."""
+    views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
+    b = scope.b
+    with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer:
+        from contextlib import ExitStack
+
+        with ExitStack() as loops:
+            point = [at(outer.index)]
+            point += [at(loops.enter_context(b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame[1:]]
+            map_cell(scope, phase, point, [Place(view) for view in views])
+    return ()

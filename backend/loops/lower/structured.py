@@ -1,0 +1,289 @@
+"""Structured phases as loop nests.
+
+The parallel axes are loops in order, the last of them over vectors.  A reduction that is exact in any order is a carried value;
+a float sum has the order of `orders`, along the reduced axis or in cells side by side, whichever reads memory in order.
+
+Neighbours: `values` (where operands lie), `kernels.build` (the body as kernels know it), `orders`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size
+from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, Reshaped, Structured
+from ...kernels.build import Body, bits_of, build_body
+from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
+from ...kernels.scalar_text import identity
+from ..builder import at
+from ..ir import ZERO, Index, LoopKind, plus, times
+from ..orders import CELLS, MOST_UNROLLED, Sum, ordered, unrolled
+from .values import Check, Place, Scope, Unsupported, Where
+
+_CHECKED = frozenset({"convert_checked", "floor", "ceil"})
+
+
+def lower_structured(scope: Scope, phase: Structured) -> None:
+    body = build_body(phase)
+    if body is None:
+        raise Unsupported("a function or kind that kernels do not have")
+    if any(result.reduction in PLACES for result in phase.results):
+        raise Unsupported("the place of an extreme")
+    _Nest(scope, phase, body).write()
+
+
+class _Nest:
+    def __init__(self, scope: Scope, phase: Structured, body: Body) -> None:
+        self.scope, self.b, self.phase, self.body = scope, scope.b, phase, body
+        self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
+        self.reduced = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
+        self.extents = [scope.index_of(axis.size) for axis in phase.axes]
+
+    def write(self) -> None:
+        if not self.parallel:
+            totals = self.reduction([]) if self.reduced is not None else self.values([])
+            for result, register in zip(self.phase.results, totals, strict=True):
+                self.scope.keep(result.value, register)
+            return
+        self.targets = [self.scope.place_for(result.value) for result in self.phase.results]
+        with ExitStack() as loops:
+            point: list[Index] = []
+            last = len(self.parallel) - 1
+            for axis, extent in enumerate(self.extents[: last + 1]):
+                if axis == last and self.reduced is not None:
+                    self.last_of_reduction(loops, point, extent)
+                    break
+                kind = LoopKind.VECTOR if axis == last else LoopKind.SERIAL
+                point.append(at(loops.enter_context(self.b.range(kind, extent)).index))
+            else:
+                self.give(point, self.values(point))
+        for result, target in zip(self.phase.results, self.targets, strict=True):
+            self.scope.values[result.value] = target
+
+    def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
+        for target, register in zip(self.targets, registers, strict=True):
+            self.b.store(target.view, target.at(point), register)
+
+    # --------------------------------------------------------------------------------------- reductions
+
+    @property
+    def is_ordered(self) -> bool:
+        return self.body.is_ordered
+
+    def last_of_reduction(self, loops: ExitStack, point: list[Index], extent: Index) -> None:
+        """The last parallel axis and the reduced one."""
+        size = self.reduced
+        assert size is not None
+        few = size.constant is not None and size.constant <= MOST_UNROLLED
+        if few or not (self.is_ordered or self.is_along()):
+            point.append(at(loops.enter_context(self.b.range(LoopKind.VECTOR, extent)).index))
+            self.give(point, self.reduction(point, LoopKind.SERIAL))
+        elif self.is_along() or not self.is_ordered:
+            point.append(at(loops.enter_context(self.b.range(LoopKind.SERIAL, extent)).index))
+            self.give(point, self.reduction(point))
+        else:
+            self.across(loops, point, extent)
+
+    def is_along(self) -> bool:
+        """Do operands lie along the reduced axis rather than along the last parallel one?"""
+        reduced = len(self.parallel)
+        votes = 0
+        for read in self.phase.reads:
+            stage = read.projection.stages[-1] if read.projection.stages else None
+            if stage is None:
+                votes += 1  # the identity: the reduced axis is the last
+            elif isinstance(stage, Affine) and stage.indices:
+                axes = {term.axis for term in stage.indices[-1].terms} if len(read.projection.stages) == 1 else set()
+                votes += (reduced in axes) - (reduced - 1 in axes)
+        return votes > 0 or not self.parallel
+
+    def reduction(self, point: Sequence[Index], kind: LoopKind | None = None) -> list[str]:
+        """Registers of the results at a point of the parallel axes."""
+        size, extent = self.reduced, self.extents[-1]
+        assert size is not None
+        functions = [(r.reduction or "", r.kind) for r in self.body.results]
+        if self.is_ordered and not all(f in ("add", "mul") and k.is_float for f, k in functions):
+            raise Unsupported("an ordered sum beside another reduction")
+        if self.is_ordered:
+            sums = [Sum(k, f) for f, k in functions]
+            if size.constant is not None and size.constant <= MOST_UNROLLED:
+                return unrolled(self.b, sums, size.constant, lambda place: self.values([*point, place]))
+            totals: list[str] = []
+            most = self.scope.most(size)
+            if most <= 0:
+                return [self.b.constant(s.kind, s.nothing) for s in sums]
+            with self.b.block() as there:
+                ordered(self.b, sums, extent, most, None, lambda _, place: self.values([*point, place]),
+                        lambda _, registers: totals.extend(registers))  # fmt: skip
+            if size.constant is not None:
+                self.b.statements += there
+                return totals
+            nothing = [self.b.constant(s.kind, s.nothing) for s in sums]
+            some = self.b.compare("lt", ZERO, extent)
+            arms = [(s.kind, total, none) for s, total, none in zip(sums, totals, nothing, strict=True)]
+            return list(self.b.choose(some, there, (), arms))
+        exact = all(not k.is_float for _, k in functions)
+        joined = exact and kind is None
+        carried = [(k, self.b.constant(k, bits_of(k, identity(f, k))), f if joined else None) for f, k in functions]
+        with self.b.range(kind or (LoopKind.VECTOR if exact else LoopKind.SERIAL), extent, carried) as loop:
+            items = self.values([*point, at(loop.index)])
+            loop.yields = tuple(
+                self.b.apply(f, (inside, item), k, k) for (f, k), inside, item in zip(functions, loop.inside, items, strict=True)
+            )
+        return list(loop.results)
+
+    def across(self, loops: ExitStack, point: list[Index], extent: Index) -> None:
+        """Float sums of cells side by side, so many at once."""
+        size = self.reduced
+        assert size is not None
+        sums = [Sum(r.kind, r.reduction or "") for r in self.body.results]
+        if any(s.function not in ("add", "mul") or not s.kind.is_float for s in sums):
+            raise Unsupported("an ordered sum beside another reduction")
+        tile = loops.enter_context(self.b.loop(LoopKind.SERIAL, (ZERO,), (extent,), step=CELLS))
+        start = at(tile.index)
+        count = at(self.b.number(plus(extent, times(start, -1))))
+        capped = at(self.b.apply("min", (self.b.number(count), self.b.constant(Kind.I64, CELLS)), Kind.I64, Kind.I64))
+        most = self.scope.most(size)
+
+        def items(cell: Index, place: Index) -> Sequence[str]:
+            return self.values([*point, plus(start, cell), place])
+
+        def give(cell: Index, registers: Sequence[str]) -> None:
+            self.give([*point, plus(start, cell)], registers)
+
+        def nothing() -> None:
+            with self.b.range(LoopKind.VECTOR, capped) as cell:
+                give(at(cell.index), [self.b.constant(s.kind, s.nothing) for s in sums])
+
+        if most <= 0:
+            nothing()
+            return
+        with self.b.block() as there:
+            ordered(self.b, sums, self.extents[-1], most, capped, items, give)
+        if size.constant is not None:
+            self.b.statements += there
+            return
+        with self.b.block() as none:
+            nothing()
+        self.b.choose(self.b.compare("lt", ZERO, self.extents[-1]), there, none)
+
+    # -------------------------------------------------------------------------------------------- body
+
+    def values(self, point: Sequence[Index]) -> list[str]:
+        """Registers of the results' nodes at a point of all axes."""
+        loaded: dict[int, str] = {}
+        registers: list[str] = []
+        for node in self.body.nodes:
+            match node:
+                case Load(operand):
+                    if operand not in loaded:
+                        loaded[operand] = self.read(self.phase.reads[operand], point)
+                    registers.append(loaded[operand])
+                case Literal(kind, bits):
+                    registers.append(self.b.constant(kind, bits))
+                case Argument(place):
+                    registers.append(self.b.number(self.scope.index_of(self.body.sizes[place])))
+                case Coordinate(axis):
+                    registers.append(self.b.number(point[axis]))
+                case Apply(function, args, compute, kind, parameter):
+                    check = -1
+                    if function in _CHECKED:
+                        check = self.scope.check(Check(self.phase.span, function, compute, kind, parameter))
+                    args_here = [registers[a] for a in args]
+                    registers.append(self.b.apply(function, args_here, compute, kind, parameter, check))
+        return [registers[result.node] for result in self.body.results]
+
+    def read(self, read: Read, point: Sequence[Index]) -> str:
+        sizes = [axis.size for axis in self.phase.axes]
+        indices, mask = indices_of(self.scope, read.projection, point, sizes)
+        return self.scope.load(read.value, indices, mask)
+
+
+def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
+               ) -> tuple[tuple[Index, ...], str | None]:  # fmt: skip
+    """Where a projection reads at a point of a space of these sizes, and the register that says whether there is an item."""
+    current = tuple(point)
+    ranges = [(0, max(0, scope.most(size) - 1)) for size in sizes]
+    mask: str | None = None
+    for stage in projection.stages:
+        match stage:
+            case Affine():
+                following: list[Index] = []
+                reach: list[tuple[int, int]] = []
+                for affine, extent in zip(stage.indices, stage.shape, strict=True):
+                    total = scope.index_of(affine.constant)
+                    least = most = affine.constant.constant
+                    for term in affine.terms:
+                        total = plus(total, times(current[term.axis], term.coefficient))
+                        ends = [end * term.coefficient for end in ranges[term.axis]]
+                        if least is not None and most is not None:
+                            least, most = least + min(ends), most + max(ends)
+                    following.append(total)
+                    bound = extent.constant
+                    if stage.fills:
+                        if least is None or least < 0:
+                            mask = scope.b.both(mask, scope.b.compare("le", ZERO, total))
+                        if most is None or bound is None or most >= bound:
+                            mask = scope.b.both(mask, scope.b.compare("lt", total, scope.index_of(extent)))
+                    top = scope.most(extent) - 1
+                    reach.append((max(0, least or 0), top if most is None else min(most, top)))
+                current, ranges = tuple(following), reach
+            case Reshaped():
+                current, ranges = _reshaped(scope, stage, current, ranges)
+    return current, mask
+
+
+def _reshaped(scope: Scope, stage: Reshaped, point: tuple[Index, ...], ranges: list[tuple[int, int]]
+              ) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:  # fmt: skip
+    """The same item by its place in row-major order, where that is affine."""
+    numbers = [size.constant for size in (*stage.source, *stage.target)]
+    if any(n is None for n in numbers):
+        raise Unsupported("a reshape between sizes that a run finds")
+    source, target = numbers[: len(stage.source)], numbers[len(stage.source) :]
+    flat, low, high, step = ZERO, 0, 0, 1
+    parts: list[tuple[Index, int, tuple[int, int]]] = []  # index, stride in the flat order, range
+    for place in range(len(source) - 1, -1, -1):
+        parts.append((point[place], step, ranges[place]))
+        step *= source[place] or 0
+    following: list[Index] = []
+    reach: list[tuple[int, int]] = []
+    stride = 1
+    for size in target:
+        stride *= size or 0
+    parts.reverse()
+    for size in target:
+        stride = stride // size if size else 0
+        if size == 1 or not stride:
+            following.append(ZERO)
+            reach.append((0, 0))
+            continue
+        flat, low, high = ZERO, 0, 0
+        left: list[tuple[Index, int, tuple[int, int]]] = []
+        for part, weight, (first, last) in parts:
+            if weight % stride == 0:
+                flat = plus(flat, times(part, weight // stride))
+                low, high = low + first * (weight // stride), high + last * (weight // stride)
+            else:
+                left.append((part, weight, (first, last)))
+        if sum(last * weight for _, weight, (_, last) in left) >= stride:
+            raise Unsupported("a reshape that cuts axes")
+        parts = left
+        following.append(flat)
+        reach.append((low, high))
+    return tuple(following), reach
+
+
+def copy(scope: Scope, kind: Kind, shape: Sequence[Size], source: Where, target: Place) -> None:
+    """Every item of one place to another."""
+    if source == target:
+        return
+    b = scope.b
+    with ExitStack() as loops:
+        point: list[Index] = []
+        for axis, size in enumerate(shape):
+            loop_kind = LoopKind.VECTOR if axis == len(shape) - 1 else LoopKind.SERIAL
+            point.append(at(loops.enter_context(b.range(loop_kind, scope.index_of(size))).index))
+        value = source if isinstance(source, str) else b.load(source.view, source.at(point))
+        b.store(target.view, target.at(point), value)

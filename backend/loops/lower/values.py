@@ -1,0 +1,261 @@
+"""What lowering knows of values and sizes: where each value lies, and which numbers the caller gives.
+
+Note [Sizes].  A size that is a number becomes a parameter of the program unless it is small, so that programs do not mention
+sizes.  A size that is known when the region starts is a parameter too.  A size that the region itself finds is a register.
+
+Neighbours: `region` (uses this), `backend.run.cpu.regions` (gives parameters and views).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from ....lang.source import Span
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Node, Opaque, Size, SizeVariable, capacity, number
+from ....typechecker.types import ArrayType
+from ...graph.phases import Constant, ValueId
+from ..builder import Builder, at
+from ..ir import Index, Role, plus, times
+
+SMALL: Final = 17
+"""Numbers below this in magnitude are written into the program."""
+
+
+class Unsupported(Exception):
+    """The region cannot be a loop program; the text says why, for `rho plan`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the items of a value lie: a view, some of whose indices are `fixed`; the value's own are the others, in order."""
+
+    view: str
+    fixed: tuple[Index | None, ...] = ()
+
+    def at(self, point: Sequence[Index]) -> tuple[Index, ...]:
+        """The indices of an item."""
+        own = iter(point)
+        return tuple([next(own) if index is None else index for index in self.fixed] + list(own))
+
+    def cell(self, axis: int, index: Index) -> Place:
+        """The cells of the value at an index of one of its axes."""
+        free = [place for place, fixed in enumerate(self.fixed) if fixed is None]
+        padded = list(self.fixed)
+        while len(free) <= axis:
+            free.append(len(padded))
+            padded.append(None)
+        padded[free[axis]] = index
+        return Place(self.view, tuple(padded))
+
+
+Where: TypeAlias = Place | str
+"""A place in memory, or the register of a value of rank 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A view that shows a value from outside."""
+
+    value: ValueId
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """A view that shows a constant of the region."""
+
+    phase: Constant
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """A view of memory that is undefined before and after, of this shape."""
+
+    shape: tuple[Size, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Component `place` of a loop's state: one buffer, or two behind each other, of which view `Turn` says which is now."""
+
+    place: int
+    doubled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One i64, 0 to begin with: which of two buffers holds the state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """One bool, false to begin with: has the loop ended before its time?"""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Result `place` of the region."""
+
+    place: int
+
+
+Source: TypeAlias = Given | Data | Scratch | State | Turn | Ended | Made
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A run-time check of the region: `function` says what failed (`index`, or a scalar function as `ir.Apply` has it)."""
+
+    span: Span
+    function: str
+    compute: Kind = Kind.I64
+    kind: Kind = Kind.I64
+    parameter: int = 0
+
+
+@dataclass(slots=True)
+class Scope:
+    """One region that is being lowered."""
+
+    b: Builder
+    types: Mapping[ValueId, ArrayType]
+    values: dict[ValueId, Where] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
+    parameters: dict[str, Size | None] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    sizes: dict[SizeVariable, str] = field(default_factory=dict)
+    """Registers of sizes that the region finds."""
+    destinations: dict[ValueId, Place] = field(default_factory=dict)
+    """Where a value that is not lowered yet is wanted."""
+    aliases: set[ValueId] = field(default_factory=set)
+    """Results that may show their operand's memory: it is not written while they are read."""
+    waits_for: frozenset[SizeVariable] = frozenset()
+    """Sizes that a guard of the program waits for."""
+
+    # -------------------------------------------------------------------------------------------- sizes
+
+    def index_of(self, size: Size) -> Index:
+        """A size as an index."""
+        constant = size.constant
+        if constant is not None and abs(constant) < SMALL:
+            return Index((), constant)
+        variables = size.variables() if constant is None else frozenset()
+        if not any(v in self.sizes for v in variables):
+            return at(self.parameter(size))
+        total = Index((), 0)
+        for monomial, coefficient in size.terms:
+            if not monomial:
+                total = plus(total, self.index_of(number(coefficient)))
+                continue
+            factors = [self.atom(atom) for atom, power in monomial for _ in range(power)]
+            product = factors[0]
+            for factor in factors[1:]:
+                names = (self.b.number(product), self.b.number(factor))
+                product = at(self.b.apply("mul", names, Kind.I64, Kind.I64))
+            total = plus(total, times(product, coefficient))
+        return total
+
+    def atom(self, atom: SizeVariable | Opaque) -> Index:
+        if isinstance(atom, SizeVariable):
+            return at(self.sizes[atom]) if atom in self.sizes else at(self.parameter(Size({((atom, 1),): 1})))
+        args = [self.b.number(self.index_of(arg)) for arg in atom.args]
+        function = {Node.MAXIMUM: "max", Node.MINIMUM: "min", Node.REMAINDER: "residue"}.get(atom.node)
+        if function is None:
+            raise Unsupported("a size of an iteration is a quotient")
+        if function == "residue":
+            args.reverse()
+        made = args[0]
+        for other in args[1:]:
+            made = self.b.apply(function, (made, other), Kind.I64, Kind.I64)
+        return at(made)
+
+    def parameter(self, size: Size) -> str:
+        for name, other in self.parameters.items():
+            if other == size:
+                return name
+        name = self.b.fresh("n")
+        self.parameters[name] = size
+        return name
+
+    def most(self, size: Size) -> int:
+        """The greatest number that a size can be."""
+        value = capacity(size).constant
+        if value is None:
+            raise Unsupported("a size has no known bound")
+        return value
+
+    def shape(self, value: ValueId) -> tuple[Size, ...]:
+        return self.types[value].shape
+
+    def kind(self, value: ValueId) -> Kind:
+        kind = self.types[value].element.kind
+        if kind.is_complex:
+            raise Unsupported("complex numbers")
+        return kind
+
+    # ------------------------------------------------------------------------------------------- values
+
+    def where(self, value: ValueId) -> Where:
+        """Where a value lies; one from outside is given in a view."""
+        found = self.values.get(value)
+        if found is None:
+            kind, shape = self.kind(value), self.shape(value)
+            view = self.given(kind, shape, Given(value))
+            found = self.values[value] = Place(view) if shape else self.first(view)
+        return found
+
+    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: Role = Role.INPUT) -> str:
+        view = self.b.view("x", kind, tuple(self.bound(size) for size in shape), role)
+        self.sources[view.name] = source
+        return view.name
+
+    def bound(self, size: Size) -> Index:
+        """The extent of a view: sizes that the region finds at their most."""
+        if any(v in self.sizes for v in size.variables()):
+            size = number(self.most(size))
+        return self.index_of(size)
+
+    def first(self, view: str) -> str:
+        """The only item of a view that no iteration changes."""
+        statements, self.b.statements = self.b.statements, self.b.preamble
+        try:
+            return self.b.load(view, ())
+        finally:
+            self.b.statements = statements
+
+    def load(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> str:
+        """An item of a value; where `mask` is false, the kind's fill."""
+        where = self.where(value)
+        if isinstance(where, str):
+            loaded = where
+        else:
+            loaded = self.b.load(where.view, where.at(indices), mask)
+        kind = self.kind(value)
+        if mask is not None and (isinstance(where, str) or kind is Kind.CHAR):
+            return self.b.apply("select", (mask, loaded, self.b.constant(kind, ord(" ") if kind is Kind.CHAR else 0)), kind, kind)
+        return loaded
+
+    def place_for(self, value: ValueId) -> Place:
+        """Where a value that is about to be made goes."""
+        wanted = self.destinations.pop(value, None)
+        return wanted if wanted is not None else self.room(self.kind(value), self.shape(value))
+
+    def room(self, kind: Kind, shape: tuple[Size, ...]) -> Place:
+        caps = tuple(number(self.most(size)) for size in shape)
+        view = self.b.view("s", kind, tuple(self.index_of(size) for size in caps), Role.SCRATCH, private=True)
+        self.sources[view.name] = Scratch(caps)
+        return Place(view.name)
+
+    def keep(self, value: ValueId, register: str) -> None:
+        """A value of rank 0 is known now."""
+        wanted = self.destinations.pop(value, None)
+        if wanted is not None:
+            self.b.store(wanted.view, wanted.at(()), register)
+        self.values[value] = register
+
+    def check(self, check: Check) -> int:
+        """The number of a check."""
+        self.checks.append(check)
+        return len(self.checks) - 1

@@ -1,0 +1,352 @@
+"""Loops, folds, scans and maps as machine code: a region is lowered once, compiled when it pays, and run in ranges.
+
+Between ranges Python hears interrupts; they are made as long as `policy.HEARD_NANOSECONDS`, by the clock.  Cells of maps are
+independent, so their ranges go to the team, each thread with scratch of its own.  Which ranges there are changes no bit.
+
+Neighbours: `loops.lower.region` (what a region is), `loops.llvm` (its text), `run.control` (asks here first).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter_ns
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ....lang.diagnostics import Diagnostic, RunFailed
+from ....typechecker.sizes import Size
+from ...graph import traverse
+from ...graph.phases import Constant, Fold, Loop, Map, Structured, ValueId
+from ...kernels import policy
+from ...kernels.llvm_leaf import is_installed
+from ...kernels.store import address_of
+from ...loops.ir import MOST_VALUES, Program
+from ...loops.llvm import llvm_text, words_of
+from ...loops.lower.region import Region, lower_region
+from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
+from ..device import Types
+from ..failures import CheckFailed
+from ..pool import room
+from ..team import run_boxes
+from .compiled import CALL, vector_bytes
+from .kinds import DTYPES, NumArray
+from .scalars import implementation
+
+Phase: TypeAlias = Loop | Fold | Map
+_PHASE_NANOSECONDS: Final = 4_000.0
+"""What a phase of a body costs by Python in each iteration, roughly."""
+_LEAST_SAVED: Final = 1.5e6
+"""Nanoseconds that code must have been able to save before a region is lowered."""
+_FIRST_OPERATIONS: Final = 200_000
+"""Points of the first range."""
+_GROWTH: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LoopCode:
+    """The text of a region."""
+
+    written: str
+
+    def text(self) -> str:
+        return self.written
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A region for operands of one layout."""
+
+    program: Program
+    call: Callable[[int], int]
+
+
+@dataclass(slots=True)
+class RegionRun:
+    """One phase: what it is as a program, or why it is none."""
+
+    phase: Phase
+    region: Region | None = None
+    reason: str = ""
+    saved: float = 0.0
+    asked: bool = False
+    compiled: dict[tuple[bool, ...], Compiled | None] = field(default_factory=dict)
+    codes: dict[tuple[bool, ...], tuple[Program, LoopCode]] = field(default_factory=dict)
+    constants: dict[int, NumArray] = field(default_factory=dict)
+
+    def lower(self, types: Types) -> None:
+        self.asked = True
+        try:
+            self.region = lower_region(self.phase, types.types, types.guards)
+        except Unsupported as unsupported:
+            self.reason = str(unsupported)
+
+    def run(self, memory: Mapping[ValueId, Any], types: Types, threads: int, make: Callable[[Constant], Any]
+            ) -> tuple[Any, ...] | None:  # fmt: skip
+        """The results; None where the phase is better run by Python, or must be."""
+        mode = policy.mode()
+        if self.reason or mode is policy.Mode.OFF or not is_installed():
+            return None
+        trips = _trips(self.phase, memory, types)
+        if trips <= 0:
+            return None
+        iteration = _PHASE_NANOSECONDS * _phases(self.phase)
+        self.saved += trips * iteration
+        if mode is policy.Mode.AUTO and self.saved < _LEAST_SAVED:
+            return None
+        if not self.asked:
+            self.lower(types)
+        if self.region is None:
+            return None
+        arrays = self.inputs(memory, make)
+        if arrays is None:
+            return None
+        compiled = self.code(arrays, trips * iteration)
+        if compiled is None:
+            return None
+        return _Launch(self, self.region, compiled, arrays, types, threads).results(memory, trips)
+
+    def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[int, NumArray] | None:
+        """The arrays of views that are only read, by view; None if one is not what its type says."""
+        assert self.region is not None
+        arrays: dict[int, NumArray] = {}
+        for place, (view, source) in enumerate(zip(self.region.program.views, self.region.sources, strict=True)):
+            match source:
+                case Given(value):
+                    array = np.asarray(memory[value])
+                case Data(phase):
+                    if place not in self.constants:
+                        self.constants[place] = np.asarray(make(phase))
+                    array = self.constants[place]
+                case _:
+                    continue
+            if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
+                return None
+            arrays[place] = array
+        return arrays
+
+    def code(self, arrays: Mapping[int, NumArray], nanoseconds: float) -> Compiled | None:
+        assert self.region is not None
+        units = tuple(not a.ndim or a.shape[-1] <= 1 or a.strides[-1] == a.itemsize for a in arrays.values())
+        if units in self.compiled:
+            return self.compiled[units]
+        if units not in self.codes:
+            flags = dict(zip(arrays, units, strict=True))
+            program = self.region.program
+            views = tuple(replace(v, unit=flags.get(place, True)) for place, v in enumerate(program.views))
+            program = replace(program, views=views)
+            self.codes[units] = program, LoopCode(llvm_text(program, vector_bytes()))
+        program, code = self.codes[units]
+        if not policy.is_worth(code, nanoseconds):
+            return None
+        address = address_of(code)
+        self.compiled[units] = None if address is None else Compiled(program, CALL(address))
+        return self.compiled[units]
+
+
+def _trips(phase: Phase, memory: Mapping[ValueId, Any], types: Types) -> int:
+    match phase:
+        case Loop():
+            return types.number(phase.trip)
+        case Map():
+            frame = [types.number(size) for size in phase.frame]
+            return int(np.prod(frame)) if all(frame) else 0
+        case Fold():
+            return int(np.asarray(memory[phase.args[0]]).shape[0])
+
+
+def _phases(phase: Phase) -> int:
+    return sum(1 for graph in traverse.subgraphs(phase) for _ in traverse.all_phases(graph))
+
+
+class _Launch:
+    """One run of a region."""
+
+    def __init__(self, run: RegionRun, region: Region, compiled: Compiled, inputs: Mapping[int, NumArray], types: Types,
+                 threads: int) -> None:  # fmt: skip
+        self.run, self.region, self.compiled, self.types, self.threads = run, region, compiled, types, threads
+        self.program = compiled.program
+        self.arrays: dict[int, NumArray] = dict(inputs)
+
+    def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
+        return tuple([self.types.number(size) for size in sizes])
+
+    def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
+        phase = self.run.phase
+        match phase:
+            case Loop() if phase.keep:
+                made = self.made()
+                for target, value in zip(made, phase.initial, strict=True):
+                    target[0] = memory[value]
+                self.ranges(0, trips)
+                return tuple(made)
+            case Loop():
+                self.states([np.asarray(memory[value]) for value in phase.initial])
+                self.ranges(0, trips)
+                return self.final()
+            case Fold() if phase.scan:
+                made = self.made()
+                for target, value in zip(made, phase.args, strict=True):
+                    target[0] = memory[value][0]
+                self.ranges(1, trips)
+                return tuple(made)
+            case Fold():
+                self.states([np.asarray(memory[value])[-1] for value in phase.args])
+                self.ranges(1, trips)
+                return self.final()
+            case Map():
+                made = self.made()
+                self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
+                return tuple(made)
+
+    # ----------------------------------------------------------------------------------------- memory
+
+    def made(self) -> list[NumArray]:
+        """Arrays of the results, which the program writes."""
+        made: list[NumArray] = []
+        for place, (view, source) in enumerate(zip(self.program.views, self.region.sources, strict=True)):
+            if isinstance(source, Made):
+                shape = self.types.shape(traverse.results(self.run.phase)[source.place])
+                self.arrays[place] = room(shape, DTYPES[view.kind])
+                made.append(self.arrays[place])
+        return made
+
+    def states(self, initial: Sequence[NumArray]) -> None:
+        """Buffers of the state, filled."""
+        for place, (view, source) in enumerate(zip(self.program.views, self.region.sources, strict=True)):
+            match source:
+                case State(component, doubled):
+                    first = initial[component]
+                    buffer = room((2, *first.shape) if doubled else first.shape, DTYPES[view.kind])
+                    buffer[0 if doubled else ...] = first
+                    self.arrays[place] = buffer
+                case Turn():
+                    self.arrays[place] = np.zeros((), np.int64)
+                case Ended():
+                    self.arrays[place] = np.zeros((), np.bool_)
+                case _:
+                    pass
+
+    def final(self) -> tuple[Any, ...]:
+        """The last state, in order of the components."""
+        sources = list(enumerate(self.region.sources))
+        turn = next((int(self.arrays[place]) for place, source in sources if isinstance(source, Turn)), 0)
+        found: dict[int, NumArray] = {}
+        for place, source in sources:
+            if isinstance(source, State):
+                array = self.arrays[place]
+                found[source.place] = array[turn].copy() if source.doubled else array
+        return tuple(found[component] for component in sorted(found))
+
+    def words(self, scratch: Mapping[int, NumArray]) -> Any:
+        block = (ctypes.c_int64 * words_of(self.program))()
+        place = 2
+        for size in self.region.sizes:
+            block[place] = self.types.number(size)
+            place += 1
+        for index in range(len(self.program.views)):
+            array = self.arrays.get(index)
+            array = scratch[index] if array is None else array
+            block[place] = array.__array_interface__["data"][0]
+            for axis, stride in enumerate(array.strides):
+                block[place + 1 + axis] = stride
+            place += 1 + array.ndim
+        return block
+
+    def scratch(self) -> dict[int, NumArray]:
+        return {
+            place: room(self.shape(source.shape), DTYPES[view.kind])
+            for place, (view, source) in enumerate(zip(self.program.views, self.region.sources, strict=True))
+            if isinstance(source, Scratch)
+        }
+
+    # ---------------------------------------------------------------------------------------- running
+
+    def ranges(self, first: int, last: int) -> None:
+        """Iterations one after the other, each range as long as an interrupt may wait."""
+        scratch = self.scratch()
+        block = self.words(scratch)
+        ended = next((self.arrays[p] for p, s in enumerate(self.region.sources) if isinstance(s, Ended)), None)
+        count = max(1, _FIRST_OPERATIONS // _points(self.run.phase, self.types))
+        while first < last:
+            stop = min(last, first + count)
+            started = perf_counter_ns()
+            self.call(block, first, stop)
+            took = max(1, perf_counter_ns() - started)
+            if ended is not None and ended:
+                return
+            count = max(1, min(count * _GROWTH, int(count * policy.HEARD_NANOSECONDS / took)))
+            first = stop
+
+    def cells(self, count: int) -> None:
+        """Cells in any order."""
+        step = max(1, min(-(-count // (4 * self.threads)), _FIRST_OPERATIONS * 8 // _points(self.run.phase, self.types)))
+        failures: dict[int, CheckFailed | RunFailed] = {}
+
+        def worker() -> Callable[[int], None]:
+            scratch = self.scratch()
+            block = self.words(scratch)
+
+            def work(first: int, held: Mapping[int, NumArray] = scratch) -> None:
+                try:
+                    self.call(block, first, min(count, first + step))
+                except (CheckFailed, RunFailed) as failure:
+                    failures[first] = failure
+
+            return work
+
+        run_boxes(range(0, count, step), worker, min(self.threads, -(-count // step)))
+        if failures:
+            raise failures[min(failures)]
+
+    def call(self, block: Any, first: int, last: int) -> None:
+        block[0], block[1] = first, last
+        code = self.compiled.call(ctypes.addressof(block))
+        if code:
+            self.fail(self.region.checks[code - 1], list(block[-MOST_VALUES:]))
+
+    def fail(self, check: Check, values: list[int]) -> None:
+        """Say what the record says."""
+        if check.function == "index":
+            message = f"index {values[0]} (counted from 0) is outside an axis of length {values[1]}"
+            raise RunFailed([Diagnostic("E310", message, check.span)])
+        if check.function.startswith("size "):
+            message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
+            raise RunFailed([Diagnostic("E403", message, check.span)])
+        kind = DTYPES[check.compute]
+        value = np.array(values[:1], np.int64)
+        value = value.view(np.float64).astype(kind) if check.compute.is_float else value.astype(kind)
+        try:
+            implementation(check.function, check.compute, check.kind, check.parameter)(value, None)
+        except CheckFailed as failure:
+            raise RunFailed([Diagnostic(failure.code, failure.message, check.span)]) from None
+        raise RunFailed([Diagnostic("E703", f"{value[0]} is not a value of {check.kind.value}", check.span)])
+
+
+def _points(phase: Phase, types: Types) -> int:
+    """Points of all nests of an iteration, roughly (inner loops at one trip)."""
+    total = 1
+    for graph in traverse.subgraphs(phase):
+        for inner in traverse.all_phases(graph):
+            if isinstance(inner, Structured):
+                sizes = [axis.size.constant for axis in inner.axes]
+                total += int(np.prod([n or 1 for n in sizes], dtype=float))
+    return total
+
+
+_runs: dict[int, RegionRun] = {}
+_MOST_RUNS: Final = 256
+
+
+def region_of(phase: Phase) -> RegionRun:
+    """Kept with the phase."""
+    found = _runs.get(id(phase))
+    if found is None or found.phase is not phase:
+        while len(_runs) >= _MOST_RUNS:
+            _runs.pop(next(iter(_runs)), None)
+        found = _runs[id(phase)] = RegionRun(phase)
+    return found
+
+
