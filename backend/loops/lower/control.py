@@ -203,7 +203,7 @@ def step_state(scope: Scope, body: SubGraph, until: SubGraph | None, components:
     if until is not None:
         count = len(components)
         new, old = iter(following), iter(registers)
-        for params, own, registered in ((until.params[:count], "new", new), (until.params[count:], "old", old)):
+        for params, own, registered in ((until.params[:count], "new", new), (until.params[count : 2 * count], "old", old)):
             for param, component in zip(params, components, strict=True):
                 place = component.new if own == "new" else component.old
                 scope.values[param] = place if component.shape and place is not None else next(registered)
@@ -223,6 +223,21 @@ def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...
     return chains
 
 
+def state_of(phase: Loop) -> SubGraph:
+    """A loop's body as a block over its state; cells are known in it."""
+    return SubGraph(phase.state, phase.body.phases, phase.body.results)
+
+
+def enter(scope: Scope, phase: Loop, index: str, cells: Sequence[Where]) -> None:
+    """What an iteration knows beside the state: its number, and its cells."""
+    if phase.index is not None:
+        if phase.index in scope.waits_for:
+            raise Unsupported("a guard that is checked in every iteration")
+        scope.sizes[phase.index] = index
+    for param, cell in zip(phase.body.params, cells, strict=False):
+        cell_of(scope, param, cell, [at(index)])
+
+
 # ---------------------------------------------------------------------------------- loops inside loops
 
 
@@ -230,7 +245,8 @@ def _inner_loop(scope: Scope, phase: Loop) -> None:
     b = scope.b
     if phase.keep:
         raise Unsupported("a loop inside a loop that keeps every state")
-    rows = list(zip(phase.initial, phase.results, chains_of(phase.body, phase.until), strict=True))
+    body = state_of(phase)
+    rows = list(zip(phase.initial, phase.results, chains_of(body, phase.until), strict=True))
     views: list[Place | None] = []
     for initial, result, chain in rows:
         kind, shape = scope.kind(result), scope.shape(result)
@@ -255,7 +271,8 @@ def _inner_loop(scope: Scope, phase: Loop) -> None:
     with b.range(LoopKind.SERIAL, scope.index_of(phase.trip), carried) as loop:
         turn = loop.inside[-1] if doubled else ""
         components = [component(place, result, chain, turn) for place, (_, result, chain) in zip(views, rows, strict=True)]
-        following = step_state(scope, phase.body, phase.until, components, loop.inside[: len(scalars)], loop)
+        enter(scope, phase, loop.index, [scope.where(value) for value in phase.cells])
+        following = step_state(scope, body, phase.until, components, loop.inside[: len(scalars)], loop)
         loop.yields = (*following, *([b.number(plus(ONE, times(at(turn), -1)))] if doubled else []))
     last = iter(loop.results)
     for place, (_, result, chain) in zip(views, rows, strict=True):

@@ -9,19 +9,19 @@ Neighbours: `control` (bodies), `backend.run.cpu.regions` (the caller).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from ....typechecker.core import CoreGuard
 from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size, SizeVariable
+from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType
 from ...graph.phases import Fold, Loop, Map, SubGraph, ValueId
 from ..builder import Builder, OpenLoop, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
-from .control import ONE, Component, cell_of, chains_of, map_cell, step_state, turned
-from .values import Check, Ended, Made, Place, Scope, Source, State, Turn, Unsupported
+from .control import ONE, Component, cell_of, chains_of, enter, map_cell, state_of, step_state, turned
+from .values import Check, Ended, Made, Place, Scope, Scratch, Source, State, Turn, Unsupported
 
 FIRST, LAST = "first", "last"
 
@@ -62,13 +62,11 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
 def _scratch(shape: tuple[Index, ...]) -> Source:
     """Of a shape that the program says in numbers."""
     from ....typechecker.sizes import number
-    from .values import Scratch
-
     return Scratch(tuple(number(index.constant) for index in shape))
 
 
 def _variables(guards: Iterable[CoreGuard]) -> frozenset[SizeVariable]:
-    return frozenset(v for guard in guards for size in (guard.fact.left, guard.fact.right) for v in size.variables())
+    return frozenset(variable for guard in guards for variable in guard.variables())
 
 
 def _word(scope: Scope, kind: Kind, source: Source) -> str:
@@ -132,8 +130,6 @@ class _Kept:
 
 
 def _twice(shape: tuple[Size, ...]) -> tuple[Size, ...]:
-    from ....typechecker.sizes import number
-
     return (number(2), *shape)
 
 
@@ -141,14 +137,16 @@ def _loop(scope: Scope, phase: Loop) -> tuple[tuple[bool, ...], bool]:
     if phase.keep:
         _keep(scope, phase)
         return (), False
-    b = scope.b
-    kept = _Kept(scope, phase.results, chains_of(phase.body, phase.until))
+    b, body = scope.b, state_of(phase)
+    kept = _Kept(scope, phase.results, chains_of(body, phase.until))
+    cells = [scope.where(value) for value in phase.cells]
     ended = _word(scope, Kind.BOOL, Ended()) if phase.until is not None else None
     carried = kept.carried()
     if ended is not None:
         carried.append((Kind.BOOL, b.constant(Kind.BOOL, 0), None))
     with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), carried) as loop:
-        following = step_state(scope, phase.body, phase.until, kept.components(loop), loop.inside[: kept.scalars], loop)
+        enter(scope, phase, loop.index, cells)
+        following = step_state(scope, body, phase.until, kept.components(loop), loop.inside[: kept.scalars], loop)
         loop.yields = (*kept.yields(loop, following), *([loop.until] if loop.until is not None else []))
     kept.store(loop.results)
     if ended is not None:
@@ -161,14 +159,11 @@ def _keep(scope: Scope, phase: Loop) -> None:
     if phase.until is not None:
         raise Unsupported("every state of a loop that may end early")
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
-    _running(scope, phase.body, views, Index((), 0))
+    cells = [scope.where(value) for value in phase.cells]
+    _running(scope, state_of(phase), views, Index((), 0), lambda index: enter(scope, phase, index, cells))
 
 
-Items: TypeAlias = tuple[Sequence[ValueId], Sequence[str]]
-"""Params of a body and the views of whose cells they are."""
-
-
-def _running(scope: Scope, body: SubGraph, views: Sequence[str], ahead: Index, items: Items = ((), ())) -> None:
+def _running(scope: Scope, body: SubGraph, views: Sequence[str], ahead: Index, begin: Callable[[str], None]) -> None:
     """Iteration i makes item i + 1 - `ahead` of each view from the one before it."""
     b = scope.b
     shapes = [scope.shape(param) for param in body.params]
@@ -183,8 +178,7 @@ def _running(scope: Scope, body: SubGraph, views: Sequence[str], ahead: Index, i
             Component(scope.kind(param), shape, Place(view, (here,)), Place(view, (plus(here, ONE),)))
             for param, view, shape in zip(body.params, views, shapes, strict=True)
         ]
-        for param, arg in zip(*items, strict=True):
-            cell_of(scope, param, Place(arg), [at(loop.index)])
+        begin(loop.index)
         following = step_state(scope, body, None, components, loop.inside, loop)
         for register, component in zip(following, [c for c in components if not c.shape], strict=True):
             assert component.new is not None
@@ -198,7 +192,12 @@ def _scan(scope: Scope, phase: Fold) -> tuple[bool, ...]:
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     body = SubGraph(phase.body.params[:count], phase.body.phases, phase.body.results)
     args = [_array(scope, arg) for arg in phase.args]
-    _running(scope, body, views, ONE, (phase.body.params[count:], args))
+
+    def begin(index: str) -> None:
+        for param, arg in zip(phase.body.params[count:], args, strict=True):
+            cell_of(scope, param, Place(arg), [at(index)])
+
+    _running(scope, body, views, ONE, begin)
     return ()
 
 
@@ -228,11 +227,8 @@ def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
     """Cells in any order, on any thread."""
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     b = scope.b
-    with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer:
-        from contextlib import ExitStack
-
-        with ExitStack() as loops:
-            point = [at(outer.index)]
-            point += [at(loops.enter_context(b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame[1:]]
-            map_cell(scope, phase, point, [Place(view) for view in views])
+    with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, ExitStack() as loops:
+        point = [at(outer.index)]
+        point += [at(loops.enter_context(b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame[1:]]
+        map_cell(scope, phase, point, [Place(view) for view in views])
     return ()
