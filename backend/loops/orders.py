@@ -17,7 +17,6 @@ from typing import Final
 from ...typechecker.elements import Kind
 from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
-from ..kernels.scalar_text import identity
 from .builder import Builder, at
 from .ir import ZERO, Index, LoopKind, Role, plus, times
 
@@ -35,15 +34,15 @@ class Sum:
     function: str
 
     @property
-    def nothing(self) -> int:
-        """The bits of what changes nothing."""
-        return bits_of(self.kind, identity(self.function, self.kind))
+    def of_nothing(self) -> int:
+        """The bits of an empty sum."""
+        return bits_of(self.kind, {"add": 0.0, "mul": 1.0}[self.function])
 
 
 def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Index], Sequence[str]]) -> list[str]:
     """A few items, whose number is known: lanes halved in registers."""
     if not length:
-        return [b.constant(s.kind, s.nothing) for s in sums]
+        return [b.constant(s.kind, s.of_nothing) for s in sums]
     rows = [list(items(Index((), place))) for place in range(length)]
     half = LANES // 2
     while half:

@@ -171,8 +171,9 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
             point: list[Index] = []
             for place, size in enumerate(shape):
                 kind = LoopKind.VECTOR if place == len(shape) - 1 else LoopKind.SERIAL
-                extent = upper if place == axis else scope.index_of(size)
-                point.append(at(loops.enter_context(b.range(kind, extent)).index))
+                extent = scope.index_of(size)
+                uppers = (upper, extent) if place == axis else (extent,)
+                point.append(at(loops.enter_context(b.loop(kind, (ZERO,), uppers)).index))
             source = tuple(plus(i, there) if place == axis else i for place, i in enumerate(point))
             moved = [plus(i, here) if place == axis else i for place, i in enumerate(point)]
             b.store(target.view, target.at(moved), scope.load(arg, source))

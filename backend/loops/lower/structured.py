@@ -113,14 +113,14 @@ class _Nest:
             totals: list[str] = []
             most = self.scope.most(size)
             if most <= 0:
-                return [self.b.constant(s.kind, s.nothing) for s in sums]
+                return [self.b.constant(s.kind, s.of_nothing) for s in sums]
             with self.b.block() as there:
                 ordered(self.b, sums, extent, most, None, lambda _, place: self.values([*point, place]),
                         lambda _, registers: totals.extend(registers))  # fmt: skip
             if size.constant is not None:
                 self.b.statements += there
                 return totals
-            nothing = [self.b.constant(s.kind, s.nothing) for s in sums]
+            nothing = [self.b.constant(s.kind, s.of_nothing) for s in sums]
             some = self.b.compare("lt", ZERO, extent)
             arms = [(s.kind, total, none) for s, total, none in zip(sums, totals, nothing, strict=True)]
             return list(self.b.choose(some, there, (), arms))
@@ -155,7 +155,7 @@ class _Nest:
 
         def nothing() -> None:
             with self.b.range(LoopKind.VECTOR, capped) as cell:
-                give(at(cell.index), [self.b.constant(s.kind, s.nothing) for s in sums])
+                give(at(cell.index), [self.b.constant(s.kind, s.of_nothing) for s in sums])
 
         if most <= 0:
             nothing()

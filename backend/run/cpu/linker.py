@@ -45,6 +45,7 @@ from .linked_rows import link_rows
 from .linked_values import Values
 from .loops import LoopRun, compile_loop_kernel
 from .reduce import identity_array
+from .regions import region_of
 from .structured import compile_structured, compiled_of
 from .views import View
 
@@ -71,6 +72,7 @@ class Linker(Values):
                 loop = phases[step.phase]
                 assert isinstance(loop, Loop)
                 if not self.loop(loop):
+                    self.leave_to_region(loop)
                     link_loop(self, loop, step)
             case BranchStep():
                 branch = phases[step.phase]
@@ -79,12 +81,18 @@ class Linker(Values):
             case CellsStep():
                 cells = phases[step.phase]
                 assert isinstance(cells, Map | Fold)
+                self.leave_to_region(cells)
                 link_cells(self, cells, step)
             case FreeStep():
                 for value in step.values:
                     self.forget(value)
             case _:
                 raise Refused(Verdict.NEVER)
+
+    def leave_to_region(self, phase: Loop | Map | Fold) -> None:
+        """What takes longer, launch after launch, than a plan's step does: machine code for all of it is better."""
+        if region_of(phase).is_better(self.examples, self.types):
+            raise Refused(Verdict.NEVER)
 
     def phase(self, phase: Phase, overwrite: ValueId | None) -> None:
         match phase:

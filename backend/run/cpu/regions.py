@@ -38,6 +38,10 @@ from .scalars import implementation
 Phase: TypeAlias = Loop | Fold | Map
 _PHASE_NANOSECONDS: Final = 4_000.0
 """What a phase of a body costs by Python in each iteration, roughly."""
+_LAUNCH_NANOSECONDS: Final = 500.0
+"""What one costs in a native call."""
+_STEP_NANOSECONDS: Final = 40_000.0
+"""What a step of a plan costs beside its work."""
 _LEAST_SAVED: Final = 1.5e6
 """Nanoseconds that code must have been able to save before a region is lowered."""
 _FIRST_OPERATIONS: Final = 200_000
@@ -107,6 +111,16 @@ class RegionRun:
         if compiled is None:
             return None
         return _Launch(self, self.region, compiled, arrays, types, threads).results(memory, trips)
+
+    def is_better(self, memory: Mapping[ValueId, Any], types: Types) -> bool:
+        """Better than one native launch a phase and iteration?"""
+        if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
+            return False
+        if _trips(self.phase, memory, types) * _phases(self.phase) * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
+            return False
+        if not self.asked:
+            self.lower(types)
+        return self.region is not None
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[int, NumArray] | None:
         """The arrays of views that are only read, by view; None if one is not what its type says."""

@@ -1,0 +1,80 @@
+"""Regions against the same phases one by one: the same bits, whatever the sizes, the layout and the ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.run.cpu import regions
+
+from .programs import REGIONS, ROUTINES, Make
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The phases that ran as regions."""
+    monkeypatch.setattr(regions, "_runs", {})
+    seen: list[str] = []
+    real = regions._Launch.results
+
+    def results(self: Any, *args: Any) -> Any:
+        seen.append(type(self.run.phase).__name__)
+        return real(self, *args)
+
+    monkeypatch.setattr(regions._Launch, "results", results)
+    return seen
+
+
+def outcome(function: Any, args: tuple[Any, ...]) -> Any:
+    try:
+        return np.array(function(*args))
+    except rho.RhoError as error:
+        return [(d.code, d.message) for d in error.diagnostics]
+
+
+def same(left: Any, right: Any) -> bool:
+    if isinstance(left, list) or isinstance(right, list):
+        return bool(left == right)
+    return left.shape == right.shape and left.dtype == right.dtype and left.tobytes() == right.tobytes()
+
+
+CASES = [pytest.param(text, makes, id=text) for text, makes in REGIONS]
+
+
+@pytest.mark.parametrize(("text", "makes"), CASES)
+def test_bits(text: str, makes: list[Make], ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    function = rho.compile(text)
+    for place, make in enumerate(makes):
+        args = make(np.random.default_rng(place))
+        monkeypatch.setenv("RHO_KERNELS", "off")
+        expected = outcome(function, args)
+        monkeypatch.setenv("RHO_KERNELS", "always")
+        made = outcome(function, args)
+        assert same(made, expected), (args, made, expected)
+        far = tuple(np.repeat(arg, 2, axis=-1)[..., ::2] for arg in args)
+        assert same(outcome(function, far), expected), "strided"
+    assert ran
+
+
+@pytest.mark.parametrize("text", [r[0] for r in REGIONS[::4]])
+def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    makes = dict(REGIONS)[text]
+    args = makes[-1](np.random.default_rng(5))
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    expected = outcome(rho.compile(text), args)
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    monkeypatch.setattr(regions, "_FIRST_OPERATIONS", 1)
+    monkeypatch.setattr(regions, "_GROWTH", 1)
+    assert same(outcome(rho.compile(text), args), expected)
+    assert ran
+
+
+@pytest.mark.parametrize(("text", "make", "reason"), ROUTINES)
+def test_what_is_no_region_says_why(text: str, make: Make, reason: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    rho.compile(text)(*make(np.random.default_rng(1)))
+    assert not ran
+    assert any(reason in run.reason for run in regions._runs.values())
