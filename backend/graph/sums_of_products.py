@@ -6,7 +6,6 @@ Neighbours: `run.cpu.vector_products` (why they are no calls of BLAS), `loops.lo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final, TypeAlias
 
 from ...lang.source import Span
@@ -32,7 +31,6 @@ _SPAN: Final = Span("", 0, 0)
 Shape: TypeAlias = tuple[Size, ...]
 
 
-@lru_cache(256)
 def sum_of_products(kind: Kind, left: Shape, right: Shape, depth: int, values: tuple[ValueId, ValueId, ValueId]) -> Structured:
     """The phase for operands of these shapes, both with a frame of `depth` axes: left's last axis by right's first."""
     frame, rows, columns = left[:depth], left[depth:-1], right[depth + 1 :]

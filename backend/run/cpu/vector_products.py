@@ -9,6 +9,8 @@ Neighbours: `library.contracting` (asks), `linked_library` (in native calls), `s
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from ....typechecker.elements import Kind
@@ -20,12 +22,15 @@ from .structured import compile_structured
 
 LEFT, RIGHT, RESULT = ValueId(-1), ValueId(-2), ValueId(-3)
 
+_phase = lru_cache(256)(sum_of_products)
+"""For sizes that are numbers: two run-time sizes of one name may have other caps."""
+
 
 def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
     """Of a batch of matrices (or one for all) and another, one side of whose products has length 1."""
     count = max(len(left), len(right))
     first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
-    phase = sum_of_products(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
+    phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))
     run = compile_structured(phase, lambda value: kind, lambda size: size.evaluate({}), threads)
     (made,) = run({LEFT: first, RIGHT: second}, None)
     found: NumArray = np.ascontiguousarray(made)
