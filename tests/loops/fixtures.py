@@ -1,97 +1,127 @@
-"""Programs whose loops become regions, with arguments of many sizes; and some whose loops do not, with the reason."""
+"""Programs that several tests of loops read: one text each, with the sizes that it takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Final
 
-import numpy as np
+SCAN: Final = """
+program scan(n) {
+  input x: f64[n]
+  output y: f64[n]
+  zero: f64 = 0.0
+  half: f64 = 0.5
+  for i in 0..n serial carried (s: f64 = zero -> s1 => last) {
+    v = x[i]
+    w: f64 = mul(s, half)
+    s1: f64 = add(w, v)
+    y[i] = s1
+  }
+}
+"""
 
-Make = Callable[[np.random.Generator], tuple[Any, ...]]
+TRIANGLE: Final = """
+program solve(n) {
+  input a: f64[n, n] strided
+  input b: f64[n]
+  output x: f64[n]
+  zero: f64 = 0.0
+  for i in 0..n serial {
+    for j in 0..i serial carried (s: f64 = zero -> s1 => sum) {
+      l = a[i, j]
+      xj = x[j]
+      p: f64 = mul(l, xj)
+      s1: f64 = add(s, p)
+    }
+    bi = b[i]
+    d: f64 = sub(bi, sum)
+    lii = a[i, i]
+    q: f64 = div(d, lii)
+    x[i] = q
+  }
+}
+"""
 
+STENCIL: Final = """
+program edges(n, m, steps) given steps {
+  input x: f64[n, m]
+  output y: f64[n, m]
+  scratch t: f64[n, m]
+  third: f64 = 0.25
+  one = index 1
+  for i in 0..n parallel {
+    for j in 0..m vector {
+      v = x[i, j]
+      t[i, j] = v
+      y[i, j] = v
+    }
+  }
+  for k in 0..steps serial {
+    for i1 in 0..n parallel {
+      row = index i1
+      low: bool = ge:i64(row, one)
+      bottom = index n - 1
+      high: bool = lt:i64(row, bottom)
+      rows: bool = and(low, high)
+      for j1 in 0..m vector {
+        column = index j1
+        left: bool = ge:i64(column, one)
+        edge = index m - 1
+        right: bool = lt:i64(column, edge)
+        columns: bool = and(left, right)
+        inner: bool = and(rows, columns)
+        a = t[i1 - 1, j1] if inner
+        b = t[i1 + 1, j1] if inner
+        c = t[i1, j1 - 1] if inner
+        d = t[i1, j1 + 1] if inner
+        ab: f64 = add(a, b)
+        cd: f64 = add(c, d)
+        abcd: f64 = add(ab, cd)
+        mean: f64 = mul(abcd, third)
+        here = t[i1, j1]
+        new: f64 = select(inner, mean, here)
+        y[i1, j1] = new
+      }
+    }
+    for i2 in 0..n parallel {
+      for j2 in 0..m vector {
+        u = y[i2, j2]
+        t[i2, j2] = u
+      }
+    }
+  }
+}
+"""
 
-def vector(*sizes: int, low: float = 0.0) -> list[Make]:
-    return [lambda rng, n=n: (rng.random(n) + low,) for n in sizes]  # type: ignore[misc]
+BRANCHES: Final = """
+program branches(n, k) given k, n - k {
+  input p: bool[n]
+  input x: i64[n]
+  output y: i64[n]
+  output sum: i64[]
+  zero: i64 = 0
+  big: i64 = 9223372036854775807
+  two: f32 = 2.5
+  odd: f32 = bits 0x7fc00001
+  for i in 0..k vector carried (s: i64 = zero -> s1 => total by add) {
+    v = x[i]
+    s1: i64 = add(s, v)
+  }
+  sum[] = total
+  for i1 in k..n step 2 serial carried (m: i64 = big -> m1 => least) until done {
+    q = p[i1]
+    w = x[i1]
+    done: bool = eq:i64(w, total)
+    fail 7 if done (w, i1)
+    if q {
+      w2: i64 = min(w, m)
+    } else {
+      f: f64 = convert:i64(w)
+      g: f64 = circular/1(f)
+      w3: i64 = floor:f64(g) check 2
+    } chosen (m1: i64 = w2 | w3)
+    y[i1] = m1 if q
+  }
+}
+"""
 
-
-def matrix(*shapes: tuple[int, int]) -> list[Make]:
-    return [lambda rng, s=s: (rng.random(s),) for s in shapes]  # type: ignore[misc]
-
-
-def integers(*sizes: int) -> list[Make]:
-    return [lambda rng, n=n: (rng.integers(-9, 9, n),) for n in sizes]  # type: ignore[misc]
-
-
-SIZES = (0, 1, 2, 7, 16, 31, 100, 257, 300)
-SHAPES = ((1, 1), (2, 3), (7, 5), (16, 16), (33, 70), (70, 300))
-
-REGIONS: list[tuple[str, list[Make]]] = [
-    # scans and folds by any function
-    ("{{(0.9×⍺)+0.1×⍵}\\⍵}", vector(1, 2, 7, 100, 5000)),
-    ("{{(⍺+⍵)÷9}\\⍵}", vector(1, 9, 300)),
-    ("{{⍵+⍺×0.5}/⍵}", vector(1, 2, 7, 100, 5000)),
-    ("{{(⍺×0.5)+⍵}⌿⍵}", matrix(*SHAPES)),
-    ("{{(⍺×0.5)+⍵}⍀⍵}", matrix(*SHAPES)),
-    ("{{⍺⌈⍵-1}\\⍵}", integers(1, 5, 100)),
-    ("{{(10×⍺)+⍵}/⍵}", integers(1, 5, 17)),
-    # element-wise states that read elsewhere
-    ("{{(¯1⌽⍵)+0.5×1⌽⍵}⍣9 ⊢ ⍵}", vector(*SIZES)),
-    ("{{0.25×(¯1⌽⍵)+(1⌽⍵)+(¯1⊖⍵)+1⊖⍵}⍣7 ⊢ ⍵}", matrix(*SHAPES)),
-    ("{e←0=⍳≢⍵ ⋄ {e¿(⍵ ⋄ ¯1⌽⍵+1)}⍣6 ⊢ ⍵}", vector(*SIZES)),
-    ("{{(1↓⍵),⊃⍵}⍣5 ⊢ ⍵}", vector(1, 2, 7, 100)),
-    ("{{⌽⍵+1}⍣5 ⊢ ⍵}", vector(*SIZES)),
-    ("{{⍉⍵}⍣5 ⊢ ⍵}", matrix((1, 1), (7, 7), (33, 33))),
-    ("{{(3↑⍵),3↓⍵+1}⍣5 ⊢ ⍵}", vector(3, 7, 100)),
-    # sums inside, along and across, float and exact
-    ("{{⍵÷+/⍵}⍣5 ⊢ ⍵}", vector(1, 2, 3, 7, 8, 9, 100, 255, 256, 257, 4095, 4096, 4097, 9000, 20000, low=0.5)),
-    ("{{⍵×÷+/⍵*2}⍣3 ⊢ ⍵}", vector(1, 2, 100, 5000, low=0.5)),
-    ("{{⍵÷(≢⍵) 1⍴1++/⍵}⍣3 ⊢ ⍵}", matrix(*SHAPES)),
-    ("{{⍵-⍤1⊢(+⌿⍵)÷≢⍵}⍣3 ⊢ ⍵}", matrix(*SHAPES, (300, 70), (300, 2), (5000, 3))),
-    ("{{⍵-⌈/⍵}⍣3 ⊢ ⍵}", integers(1, 2, 100, 5000)),
-    ("{{⍵+7|+/⍵}⍣3 ⊢ ⍵}", integers(*SIZES)),
-    ("{{⍵-⌊/⍵}⍣3 ⊢ ⍵}", vector(1, 2, 100, 5000)),
-    ("{{⍵×÷√+/⍵*2}⍣3 ⊢ ⍵}", vector(1, 7, 100, 5000)),
-    ("{m←⍵ ⋄ {x←m+.×⍵ ⋄ x÷√x+.×x}⍣4 ⊢ m[0;]}", matrix((1, 1), (3, 3), (16, 16), (100, 100), (300, 300))),
-    ("{{÷1+⍵+×/⍵}⍣4 ⊢ ⍵}", vector(*SIZES)),
-    # updates in place and not
-    ("{{s←⍵ ⋄ s[0]←s[0]+1 ⋄ s}⍣50 ⊢ ⍵}", vector(1, 2, 30)),
-    ("{{s←⍵ ⋄ t←s[0] ⋄ s[0]←s[1] ⋄ s[1]←t+1 ⋄ s}⍣5 ⊢ ⍵}", vector(2, 30)),
-    ("{{s←⍵ ⋄ s[0]←+/s ⋄ s+⍵}⍣5 ⊢ ⍵}", vector(1, 2, 30)),
-    ("{{s←⍵ ⋄ s[0;]←s[1;]+s[;0] ⋄ s}⍣5 ⊢ ⍵}", matrix((2, 2), (16, 16), (33, 33))),
-    ("{{s←⍵ ⋄ s[1;]←s[0;] ⋄ s[0;]←1+s[1;] ⋄ s}⍣5 ⊢ ⍵}", matrix((2, 2), (16, 16), (33, 5))),
-    ("{{r←⍵[1;] ⋄ s←⍵ ⋄ s[1;]←2×s[0;] ⋄ s[0;]←r ⋄ s}⍣5 ⊢ ⍵}", matrix((2, 2), (16, 16), (33, 5))),
-    # counters, indices, several states
-    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ (b ⋄ 0.5×a+b)}⍣7 ⊢ (x ⋄ x+1)}", vector(*SIZES)),
-    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ ((0.5×a) ⋄ +/a)}⍣7 ⊢ (x ⋄ 0.0)}", vector(*SIZES)),
-    ("{v←⍵ ⋄ {x←⍵ ⋄ x[⍺]←+/⍺↑x ⋄ x}⍣(⍳≢v) ⊢ v}", vector(*SIZES)),
-    ("{v←⍵ ⋄ {x←⍵ ⋄ x[⍺]←+/(⍺+1)↓x ⋄ x}⍣(⌽⍳≢v) ⊢ v}", vector(*SIZES)),
-    ("{v←⍵ ⋄ {⍵+⍺×0.5}⍣v ⊢ 0.0}", vector(*SIZES)),
-    ("{v←⍵ ⋄ {⍵+⍺}⍣v ⊢ v[0;]}", matrix(*SHAPES)),
-    ("{v←⍵ ⋄ {⍵+⍺×0.5}⍣\\v ⊢ 0.0}", vector(*SIZES)),
-    (
-        "{L←⍵ ⋄ b←+/L ⋄ {x←⍵ ⋄ x[⍺]←(b[⍺]-(⍺↑L[⍺;])+.×⍺↑x)÷1+L[⍺;⍺] ⋄ x}⍣(⍳≢L) ⊢ b×0}",
-        matrix((1, 1), (7, 7), (33, 33), (300, 300)),
-    ),
-    ("{{⍵+1}⍣\\5 ⊢ ⍵}", vector(*SIZES)),
-    ("{{(+/⍵)+⍵}⍣\\5 ⊢ ⍵}", vector(*SIZES)),
-    # early ends, branches
-    ("{{⍵+0.25}⍣(50⋄{3<+/⍵}) ⊢ ⍵}", vector(1, 2, 7)),
-    ("{x←⍵ ⋄ {(⌈/⍵)>2:⍵×0.5 ⋄ ⍵+0.7}⍣20 ⊢ x}", vector(1, 2, 7, 100)),
-    ("{x←⍵ ⋄ {(+/⍵)>2:⍵[0]-⍵ ⋄ s←⍵ ⋄ s[0]←s[0]+1 ⋄ s}⍣20 ⊢ x}", vector(1, 2, 7, 100)),
-    # loops inside loops
-    ("{{{⍵×0.5}⍣3 ⊢ ⍵+1}⍣4 ⊢ ⍵}", vector(*SIZES)),
-    ("{{{(¯1⌽⍵)×0.5}⍣3 ⊢ ⍵+1}⍣4 ⊢ ⍵}", vector(*SIZES)),
-    ("{{{s←⍵ ⋄ s[0]←s[0]+1 ⋄ s}⍣3 ⊢ ⍵}⍣4 ⊢ ⍵}", vector(1, 2, 30)),
-    ("{n←≢⍵ ⋄ {i←⍺ ⋄ {s←⍵ ⋄ s[i]←s[i]+s[⍺] ⋄ s}⍣(⍳i) ⊢ ⍵}⍣(⍳n) ⊢ ⍵}", vector(0, 1, 2, 30)),
-    # maps by any function
-    ("{{x←⍵ ⋄ {(x+⍵)÷2}⍣(30⋄{0.001>|⍵-⍺}) ⊢ 5.0}¨⍵}", vector(1, 2, 7, 100)),
-    ("{L←⍵ ⋄ {(⍵↑L[⍵;])+.×⍵↑L[0;]}¨⍳≢L}", matrix((1, 1), (7, 7), (33, 33), (300, 300))),
-]
-"""Text of a function, and what makes its argument."""
-
-ROUTINES: list[tuple[str, Make, str]] = [
-    ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", lambda rng: (rng.random(100),), "routine"),
-    ("{{0.01×⍵+.×⍵}⍣3 ⊢ ⍵}", lambda rng: (rng.random((30, 30)),), "a product of matrices is a routine"),
-    ("{{⌽⍵×0J1}⍣3 ⊢ ⍵+0J1}", lambda rng: (rng.random(30),), "complex numbers"),
-]
-"""Text, argument, and what `rho plan` says."""
+ALL: Final = {"scan": SCAN, "triangle": TRIANGLE, "stencil": STENCIL, "branches": BRANCHES}

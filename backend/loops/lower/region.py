@@ -33,7 +33,7 @@ class Region:
 
     program: Program
     sizes: tuple[Size, ...]
-    sources: tuple[Source, ...]
+    sources: Mapping[str, Source]
     checks: tuple[Check, ...]
     states: tuple[bool, ...]
     ends: bool
@@ -54,7 +54,7 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     views = tuple(view for view in b.views.values())
     parameters = (FIRST, LAST, *scope.parameters)
     program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements))
-    sources = tuple(scope.sources[view.name] if view.name in scope.sources else _scratch(view.shape) for view in views)
+    sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(size for size in scope.parameters.values() if size is not None)
     return Region(program, sizes, sources, tuple(scope.checks), states, ends, isinstance(phase, Map))
 

@@ -27,6 +27,7 @@ from ...loops.ir import MOST_VALUES, Program
 from ...loops.llvm import llvm_text, words_of
 from ...loops.lower.region import Region, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
+from ...loops.transform import optimise
 from ..device import Types
 from ..failures import CheckFailed
 from ..pool import room
@@ -78,7 +79,7 @@ class RegionRun:
     asked: bool = False
     compiled: dict[tuple[bool, ...], Compiled | None] = field(default_factory=dict)
     codes: dict[tuple[bool, ...], tuple[Program, LoopCode]] = field(default_factory=dict)
-    constants: dict[int, NumArray] = field(default_factory=dict)
+    constants: dict[str, NumArray] = field(default_factory=dict)
 
     def lower(self, types: Types) -> None:
         self.asked = True
@@ -122,26 +123,26 @@ class RegionRun:
             self.lower(types)
         return self.region is not None
 
-    def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[int, NumArray] | None:
+    def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[str, NumArray] | None:
         """The arrays of views that are only read, by view; None if one is not what its type says."""
         assert self.region is not None
-        arrays: dict[int, NumArray] = {}
-        for place, (view, source) in enumerate(zip(self.region.program.views, self.region.sources, strict=True)):
-            match source:
+        arrays: dict[str, NumArray] = {}
+        for view in self.region.program.views:
+            match self.region.sources[view.name]:
                 case Given(value):
                     array = np.asarray(memory[value])
                 case Data(phase):
-                    if place not in self.constants:
-                        self.constants[place] = np.asarray(make(phase))
-                    array = self.constants[place]
+                    if view.name not in self.constants:
+                        self.constants[view.name] = np.asarray(make(phase))
+                    array = self.constants[view.name]
                 case _:
                     continue
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
-            arrays[place] = array
+            arrays[view.name] = array
         return arrays
 
-    def code(self, arrays: Mapping[int, NumArray], nanoseconds: float) -> Compiled | None:
+    def code(self, arrays: Mapping[str, NumArray], nanoseconds: float) -> Compiled | None:
         assert self.region is not None
         units = tuple(not a.ndim or a.shape[-1] <= 1 or a.strides[-1] == a.itemsize for a in arrays.values())
         if units in self.compiled:
@@ -149,8 +150,8 @@ class RegionRun:
         if units not in self.codes:
             flags = dict(zip(arrays, units, strict=True))
             program = self.region.program
-            views = tuple(replace(v, unit=flags.get(place, True)) for place, v in enumerate(program.views))
-            program = replace(program, views=views)
+            views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
+            program = optimise(replace(program, views=views))
             self.codes[units] = program, LoopCode(llvm_text(program, vector_bytes()))
         program, code = self.codes[units]
         if not policy.is_worth(code, nanoseconds):
@@ -178,11 +179,12 @@ def _phases(phase: Phase) -> int:
 class _Launch:
     """One run of a region."""
 
-    def __init__(self, run: RegionRun, region: Region, compiled: Compiled, inputs: Mapping[int, NumArray], types: Types,
+    def __init__(self, run: RegionRun, region: Region, compiled: Compiled, inputs: Mapping[str, NumArray], types: Types,
                  threads: int) -> None:  # fmt: skip
         self.run, self.region, self.compiled, self.types, self.threads = run, region, compiled, types, threads
         self.program = compiled.program
-        self.arrays: dict[int, NumArray] = dict(inputs)
+        self.arrays: dict[str, NumArray] = dict(inputs)
+        self.views = [(view, region.sources[view.name]) for view in self.program.views]
 
     def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
         return tuple([self.types.number(size) for size in sizes])
@@ -220,61 +222,59 @@ class _Launch:
     def made(self) -> list[NumArray]:
         """Arrays of the results, which the program writes."""
         made: list[NumArray] = []
-        for place, (view, source) in enumerate(zip(self.program.views, self.region.sources, strict=True)):
+        for view, source in self.views:
             if isinstance(source, Made):
                 shape = self.types.shape(traverse.results(self.run.phase)[source.place])
-                self.arrays[place] = room(shape, DTYPES[view.kind])
-                made.append(self.arrays[place])
+                self.arrays[view.name] = room(shape, DTYPES[view.kind])
+                made.append(self.arrays[view.name])
         return made
 
     def states(self, initial: Sequence[NumArray]) -> None:
         """Buffers of the state, filled."""
-        for place, (view, source) in enumerate(zip(self.program.views, self.region.sources, strict=True)):
+        for view, source in self.views:
             match source:
                 case State(component, doubled):
                     first = initial[component]
                     buffer = room((2, *first.shape) if doubled else first.shape, DTYPES[view.kind])
                     buffer[0 if doubled else ...] = first
-                    self.arrays[place] = buffer
+                    self.arrays[view.name] = buffer
                 case Turn():
-                    self.arrays[place] = np.zeros((), np.int64)
+                    self.arrays[view.name] = np.zeros((), np.int64)
                 case Ended():
-                    self.arrays[place] = np.zeros((), np.bool_)
+                    self.arrays[view.name] = np.zeros((), np.bool_)
                 case _:
                     pass
 
     def final(self) -> tuple[Any, ...]:
         """The last state, in order of the components."""
-        sources = list(enumerate(self.region.sources))
-        turn = next((int(self.arrays[place]) for place, source in sources if isinstance(source, Turn)), 0)
+        turn = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, Turn)), 0)
         found: dict[int, NumArray] = {}
-        for place, source in sources:
+        for view, source in self.views:
             if isinstance(source, State):
-                array = self.arrays[place]
+                array = self.arrays[view.name]
                 found[source.place] = array[turn].copy() if source.doubled else array
         return tuple(found[component] for component in sorted(found))
 
-    def words(self, scratch: Mapping[int, NumArray]) -> Any:
+    def words(self, scratch: Mapping[str, NumArray]) -> Any:
         block = (ctypes.c_int64 * words_of(self.program))()
         place = 2
         for size in self.region.sizes:
             block[place] = self.types.number(size)
             place += 1
-        for index in range(len(self.program.views)):
-            array = self.arrays.get(index)
-            array = scratch[index] if array is None else array
+        for view, _ in self.views:
+            array = self.arrays.get(view.name)
+            array = scratch[view.name] if array is None else array
             block[place] = array.__array_interface__["data"][0]
             for axis, stride in enumerate(array.strides):
                 block[place + 1 + axis] = stride
             place += 1 + array.ndim
         return block
 
-    def scratch(self) -> dict[int, NumArray]:
+    def scratch(self) -> dict[str, NumArray]:
         return {
-            place: room(self.shape(source.shape), DTYPES[view.kind])
-            for place, (view, source) in enumerate(zip(self.program.views, self.region.sources, strict=True))
-            if isinstance(source, Scratch)
-        }
+            view.name: room(self.shape(source.shape), DTYPES[view.kind])
+            for view, source in self.views if isinstance(source, Scratch)
+        }  # fmt: skip
 
     # ---------------------------------------------------------------------------------------- running
 
@@ -282,7 +282,7 @@ class _Launch:
         """Iterations one after the other, each range as long as an interrupt may wait."""
         scratch = self.scratch()
         block = self.words(scratch)
-        ended = next((self.arrays[p] for p, s in enumerate(self.region.sources) if isinstance(s, Ended)), None)
+        ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
         count = max(1, _FIRST_OPERATIONS // _points(self.run.phase, self.types))
         while first < last:
             stop = min(last, first + count)
@@ -303,7 +303,7 @@ class _Launch:
             scratch = self.scratch()
             block = self.words(scratch)
 
-            def work(first: int, held: Mapping[int, NumArray] = scratch) -> None:
+            def work(first: int, held: Mapping[str, NumArray] = scratch) -> None:
                 try:
                     self.call(block, first, min(count, first + step))
                 except (CheckFailed, RunFailed) as failure:
