@@ -146,14 +146,20 @@ class _Printer:
         value = self.values[name]
         if self.lanes == 1:
             return self.scalar(name)
+        if name == self.vector_index:
+            return self.index_vector(Index(((name, 1),)))
         if value.varying:
             return value.text
         kind = self.kinds[name]
         one = value.text if value.is_word else self.w.let(f"extractelement <1 x {COMPUTED[kind]}> {value.text}, i64 0")
         return Vectors(self.w, self.lanes).splat(kind, one)
 
+    def differs(self, name: str | None) -> bool:
+        """Is a register another in each lane?"""
+        return name is not None and self.lanes > 1 and (name == self.vector_index or self.values[name].varying)
+
     def varies(self, index: Index) -> bool:
-        return any(name == self.vector_index or self.values[name].varying for name, _ in index.terms)
+        return any(self.differs(name) for name, _ in index.terms)
 
     def index(self, index: Index) -> str:
         """An index that is the same in all lanes, as a plain i64."""
@@ -168,7 +174,7 @@ class _Printer:
     def index_vector(self, index: Index) -> str:
         """An index in all lanes."""
         w, v = self.w, Vectors(self.w, self.lanes)
-        even = Index(tuple(t for t in index.terms if t[0] != self.vector_index and not self.values[t[0]].varying), index.constant)
+        even = Index(tuple(t for t in index.terms if not self.differs(t[0])), index.constant)
         total = v.splat(Kind.I64, self.index(even))
         for name, coefficient in index.terms:
             if name == self.vector_index:
@@ -246,13 +252,13 @@ class _Printer:
         """Of each lane's item."""
         v = Vectors(self.w, self.lanes)
         even = tuple(
-            Index(tuple(t for t in index.terms if t[0] != self.vector_index and not self.values[t[0]].varying), index.constant)
+            Index(tuple(t for t in index.terms if not self.differs(t[0])), index.constant)
             for index in indices
         )
         base = self.address(view, even)
         total = ""
         for index, stride in zip(indices, self.strides[view.name], strict=True):
-            terms = tuple(t for t in index.terms if t[0] == self.vector_index or self.values[t[0]].varying)
+            terms = tuple(t for t in index.terms if self.differs(t[0]))
             if not terms:
                 continue
             lanes = self.index_vector(Index(terms))
@@ -275,7 +281,7 @@ class _Printer:
                 if kind is Kind.I64:
                     self.values[name] = _Value(text, is_word=True)
             case Number(name, index):
-                if self.lanes > 1 and self.varies(index):
+                if self.varies(index):
                     self.values[name] = _Value(self.index_vector(index), varying=True)
                 else:
                     self.values[name] = _Value(self.index(index), is_word=True)
@@ -293,7 +299,7 @@ class _Printer:
                 self.loop(statement)
 
     def apply(self, node: Apply) -> None:
-        varying = self.lanes > 1 and any(self.values[a].varying for a in node.args)
+        varying = any(self.differs(a) for a in node.args)
         v = Vectors(self.w, self.lanes if varying else 1)
         args = [self.vector(a) if varying else self.scalar(a) for a in node.args]
         function = Function(node.function, tuple(range(len(args))), node.compute, node.kind, node.parameter)
@@ -333,7 +339,7 @@ class _Printer:
         return w.let(f"{'sext' if kind is Kind.I32 else 'zext'} {COMPUTED[kind]} {one} to i64")
 
     def fail(self, node: Fail) -> None:
-        if self.lanes > 1 and self.values[node.condition].varying:
+        if self.differs(node.condition):
             self.check(node.check, Vectors(self.w, self.lanes), self.values[node.condition].text, ())
             return
         values = [] if self.lanes > 1 else [(self.kinds[name], self.scalar(name)) for name in node.values]
@@ -356,8 +362,8 @@ class _Printer:
         view, w = self.views[node.view], self.w
         kind = view.kind
         masked = node.mask is not None
-        lanes_differ = self.lanes > 1 and any(self.varies(i) for i in node.indices)
-        if self.lanes > 1 and (lanes_differ or (masked and self.values[node.mask or ""].varying)):
+        lanes_differ = any(self.varies(i) for i in node.indices)
+        if lanes_differ or self.differs(node.mask):
             v = Vectors(w, self.lanes)
             direction = self.contiguous(view, node.indices)
             if direction == 1 and masked:

@@ -22,7 +22,7 @@ from ...graph.phases import AxisKind, Branch, Constant, Fold, LibraryPhase, Loop
 from ...kernels.build import bits_of
 from ..builder import OpenLoop, at
 from ..ir import Index, LoopKind, Statement, plus, times
-from .library import lower_library, writes_over
+from .library import LAZY, lower_library, writes_over
 from .structured import copy, lower_structured
 from .values import Data, Place, Scope, Unsupported, Where
 
@@ -36,13 +36,14 @@ def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...]
     """The values on the way from `old` to the result `new` of a block that may all have its place; see Note [In place]."""
     makers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
     chain: list[ValueId] = []
+    moved = {p.results[0] for p in block.phases if isinstance(p, LibraryPhase) and p.op in LAZY and old in p.args}
     value = new
     while value != old:
         if value not in makers or value in chain:
             return None
         chain.append(value)
         position, phase = makers[value]
-        source = _written_over(phase, value, old)
+        source = _written_over(phase, value, old, moved)
         if source is None:
             return None
         later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
@@ -52,14 +53,16 @@ def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...]
     return tuple(chain)
 
 
-def _written_over(phase: Phase, value: ValueId, old: ValueId) -> ValueId | None:
-    """The operand over which a phase may write `value`."""
+def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
+    """The operand over which a phase may write `value`; not where it reads what has only been moved, which needs no copy then."""
     match phase:
         case LibraryPhase():
             source = writes_over(phase)
             return None if source is None or source in phase.args[1:] else source
         case Structured():
             if any(axis.kind is AxisKind.REDUCE for axis in phase.axes) or len(phase.results) > 1:
+                return None
+            if moved & set(traverse.operands(phase)):
                 return None
             reads = [read for read in phase.reads if read.value == old]
             return old if reads and all(not read.projection.stages for read in reads) else None
@@ -95,11 +98,15 @@ def aliased(block: SubGraph, overwritten: set[ValueId]) -> set[ValueId]:
             for value in traverse.uses(phase):
                 writers.setdefault(value, position)
     last.update(dict.fromkeys(block.results, len(block.phases)))
+    nested = set(block.results) | {v for phase in block.phases if not isinstance(phase, Structured) for v in traverse.uses(phase)}
     written: dict[ValueId, int] = {}
     for phase in block.phases:
-        if isinstance(phase, LibraryPhase) and phase.op == "gather":
-            (result,), arg = phase.results, phase.args[0]
-            first = min(written.get(arg, _NEVER), writers.get(arg, _NEVER))
+        if isinstance(phase, LibraryPhase) and phase.op in ("gather", *LAZY):
+            (result,) = phase.results
+            args = phase.args[:1] if phase.op != "join" else phase.args
+            first = min(min(written.get(arg, _NEVER), writers.get(arg, _NEVER)) for arg in args)
+            if phase.op in LAZY and result in nested:
+                continue
             if result not in block.results and result not in overwritten and last.get(result, 0) < first:
                 written[result] = first
     return set(written)

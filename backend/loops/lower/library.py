@@ -12,7 +12,7 @@ from typing import Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
-from ....typechecker.sizes import Size
+from ....typechecker.sizes import Size, number
 from ...graph.phases import LibraryPhase, ValueId
 from ...graph.sums_of_products import sum_of_products
 from ...kernels.build import FUNCTIONS as SCALAR
@@ -132,14 +132,33 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
 
 def _join(scope: Scope, phase: LibraryPhase) -> None:
     (result,), axis, b = phase.results, _axis(phase), scope.b
-    target, start = scope.place_for(result), ZERO
+    starts = [ZERO]
     for arg in phase.args:
-        shape = scope.shape(arg)
+        starts.append(plus(starts[-1], scope.index_of(scope.shape(arg)[axis])))
+    pieces = list(zip(phase.args, starts, strict=False))
+
+    def item(point: tuple[Index, ...], mask: str | None) -> str:
+        """From the last piece that begins before it."""
+        first, *others = pieces
+        before = None if not others else b.compare("lt", point[axis], starts[1])
+        value = scope.load(first[0], point, b.both(mask, before))
+        for place, (arg, start) in enumerate(others, 1):
+            there = b.compare("le", start, point[axis])
+            inside = there if place == len(others) else b.both(there, b.compare("lt", point[axis], starts[place + 1]))
+            moved = tuple(plus(i, times(start, -1)) if at_ == axis else i for at_, i in enumerate(point))
+            own = scope.load(arg, moved, b.both(mask, inside))
+            value = b.apply("select", (there, own, value), scope.kind(result), scope.kind(result))
+        return value
+
+    if result in scope.aliases and len(pieces) <= _MOST_PIECES:
+        scope.lazy[result] = item
+        return
+    target = scope.place_for(result)
+    for arg, start in pieces:
         with ExitStack() as loops:
-            point = _loops(scope, loops, shape)
+            point = _loops(scope, loops, scope.shape(arg))
             moved = [plus(index, start) if place == axis else index for place, index in enumerate(point)]
             b.store(target.view, target.at(moved), scope.load(arg, tuple(point)))
-        start = plus(start, scope.index_of(shape[axis]))
     scope.values[result] = target
 
 
@@ -160,11 +179,20 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
     if scope.shape(amount):
         raise Unsupported("a rotation by many amounts")
     shape, length = scope.shape(arg), scope.index_of(scope.shape(arg)[axis])
-    register = scope.load(amount, ())
-    if scope.kind(amount) is not Kind.I64:
-        register = b.apply("convert", (register,), scope.kind(amount), Kind.I64)
-    turn = at(b.apply("residue", (b.number(length), register), Kind.I64, Kind.I64))
-    rest = at(b.number(plus(length, times(turn, -1))))
+    turn = _turn(scope, amount, scope.shape(arg)[axis])
+    rest = plus(length, times(turn, -1))
+
+    def item(point: tuple[Index, ...], mask: str | None) -> str:
+        here = b.compare("lt", point[axis], rest)
+        ahead, behind = plus(point[axis], turn), plus(point[axis], times(rest, -1))
+        near, far = [tuple(own if at_ == axis else i for at_, i in enumerate(point)) for own in (ahead, behind)]
+        first = scope.load(arg, near, b.both(mask, here))
+        second = scope.load(arg, far, b.both(mask, b.compare("le", rest, point[axis])))
+        return b.apply("select", (here, first, second), scope.kind(result), scope.kind(result))
+
+    if result in scope.aliases:
+        scope.lazy[result] = item
+        return
     target = scope.place_for(result)
     for upper, there, here in ((rest, turn, ZERO), (turn, ZERO, rest)):
         with ExitStack() as loops:
@@ -178,6 +206,20 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
             moved = [plus(i, here) if place == axis else i for place, i in enumerate(point)]
             b.store(target.view, target.at(moved), scope.load(arg, source))
     scope.values[result] = target
+
+
+def _turn(scope: Scope, amount: ValueId, size: Size) -> Index:
+    """By how much an axis of this size is rotated, from 0 to its length less one."""
+    b, length, literal = scope.b, scope.index_of(size), scope.constants.get(amount)
+    if isinstance(literal, int) and size.constant:
+        if 0 <= literal < size.constant:
+            return scope.index_of(number(int(literal)))
+        if -size.constant <= literal < 0:
+            return plus(length, scope.index_of(number(int(literal))))
+    register = scope.load(amount, ())
+    if scope.kind(amount) is not Kind.I64:
+        register = b.apply("convert", (register,), scope.kind(amount), Kind.I64)
+    return at(b.apply("residue", (b.number(length), register), Kind.I64, Kind.I64))
 
 
 def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
@@ -256,6 +298,9 @@ _OPS: Final[dict[str, Callable[[Scope, LibraryPhase], None]]] = {
     "contract": _contract, "runtime_size": _runtime_size, "scan": _running,
 }  # fmt: skip
 
+LAZY: Final = frozenset({"rotate", "join"})
+"""Ops whose items can be read where they are used, from the operands; loops are split where what is read changes."""
+_MOST_PIECES: Final = 3
 IN_PLACE: Final = frozenset({"update"})
 """Ops whose first result may take the place of their first argument."""
 

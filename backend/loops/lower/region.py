@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
-from ....typechecker.core import CoreGuard
+from ....typechecker.core import CoreGuard, Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType
@@ -24,6 +26,9 @@ from .control import ONE, Component, cell_of, chains_of, enter, map_cell, state_
 from .values import Check, Ended, Made, Place, Scope, Scratch, Source, State, Turn, Unsupported
 
 FIRST, LAST = "first", "last"
+
+
+_NO_CONSTANTS: Final[Mapping[ValueId, Payload]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,10 @@ class Region:
     cells: bool
 
 
-def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = ()) -> Region:
-    """Unsupported: something in it has no loops."""
-    scope = Scope(Builder(), types, waits_for=_variables(guards))
+def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
+                 constants: Mapping[ValueId, Payload] = _NO_CONSTANTS) -> Region:  # fmt: skip
+    """`constants`: values of rank 0 that are literals.  Unsupported: something in it has no loops."""
+    scope = Scope(Builder(), types, constants, waits_for=_variables(guards))
     match phase:
         case Loop():
             states, ends = _loop(scope, phase)

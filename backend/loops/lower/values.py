@@ -8,11 +8,12 @@ Neighbours: `region` (uses this), `backend.run.cpu.regions` (gives parameters an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ....lang.source import Span
+from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Node, Opaque, Size, SizeVariable, capacity, number
 from ....typechecker.types import ArrayType
@@ -53,6 +54,8 @@ class Place:
 
 Where: TypeAlias = Place | str
 """A place in memory, or the register of a value of rank 0."""
+Item: TypeAlias = Callable[[tuple[Index, ...], str | None], str]
+"""Writes the item at a point (0 of the kind where the mask is false) of a value that lies nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,11 @@ class Scope:
 
     b: Builder
     types: Mapping[ValueId, ArrayType]
+    constants: Mapping[ValueId, Payload] = field(default_factory=dict)
+    """Values of rank 0 from outside that are literals."""
     values: dict[ValueId, Where] = field(default_factory=dict)
+    lazy: dict[ValueId, Item] = field(default_factory=dict)
+    """Values whose items are read where they are used."""
     sources: dict[str, Source] = field(default_factory=dict)
     parameters: dict[str, Size | None] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
@@ -227,13 +234,15 @@ class Scope:
 
     def load(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> str:
         """An item of a value; where `mask` is false, the kind's fill."""
-        where = self.where(value)
-        if isinstance(where, str):
-            loaded = where
-        else:
-            loaded = self.b.load(where.view, where.at(indices), mask)
         kind = self.kind(value)
-        if mask is not None and (isinstance(where, str) or kind is Kind.CHAR):
+        if value in self.lazy:
+            loaded: Where = self.lazy[value](indices, mask)
+        else:
+            loaded = where = self.where(value)
+            if isinstance(where, Place):
+                loaded = self.b.load(where.view, where.at(indices), mask)
+        assert isinstance(loaded, str)
+        if mask is not None and (not self.shape(value) or kind is Kind.CHAR):
             return self.b.apply("select", (mask, loaded, self.b.constant(kind, ord(" ") if kind is Kind.CHAR else 0)), kind, kind)
         return loaded
 

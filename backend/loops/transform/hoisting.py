@@ -1,7 +1,7 @@
 """Hoisting: what no iteration changes is computed before the loop.
 
 Innermost loops first, so that a statement leaves as many loops as it can.  Not hoisted: what may fail; what stands in a branch
-and costs something; a load from memory that the loop writes; a load that may leave its view where the loop has no iteration.
+and costs something; a load of an item that the loop may write; a load that may leave its view where the loop has no iteration.
 
 Neighbours: `sharing` (afterwards, equal statements stand in one block).
 """
@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from ..affine import Definitions, Facts, facts_of, minus
 from ..check import may_fail
-from ..ir import ONE, Apply, Constant, Fail, For, If, Load, LoopKind, Number, Program, Statement, defined, uses
-from .rewriting import stored_views
+from ..ir import ONE, Apply, Constant, Fail, For, If, Load, LoopKind, Number, Program, Statement, Store, defined, uses, walk
 
 
 def run(program: Program) -> Program:
@@ -28,7 +27,7 @@ class _Inside:
 
     def __init__(self, loop: For, facts: Facts) -> None:
         self.varying = {loop.index, *(c.inside for c in loop.carried)}
-        self.stores = stored_views(loop.body)
+        self.stores = [statement for statement in walk(loop.body) if isinstance(statement, Store)]
         self.facts = facts
         self.is_private = loop.kind is LoopKind.PARALLEL
         self.out: list[Statement] = []
@@ -78,7 +77,7 @@ class _Hoisting:
                 return not in_branch and not may_fail(statement)
             case Load():
                 view = self.views[statement.view]
-                if view.name in loop.stores or (view.private and loop.is_private):
+                if (view.private and loop.is_private) or not all(_apart(statement, store, loop.facts) for store in loop.stores):
                     return False
                 return self.is_there(statement, loop.facts)
         return False
@@ -92,3 +91,9 @@ class _Hoisting:
             for form, length in zip(load.indices, shape, strict=True)
         )
 
+
+def _apart(load: Load, store: Store, facts: Facts) -> bool:
+    """Does a store never write the item that is loaded, whatever its iteration?"""
+    if load.view != store.view:
+        return True
+    return any(facts.differs(minus(form, other)) for form, other in zip(load.indices, store.indices, strict=True))

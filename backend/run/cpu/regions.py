@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....lang.diagnostics import Diagnostic, RunFailed
+from ....typechecker.core import Payload
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Constant, Fold, Loop, Map, Structured, ValueId
@@ -47,6 +48,8 @@ _LEAST_SAVED: Final = 1.5e6
 """Nanoseconds that code must have been able to save before a region is lowered."""
 _FIRST_OPERATIONS: Final = 200_000
 """Points of the first range."""
+_COPIED: Final = 1 << 20
+"""Bytes of an operand up to which a loop reads a copy in rows."""
 _GROWTH: Final = 16
 
 
@@ -84,7 +87,7 @@ class RegionRun:
     def lower(self, types: Types) -> None:
         self.asked = True
         try:
-            self.region = lower_region(self.phase, types.types, types.guards)
+            self.region = lower_region(self.phase, types.types, types.guards, _literals(types))
         except Unsupported as unsupported:
             self.reason = str(unsupported)
 
@@ -139,12 +142,14 @@ class RegionRun:
                     continue
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
+            if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array):
+                array = np.ascontiguousarray(array)
             arrays[view.name] = array
         return arrays
 
     def code(self, arrays: Mapping[str, NumArray], nanoseconds: float) -> Compiled | None:
         assert self.region is not None
-        units = tuple(not a.ndim or a.shape[-1] <= 1 or a.strides[-1] == a.itemsize for a in arrays.values())
+        units = tuple(map(is_unit, arrays.values()))
         if units in self.compiled:
             return self.compiled[units]
         if units not in self.codes:
@@ -159,6 +164,17 @@ class RegionRun:
         address = address_of(code)
         self.compiled[units] = None if address is None else Compiled(program, CALL(address))
         return self.compiled[units]
+
+
+def is_unit(array: NumArray) -> bool:
+    """Are neighbours along the last axis side by side?"""
+    return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
+
+
+def _literals(types: Types) -> dict[ValueId, Payload]:
+    """Constants of rank 0."""
+    phases = types.phases.values()
+    return {p.result: p.data[0] for p in phases if isinstance(p, Constant) and not types.types[p.result].shape}
 
 
 def _trips(phase: Phase, memory: Mapping[ValueId, Any], types: Types) -> int:
