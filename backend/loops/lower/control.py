@@ -10,7 +10,7 @@ Neighbours: `structured`, `library`, `region` (the outermost loop).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
@@ -21,10 +21,10 @@ from ...graph import traverse
 from ...graph.phases import AxisKind, Branch, Constant, Fold, LibraryPhase, Loop, Map, Phase, Structured, SubGraph, ValueId
 from ...kernels.build import bits_of
 from ..builder import OpenLoop, at
-from ..ir import Index, LoopKind, Statement, plus, times
+from ..ir import ZERO, Fail, Index, LoopKind, Statement, plus, times
 from .library import LAZY, lower_library, writes_over
 from .structured import copy, lower_structured
-from .values import Data, Place, Scope, Unsupported, Where
+from .values import Check, Data, Place, Scope, Unsupported, Where
 
 ONE = Index((), 1)
 
@@ -220,6 +220,31 @@ def step_state(scope: Scope, body: SubGraph, until: SubGraph | None, components:
     return following
 
 
+def running(scope: Scope, body: SubGraph, targets: Sequence[Place], bounds: tuple[Index, Index], ahead: Index,
+            begin: Callable[[str], None]) -> None:  # fmt: skip
+    """Iteration i makes item i + 1 - `ahead` of each target from the one before it."""
+    b, (lower, upper) = scope.b, bounds
+    shapes = [scope.shape(param) for param in body.params]
+    before = plus(lower, times(ahead, -1))
+    firsts = [target.cell(0, before) for target in targets]
+    carried: list[tuple[Kind, str, str | None]] = [
+        (scope.kind(param), b.load(first.view, first.at(())), None)
+        for param, first, shape in zip(body.params, firsts, shapes, strict=True) if not shape
+    ]  # fmt: skip
+    with b.loop(LoopKind.SERIAL, (lower,), (upper,), carried) as loop:
+        here = plus(at(loop.index), times(ahead, -1))
+        components = [
+            Component(scope.kind(param), shape, target.cell(0, here), target.cell(0, plus(here, ONE)))
+            for param, target, shape in zip(body.params, targets, shapes, strict=True)
+        ]
+        begin(loop.index)
+        following = step_state(scope, body, None, components, loop.inside, loop)
+        for register, component in zip(following, [c for c in components if not c.shape], strict=True):
+            assert component.new is not None
+            b.store(component.new.view, component.new.at(()), register)
+        loop.yields = tuple(following)
+
+
 def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
     """For each component how it may stay in place."""
     chains: list[tuple[ValueId, ...] | None] = []
@@ -249,23 +274,35 @@ def enter(scope: Scope, phase: Loop, index: str, cells: Sequence[Where]) -> None
 
 
 def _inner_loop(scope: Scope, phase: Loop) -> None:
-    b = scope.b
-    if phase.keep:
-        raise Unsupported("a loop inside a loop that keeps every state")
     body = state_of(phase)
-    rows = list(zip(phase.initial, phase.results, chains_of(body, phase.until), strict=True))
+    if phase.keep:
+        _inner_keep(scope, phase)
+        return
+    cells = [scope.where(value) for value in phase.cells]
+    firsts = [scope.where(initial) for initial in phase.initial]
+    bounds = (ZERO, scope.index_of(phase.trip))
+    _repeat(scope, body, phase.until, bounds, firsts, phase.results, lambda index: enter(scope, phase, index, cells))
+
+
+def _repeat(scope: Scope, body: SubGraph, until: SubGraph | None, bounds: tuple[Index, Index], firsts: Sequence[Where],
+            results: Sequence[ValueId], begin: Callable[[str], None]) -> None:  # fmt: skip
+    """A loop inside a region: the state in registers, in place, or in two buffers."""
+    b = scope.b
+    rows = list(zip(firsts, results, chains_of(body, until), strict=True))
     views: list[Place | None] = []
-    for initial, result, chain in rows:
+    for first, result, chain in rows:
         kind, shape = scope.kind(result), scope.shape(result)
         if not shape:
             views.append(None)
             continue
         place = scope.place_for(result) if chain is not None else _doubled(scope, kind, shape)
-        copy(scope, kind, shape, scope.where(initial), place if chain is not None else place.cell(0, Index((), 0)))
+        copy(scope, kind, shape, first, place if chain is not None else place.cell(0, ZERO))
         views.append(place)
     doubled = any(place is not None and chain is None for place, (_, _, chain) in zip(views, rows, strict=True))
-    scalars = [(initial, result) for initial, result, _ in rows if not scope.shape(result)]
-    carried: list[tuple[Kind, str, str | None]] = [(scope.kind(r), scope.load(i, ()), None) for i, r in scalars]
+    scalars = [(first, result) for first, result, _ in rows if not scope.shape(result)]
+    carried: list[tuple[Kind, str, str | None]] = [
+        (scope.kind(r), f if isinstance(f, str) else b.load(f.view, f.at(())), None) for f, r in scalars
+    ]
     if doubled:
         carried.append((Kind.I64, b.constant(Kind.I64, 0), None))
 
@@ -275,11 +312,11 @@ def _inner_loop(scope: Scope, phase: Loop) -> None:
             old, new = turned(place.view, turn)
         return Component(scope.kind(result), scope.shape(result), old, new, chain or ())
 
-    with b.range(LoopKind.SERIAL, scope.index_of(phase.trip), carried) as loop:
+    with b.loop(LoopKind.SERIAL, bounds[:1], bounds[1:], carried) as loop:
         turn = loop.inside[-1] if doubled else ""
         components = [component(place, result, chain, turn) for place, (_, result, chain) in zip(views, rows, strict=True)]
-        enter(scope, phase, loop.index, [scope.where(value) for value in phase.cells])
-        following = step_state(scope, body, phase.until, components, loop.inside[: len(scalars)], loop)
+        begin(loop.index)
+        following = step_state(scope, body, until, components, loop.inside[: len(scalars)], loop)
         loop.yields = (*following, *([b.number(plus(ONE, times(at(turn), -1)))] if doubled else []))
     last = iter(loop.results)
     for place, (_, result, chain) in zip(views, rows, strict=True):
@@ -389,5 +426,52 @@ def cell_of(scope: Scope, param: ValueId, where: Where, point: Sequence[Index]) 
     scope.values[param] = cell if scope.shape(param) else scope.b.load(cell.view, cell.at(()))
 
 
+def _inner_keep(scope: Scope, phase: Loop) -> None:
+    """Every state, the first one first."""
+    if phase.until is not None:
+        raise Unsupported("every state of a loop that may end early")
+    targets = [scope.place_for(result) for result in phase.results]
+    for initial, target in zip(phase.initial, targets, strict=True):
+        copy(scope, scope.kind(initial), scope.shape(initial), scope.where(initial), target.cell(0, ZERO))
+    cells = [scope.where(value) for value in phase.cells]
+    bounds = (ZERO, scope.index_of(phase.trip))
+    running(scope, state_of(phase), targets, bounds, ZERO, lambda index: enter(scope, phase, index, cells))
+    scope.values.update(zip(phase.results, targets, strict=True))
+
+
 def _fold(scope: Scope, phase: Fold) -> None:
-    raise Unsupported("a fold inside a loop")
+    """A fold, right to left, or a scan, left to right."""
+    b, count = scope.b, len(phase.args)
+    length = scope.index_of(scope.shape(phase.args[0])[0])
+    args = [scope.where(arg) for arg in phase.args]
+    if phase.scan:
+        targets = [scope.place_for(result) for result in phase.results]
+        with b.loop(LoopKind.SERIAL, (ZERO,), (length, ONE)):  # the first item, if there is one
+            for target, arg, result in zip(targets, args, phase.results, strict=True):
+                copy(scope, scope.kind(result), scope.shape(result)[1:], _cell(arg, ZERO), target.cell(0, ZERO))
+        body = SubGraph(phase.body.params[:count], phase.body.phases, phase.body.results)
+
+        def begin(index: str) -> None:
+            for param, arg in zip(phase.body.params[count:], args, strict=True):
+                cell_of(scope, param, arg, [at(index)])
+
+        with b.block() as there:
+            running(scope, body, targets, (ONE, length), ONE, begin)
+        b.choose(b.compare("lt", ZERO, length), there, ())
+        scope.values.update(zip(phase.results, targets, strict=True))
+        return
+    b.statements.append(Fail(scope.check(Check(phase.span, "empty")), b.compare("lt", length, ONE), ()))
+    last = plus(length, Index((), -1))
+    body = SubGraph(phase.body.params[count:], phase.body.phases, phase.body.results)
+    firsts = [_cell(arg, last) for arg in args]
+
+    def enter_fold(index: str) -> None:
+        for param, arg in zip(phase.body.params[:count], args, strict=True):
+            cell_of(scope, param, arg, [plus(last, times(at(index), -1))])
+
+    _repeat(scope, body, None, (ONE, length), firsts, phase.results, enter_fold)
+
+
+def _cell(where: Where, index: Index) -> Place:
+    assert isinstance(where, Place)
+    return where.cell(0, index)

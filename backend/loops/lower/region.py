@@ -9,7 +9,7 @@ Neighbours: `control` (bodies), `backend.run.cpu.regions` (the caller).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -21,8 +21,8 @@ from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType
 from ...graph.phases import Fold, Loop, Map, SubGraph, ValueId
 from ..builder import Builder, OpenLoop, at
-from ..ir import Index, LoopKind, Program, Role, plus, times
-from .control import ONE, Component, cell_of, chains_of, enter, map_cell, state_of, step_state, turned
+from ..ir import ZERO, Index, LoopKind, Program, Role, plus, times
+from .control import ONE, Component, cell_of, chains_of, enter, map_cell, running, state_of, step_state, turned
 from .values import Check, Ended, Made, Place, Scope, Scratch, Source, State, Turn, Unsupported
 
 FIRST, LAST = "first", "last"
@@ -166,30 +166,7 @@ def _keep(scope: Scope, phase: Loop) -> None:
         raise Unsupported("every state of a loop that may end early")
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     cells = [scope.where(value) for value in phase.cells]
-    _running(scope, state_of(phase), views, Index((), 0), lambda index: enter(scope, phase, index, cells))
-
-
-def _running(scope: Scope, body: SubGraph, views: Sequence[str], ahead: Index, begin: Callable[[str], None]) -> None:
-    """Iteration i makes item i + 1 - `ahead` of each view from the one before it."""
-    b = scope.b
-    shapes = [scope.shape(param) for param in body.params]
-    before = plus(at(FIRST), times(ahead, -1))
-    carried: list[tuple[Kind, str, str | None]] = [
-        (scope.kind(param), b.load(view, (before,)), None)
-        for param, view, shape in zip(body.params, views, shapes, strict=True) if not shape
-    ]  # fmt: skip
-    with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), carried) as loop:
-        here = plus(at(loop.index), times(ahead, -1))
-        components = [
-            Component(scope.kind(param), shape, Place(view, (here,)), Place(view, (plus(here, ONE),)))
-            for param, view, shape in zip(body.params, views, shapes, strict=True)
-        ]
-        begin(loop.index)
-        following = step_state(scope, body, None, components, loop.inside, loop)
-        for register, component in zip(following, [c for c in components if not c.shape], strict=True):
-            assert component.new is not None
-            b.store(component.new.view, component.new.at(()), register)
-        loop.yields = tuple(following)
+    running(scope, state_of(phase), _places(views), (at(FIRST), at(LAST)), ZERO, lambda index: enter(scope, phase, index, cells))
 
 
 def _scan(scope: Scope, phase: Fold) -> tuple[bool, ...]:
@@ -203,8 +180,12 @@ def _scan(scope: Scope, phase: Fold) -> tuple[bool, ...]:
         for param, arg in zip(phase.body.params[count:], args, strict=True):
             cell_of(scope, param, Place(arg), [at(index)])
 
-    _running(scope, body, views, ONE, begin)
+    running(scope, body, _places(views), (at(FIRST), at(LAST)), ONE, begin)
     return ()
+
+
+def _places(views: Sequence[str]) -> list[Place]:
+    return [Place(view) for view in views]
 
 
 def _fold(scope: Scope, phase: Fold) -> tuple[bool, ...]:
@@ -236,5 +217,5 @@ def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
     with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, ExitStack() as loops:
         point = [at(outer.index)]
         point += [at(loops.enter_context(b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame[1:]]
-        map_cell(scope, phase, point, [Place(view) for view in views])
+        map_cell(scope, phase, point, _places(views))
     return ()

@@ -339,6 +339,8 @@ class _Launch:
 
     def fail(self, check: Check, values: list[int]) -> None:
         """Say what the record says."""
+        if check.function == "empty":
+            raise RunFailed([Diagnostic("E204", "a reduction with a function needs at least one item", check.span)])
         if check.function == "index":
             message = f"index {values[0]} (counted from 0) is outside an axis of length {values[1]}"
             raise RunFailed([Diagnostic("E310", message, check.span)])
