@@ -47,7 +47,8 @@ class Kernel:
         self.data: dict[str, Any] = dict(about["parameters"][preset])
         init = about.get("init") or {}
         if init:
-            made = getattr(module(folder / f"{about['module_name']}.py"), init["func_name"])(*[self.data[a] for a in init["input_args"]])
+            initialise = getattr(module(folder / f"{about['module_name']}.py"), init["func_name"])
+            made = initialise(*[self.data[a] for a in init["input_args"]])
             made = made if isinstance(made, tuple) and len(init["output_args"]) > 1 else (made,)
             self.data.update(zip(init["output_args"], made, strict=True))
         self.names: list[str] = about["input_args"]
