@@ -142,6 +142,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
                    file=READ),
             Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),
+            Option(("--loops",), Takes.NOTHING, "", "the loop programs that loops, folds and scans become"),
         ),
         0, 1,
     ),

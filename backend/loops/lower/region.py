@@ -19,7 +19,7 @@ from ....typechecker.core import CoreGuard, Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ....typechecker.types import ArrayType
-from ...graph.phases import Fold, Loop, Map, SubGraph, ValueId
+from ...graph.phases import Constant, Fold, Loop, Map, Phase, SubGraph, ValueId
 from ..builder import Builder, OpenLoop, at
 from ..ir import ZERO, Index, LoopKind, Program, Role, plus, times
 from .control import ONE, Component, cell_of, chains_of, enter, map_cell, running, state_of, step_state, turned
@@ -63,6 +63,11 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(size for size in scope.parameters.values() if size is not None)
     return Region(program, sizes, sources, tuple(scope.checks), states, ends, isinstance(phase, Map))
+
+
+def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> dict[ValueId, Payload]:
+    """Constants of rank 0 among phases."""
+    return {p.result: p.data[0] for p in phases if isinstance(p, Constant) and not types[p.result].shape}
 
 
 def _scratch(shape: tuple[Index, ...]) -> Source:

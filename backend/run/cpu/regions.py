@@ -17,7 +17,6 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....lang.diagnostics import Diagnostic, RunFailed
-from ....typechecker.core import Payload
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import Constant, Fold, Loop, Map, Structured, ValueId
@@ -26,7 +25,7 @@ from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.ir import MOST_VALUES, Program
 from ...loops.llvm import llvm_text, words_of
-from ...loops.lower.region import Region, lower_region
+from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise
 from ..device import Types
@@ -87,7 +86,7 @@ class RegionRun:
     def lower(self, types: Types) -> None:
         self.asked = True
         try:
-            self.region = lower_region(self.phase, types.types, types.guards, _literals(types))
+            self.region = lower_region(self.phase, types.types, types.guards, literals_of(types.phases.values(), types.types))
         except Unsupported as unsupported:
             self.reason = str(unsupported)
 
@@ -169,12 +168,6 @@ class RegionRun:
 def is_unit(array: NumArray) -> bool:
     """Are neighbours along the last axis side by side?"""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
-
-
-def _literals(types: Types) -> dict[ValueId, Payload]:
-    """Constants of rank 0."""
-    phases = types.phases.values()
-    return {p.result: p.data[0] for p in phases if isinstance(p, Constant) and not types.types[p.result].shape}
 
 
 def _trips(phase: Phase, memory: Mapping[ValueId, Any], types: Types) -> int:
