@@ -152,7 +152,7 @@ def _region(machine: Machine, phase: Loop | Map | Fold, backend: Any) -> Callabl
     offered = getattr(backend, "region", None)
 
     def run(memory: Memory) -> bool:
-        made = None if offered is None else offered(phase, memory, machine)
+        made = None if offered is None else offered(phase, memory, machine, machine.phases)
         if made is not None:
             _store(memory, phase.results, made)
         return made is not None

@@ -12,7 +12,7 @@ from ...typechecker.core import CoreGuard
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
-from ..graph.phases import Constant, LibraryPhase, Phase, PhaseId, Structured, ValueId
+from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ..schedule.plan import Box
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
@@ -28,8 +28,6 @@ class Types(Protocol):
     def sizes(self) -> dict[SizeVariable, int]: ...
     @property
     def guards(self) -> tuple[CoreGuard, ...]: ...
-    @property
-    def phases(self) -> Mapping[PhaseId, Phase]: ...
 
     def kind(self, value: ValueId) -> Kind: ...
     def shape(self, value: ValueId) -> tuple[int, ...]: ...

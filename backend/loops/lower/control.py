@@ -319,11 +319,11 @@ def _repeat(scope: Scope, body: SubGraph, until: SubGraph | None, bounds: tuple[
         following = step_state(scope, body, until, components, loop.inside[: len(scalars)], loop)
         loop.yields = (*following, *([b.number(plus(ONE, times(at(turn), -1)))] if doubled else []))
     last = iter(loop.results)
-    for place, (_, result, chain) in zip(views, rows, strict=True):
-        if place is None:
+    for buffer, (_, result, chain) in zip(views, rows, strict=True):
+        if buffer is None:
             scope.keep(result, next(last))
             continue
-        where = place if chain is not None else place.cell(0, at(loop.results[-1]))
+        where = buffer if chain is not None else buffer.cell(0, at(loop.results[-1]))
         if result in scope.destinations:
             wanted = scope.place_for(result)
             copy(scope, scope.kind(result), scope.shape(result), where, wanted)

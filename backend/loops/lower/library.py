@@ -258,12 +258,12 @@ def _runtime_size(scope: Scope, phase: LibraryPhase) -> None:
     if scope.kind(value) is not Kind.I64:
         register = b.apply("convert", (register,), scope.kind(value), Kind.I64)
     low = b.compare("lt", at(register), ZERO)
-    bad, values = low, (register,)
+    bad, values = low, [register]
     if variable.cap is not None:
         cap = scope.index_of(variable.cap)
         bad = b.apply("or", (low, b.compare("lt", cap, at(register))), Kind.BOOL, Kind.BOOL)
-        values = (register, b.number(cap))
-    b.statements.append(Fail(scope.check(Check(phase.span, f"size {variable.name}")), bad, values))
+        values.append(b.number(cap))
+    b.statements.append(Fail(scope.check(Check(phase.span, f"size {variable.name}")), bad, tuple(values)))
     scope.sizes[variable] = register
 
 

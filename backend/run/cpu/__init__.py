@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Structured, ValueId
+from ...graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
 from ...schedule.plan import Box
 from ..device import Kernel, Types
 from ..pool import LEAST, Lease
@@ -55,11 +55,12 @@ class CpuBackend:
 
         return compile_loop_kernel(phase, types.kind, lambda value: types.types[value].shape, types.number, self.threads)
 
-    def region(self, phase: Loop | Fold | Map, memory: Mapping[ValueId, Any], types: Types) -> tuple[Any, ...] | None:
+    def region(self, phase: Loop | Fold | Map, memory: Mapping[ValueId, Any], types: Types, program: Mapping[PhaseId, Phase]
+               ) -> tuple[Any, ...] | None:  # fmt: skip
         """The results of a loop, fold, scan or map by machine code; None: phase by phase is as good, or all there is."""
         from .regions import region_of
 
-        return region_of(phase).run(memory, types, self.threads, lambda constant: self.constant(constant, types))
+        return region_of(phase).run(memory, types, program, self.threads, lambda constant: self.constant(constant, types))
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))

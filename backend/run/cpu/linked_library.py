@@ -62,7 +62,7 @@ def link_product(linker: Linker, phase: LibraryPhase) -> bool:
     if depth and not all(framed_of(phase)):
         return False
     if prod(arrays[0].shape[depth:-1]) == 1 or prod(arrays[1].shape[depth + 1 :]) == 1:
-        linker.structured(sum_of_products(kind, sizes[0], sizes[1], depth, (*args, value)), None)
+        linker.structured(sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)), None)
         return True
     batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
     if any(size.variables() & set(linker.found) for shape in sizes for size in shape) or len(batches) < 2 or blas() is None:

@@ -91,7 +91,7 @@ class Linker(Values):
 
     def leave_to_region(self, phase: Loop | Map | Fold) -> None:
         """What takes longer, launch after launch, than a plan's step does: machine code for all of it is better."""
-        if region_of(phase).is_better(self.examples, self.types):
+        if region_of(phase).is_better(self.examples, self.types, self.phases):
             raise Refused(Verdict.NEVER)
 
     def phase(self, phase: Phase, overwrite: ValueId | None) -> None:

@@ -19,7 +19,8 @@ import numpy as np
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import Constant, Fold, Loop, Map, Structured, ValueId
+from ...graph.phases import Constant, Fold, Loop, Map, PhaseId, Structured, ValueId
+from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
@@ -37,6 +38,7 @@ from .kinds import DTYPES, NumArray
 from .scalars import implementation
 
 Phase: TypeAlias = Loop | Fold | Map
+Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 _PHASE_NANOSECONDS: Final = 4_000.0
 """What a phase of a body costs by Python in each iteration, roughly."""
 _LAUNCH_NANOSECONDS: Final = 500.0
@@ -83,16 +85,16 @@ class RegionRun:
     codes: dict[tuple[bool, ...], tuple[Program, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
 
-    def lower(self, types: Types) -> None:
+    def lower(self, types: Types, program: Phases) -> None:
         self.asked = True
         try:
-            self.region = lower_region(self.phase, types.types, types.guards, literals_of(types.phases.values(), types.types))
+            self.region = lower_region(self.phase, types.types, types.guards, literals_of(program.values(), types.types))
         except Unsupported as unsupported:
             self.reason = str(unsupported)
 
-    def run(self, memory: Mapping[ValueId, Any], types: Types, threads: int, make: Callable[[Constant], Any]
+    def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, threads: int, make: Callable[[Constant], Any]
             ) -> tuple[Any, ...] | None:  # fmt: skip
-        """The results; None where the phase is better run by Python, or must be."""
+        """The results; None where the phase is better run by Python, or must be.  `program`: all its phases."""
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
@@ -104,7 +106,7 @@ class RegionRun:
         if mode is policy.Mode.AUTO and self.saved < _LEAST_SAVED:
             return None
         if not self.asked:
-            self.lower(types)
+            self.lower(types, program)
         if self.region is None:
             return None
         arrays = self.inputs(memory, make)
@@ -115,14 +117,14 @@ class RegionRun:
             return None
         return _Launch(self, self.region, compiled, arrays, types, threads).results(memory, trips)
 
-    def is_better(self, memory: Mapping[ValueId, Any], types: Types) -> bool:
+    def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases) -> bool:
         """Better than one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
         if _trips(self.phase, memory, types) * _phases(self.phase) * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
             return False
         if not self.asked:
-            self.lower(types)
+            self.lower(types, program)
         return self.region is not None
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[str, NumArray] | None:
