@@ -61,6 +61,8 @@ def shown(seconds: float | None, bar: float) -> str:
 
 
 def main() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell, and so in what is started here
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     names = sys.argv[1:] or list(PROGRAMS)
     load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
