@@ -94,6 +94,13 @@ class _Gate:
             self.stopped = self.stopped or stop
             self.change.notify_all()
 
+    def let_go(self) -> None:
+        """Give the lock back if this thread holds it: an exception from outside (`_interrupt`, Ctrl-C) may arrive between the
+        taking of a lock and the block that gives it back, and everyone else would wait for ever."""
+        with suppress(RuntimeError):  # it is not this thread's, or no longer
+            while True:
+                self.change.release()
+
     def wait_for_all(self) -> None:
         with self.change:
             while self.unfinished and not self.stopped:
@@ -141,11 +148,15 @@ def run_in_threads(
             failure = Failure((start, *inside), which, error)
             stop = not isinstance(error, _OF_THE_PROGRAM)
         finally:
+            gate.let_go()
             gate.finished(which, failure, stop=stop)
 
     def work(which: int) -> None:
-        with suppress(_Stop):
-            serve(which)
+        try:
+            with suppress(_Stop):
+                serve(which)
+        finally:
+            gate.let_go()
 
     try:
         for which in sorted(gate.unfinished - {own}):
@@ -155,6 +166,7 @@ def run_in_threads(
         serve(own)
         gate.wait_for_all()
     except BaseException as error:  # an interrupt while nothing of this thread's own queue ran
+        gate.let_go()
         gate.finished(own, Failure((0,), own, error), stop=True)
     if gate.stopped:
         _interrupt(threads)

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from share import share
 
+from rho.backend.run import threads
 from rho.shell.console import Console
 from rho.shell.exits import Exit
 from rho.shell.main import main
@@ -132,3 +133,31 @@ def test_a_process_without_the_thread_of_signals_hears_them(
     for part in (2, 3, 5):
         ended = process(work, tmp_path, whole.calls // part, sent)
         assert (ended.code, ended.out, ended.err) == (code, "", said), (part, ended)
+
+
+@pytest.mark.parametrize("number", range(1, 4))
+def test_an_interrupt_between_the_taking_of_a_lock_and_its_block_stops_nobody(number: int) -> None:
+    """All wait for that lock: a thread that leaves with it would hold them up for ever."""
+    plan, bound, data = prepared(4, 0)
+
+    class Interrupted(threading.Condition):
+        entered = 0
+
+        def __enter__(self) -> bool:
+            taken = super().__enter__()
+            if threading.current_thread() is threading.main_thread():
+                self.entered += 1
+                if self.entered == number:
+                    raise KeyboardInterrupt
+            return taken
+
+    def work() -> int:
+        gate = threads._Gate
+        threads._Gate = lambda fences, queues: gate(fences, queues, Interrupted())  # type: ignore[assignment, misc]
+        try:
+            run(plan, bound, data)
+        except KeyboardInterrupt:
+            return 3
+        return 0
+
+    assert in_child(work) == 3
