@@ -275,6 +275,10 @@ CASES = {
         output y: bool[n]
         for i in 0..n vector { b: bool = lt:i64(i, m) y[i] = b }
         """, None),
+    "not for a branch around loops": (splitting, """
+        output y: f64[n, n] one: f64 = 1.0
+        for i in 0..n serial { b: bool = lt:i64(i, m) if b { for j in 0..n vector { y[i, j] = one } } }
+        """, None),
     "not loops that end early": (splitting, """
         output y: f64[n] one: f64 = 1.0
         for i in 0..n serial until b { b: bool = lt:i64(i, m) y[i] = one if b }

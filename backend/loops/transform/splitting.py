@@ -1,10 +1,10 @@
 """Splitting: a loop whose conditions change with its index becomes loops over ranges in which they do not.
 
-A condition is a comparison of affine numbers that a mask, a branch or a `select` needs, or a `min`, `max` or `residue` of them,
-that is linear in the loop's index.  It changes at a *border*, an affine form that the loop does not change.  A loop is split at
-its first two borders into at most three ranges, whose bounds are clamped to the loop's own, so that ranges may be empty and
-borders anywhere.  `folding` then finds each condition's value: where edges meet, on sizes of which nothing is known, edges keep
-conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
+A condition is a comparison of affine numbers that a mask, a branch or a `select` of an innermost loop needs, or a `min`, `max` or
+`residue` of them, that is linear in the loop's index.  It changes at a *border*, an affine form that the loop does not change.  A
+loop is split at its first two borders into at most three ranges, whose bounds are clamped to the loop's own, so that ranges may
+be empty and borders anywhere.  `folding` then finds each condition's value: where edges meet, on sizes of which nothing is known,
+edges keep conditions that the interior has not.  Edges of one iteration keep the conditions of their inner loops.
 
 Legal for every loop of step 1 without `until`: iterations stay in their order, carried values go from range to range.
 
@@ -135,9 +135,10 @@ def _border(form: Index, name: str) -> Index | None:
 
 
 def _wanted(program: Program, definitions: Definitions) -> set[str]:
-    """The registers that decide what is done, or where: conditions, masks, and numbers in indices."""
+    """The registers that decide what innermost loops do, or where: conditions, masks, and numbers in indices."""
     waiting: list[str] = []
-    for statement in walk(program.body):
+    loops = [s for s in walk(program.body) if isinstance(s, For) and not any(isinstance(inner, For) for inner in walk(s.body))]
+    for statement in (s for loop in loops for s in walk(loop.body)):
         match statement:
             case Load() | Store():
                 waiting += [name for form in statement.indices for name, _ in definitions.expand(form).terms]
