@@ -30,10 +30,10 @@ from ...phases import (
     Structured,
     ValueId,
 )
-from ...projections import IDENTITY, affine
+from ...projections import IDENTITY, affine, may_fill
 from ...registry import frame_of, wanted_of
 from ...traverse import axis_sizes
-from ..rewriting import body_may_fail, has_reduction
+from ..rewriting import body_may_fail, has_reduction, is_view
 from .patterns import Match
 from .rule import Change, Scope
 
@@ -58,6 +58,31 @@ def is_sort(match: Match, scope: Scope) -> Change | None:
         gather.id: (replace(gather, attributes={**gather.attributes, "sorts": sorts}),),
         grade.id: (replace(grade, attributes={**grade.attributes, "wanted": NOTHING}),),
     })  # fmt: skip
+
+
+def takes_part_of_order(match: Match, scope: Scope) -> Change | None:
+    """`x[k↑⍒x]`: the same part of the sorted vector, of which no grade is made."""
+    gather, view = match.root, scope.makers.get(match["places"])
+    if not isinstance(view, Structured) or not is_view(view) or may_fill(view.reads[0].projection):
+        return None
+    (read,), type = view.reads, scope.types[match["x"]]
+    grade = scope.makers.get(read.value)
+    if not isinstance(grade, LibraryPhase) or grade.op != "grade" or frame_of(grade) or grade.args[0] != match["x"]:
+        return None
+    alone = scope.readers(read.value) == [view] and scope.readers(match["places"]) == [gather]
+    if len(type.shape) != 1 or not alone or not scope.is_beside(grade, gather) or not scope.is_beside(view, gather):
+        return None
+    ordered, kind = scope.value(), type.element.kind
+    sorts = "down" if grade.attributes.get("descending") is True else "up"
+    attributes = {"axis": 0, "checked": False, "fills": False, "sorts": sorts}
+    whole = replace(gather, id=scope.phase(), args=(match["x"], read.value), results=(ordered,), attributes=attributes)
+    part = replace(
+        view, id=gather.id, span=gather.span, reads=(Read(ordered, read.projection),), body=(ReadNode(0, kind),),
+        results=(Result(gather.results[0], 0, None),),
+    )  # fmt: skip
+    unread = replace(grade, attributes={**grade.attributes, "wanted": NOTHING})
+    types = {ordered: ArrayType(Element(kind), type.shape)}
+    return Change({grade.id: (unread,), view.id: (), gather.id: (whole, part)}, types)
 
 
 def is_part_of_order(match: Match, scope: Scope) -> Change | None:

@@ -10,7 +10,7 @@ from typing import Final
 from .inverses import is_solution
 from .masks import are_places_of_a_mask
 from .members import is_one_of_few
-from .orders import is_part_of_order, is_place, is_place_of_extreme, is_sort
+from .orders import is_part_of_order, is_place, is_place_of_extreme, is_sort, takes_part_of_order
 from .patterns import Item, Op, Reduced, Written
 from .reshapes import is_view
 from .rule import Keeps, Rule
@@ -21,6 +21,12 @@ _SORTED: Final = Rule(
     Op("gather", (Item("x"), Op("grade", (Item("x"),), framed=True)), {"axis": 0, "fills": None}, framed=True),
     is_sort, "items in the order of their grade: a sort, and no grade is made",
     ("{⍵[⍋⍵]}", "{⍵[⍒⍵]}", "{⌽⍵[⍋⍵]}", "{{⍵[⍋⍵]}⍤1 ⊢ 2⌿1 (≢⍵)⍴⍵}"),
+)  # fmt: skip
+_TAKEN: Final = Rule(
+    "taken", "items at a part of their grade are that part of the sort", Keeps.BITS,
+    Op("gather", (Item("x"), Item("places")), {"axis": 0, "fills": None, "sorts": None}),
+    takes_part_of_order, "items at a part of their grade: that part of a sort, and no grade is made",
+    ("{⍵[2↑⍒⍵]}", "{⍵[1↓3↑⍋⍵]}", "{⍵[(⍋⍵)[1]]}"),
 )  # fmt: skip
 _PARTS: Final = tuple(
     Rule("selected", "of an order of which a part is wanted that part is selected", Keeps.BITS, pattern, is_part_of_order,
@@ -45,7 +51,7 @@ TOLERANT: Final = (
          "an inverse times something: solved, and no inverse is made"),
 )  # fmt: skip
 """Those that keep no bits, where there was a tolerance."""
-ORDERS: Final = (_SORTED, *_PARTS)
+ORDERS: Final = (_SORTED, _TAKEN, *_PARTS)
 """Those that look at how results are read: after what reads them is fused."""
 SETTLED: Final = (
     Rule("reshaped", "a reshape of at most as many items is a view", Keeps.BITS, Op("reshape_cycle", (Item("x"),), framed=True),
