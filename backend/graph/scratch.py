@@ -241,7 +241,7 @@ def _grade(op: Operands) -> Size:
 def _sorted(op: Operands) -> Size:
     """A sort in place: pieces turned round, counted, or searched for NaN and zeros; complex numbers go by their grade."""
     items, kind = op.items(0), op.kind(0)
-    return items * 74 if kind.is_complex else minimum(items, _PIECE) * 18
+    return items * 74 if kind.is_complex else minimum(items, 8 * _PIECE if op.framed else _PIECE) * 18
 
 
 def _grade_by(op: Operands) -> Size:

@@ -112,3 +112,25 @@ def test_bits(rule: Rule, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
         for x in share(vectors, seed=length):
             assert outcome(plans[0], bound, x) == by_reference(core, x), x
     assert found and compared >= len(ITEMS) ** LONGEST
+
+
+LONG = ("p ← x⍳⌈/x\nr ← p,⌈/x", "p ← x⍳⌊/x\nr ← p,⌊/x", "r ← 10↑x[⍒x]", "r ← ¯10↑x[⍋x]", "r ← (9↑⍒x),9↑⍋x", "r ← x[⍋x][2000+⍳9]",
+        "r ← x[20↑⍋x]", "r ← {⍵[⍒⍵]}⍤1 ⊢ 70 100⍴x", "r ← {3↑⍵[⍋⍵]}⍤1 ⊢ 7 1000⍴x")  # fmt: skip
+
+
+@pytest.mark.parametrize("chosen", ["few", "zeros", "missing", "many"])
+@pytest.mark.parametrize("text", LONG)
+def test_long_vectors(text: str, chosen: str) -> None:
+    """Selections, pieces of threads and rows: the bits without rules."""
+    rng = np.random.default_rng(5)
+    sources = {
+        "few": rng.choice([-0.0, 0.0, 1.0, -1.0], 7000), "zeros": rng.choice([-0.0, 0.0], 7000),
+        "missing": np.where(rng.random(7000) < 0.01, np.nan, rng.standard_normal(7000)), "many": rng.standard_normal(7000),
+    }  # fmt: skip
+    core = checked(f"input x : f64[n] where n = 7000\n{text}\noutput r\n")
+    assert core is not None
+    given = {"x": sources[chosen]}
+    graphs = backend.load(core, given), backend.load(core, given, without=frozenset({"rules"}))
+    assert graphs[0].graph.rewritten
+    found = [backend.execute(backend.plan(graph), graph, given).outputs["r"].value for graph in graphs]
+    assert bits(found[0]) == bits(found[1])

@@ -124,6 +124,11 @@ class Reduction:
 
     def place_in_pieces(self, value: Any, threads: int) -> Any:
         """The place among the places of pieces of a vector, the first of equals first."""
+        found = self.plain_place(value, threads)
+        return self.whole(value) if found is None else found
+
+    def plain_place(self, value: Any, threads: int) -> Any:
+        """The same where there is no NaN; None: there may be one."""
         piece = -(-len(value) // (4 * threads))
         found: dict[int, Any] = {}
 
@@ -132,9 +137,12 @@ class Reduction:
 
         run_boxes(range(0, len(value), piece), lambda: find, threads)
         if any(place is None for place in found.values()):
-            return self.whole(value)
+            return None
         places = np.array([start + int(found[start]) for start in sorted(found)], np.int64)
         return places[int(_plain_place(self.function, value[places], 0))]
+
+
+EXTREMES: Final = {"greatest_place": "max", "least_place": "min"}
 
 
 def compile_reduction(result: Result, body: Sequence[Node], kind: Kind) -> Reduction:

@@ -18,7 +18,7 @@ from ..team import run_boxes
 from . import space
 from .body import Body
 from .kinds import NumArray
-from .reduce import Reduction
+from .reduce import EXTREMES, Reduction
 from .space import Box, Compiled, Layout, boxes
 from .views import View
 
@@ -45,7 +45,8 @@ class ReducingRun(Compiled):
         slots = self.slots(values)
         if self.count <= space.WHOLE or not (self.body.inner or self.body.axes):
             self.whole(slots)
-            return tuple(self.reduce_whole(r, slots[r.node]) for r in self.reductions)
+            both = self.extreme_and_place(slots)
+            return both if both is not None else tuple(self.reduce_whole(r, slots[r.node]) for r in self.reductions)
         return self.reduce_in_boxes(self.layout(slots))
 
     def reduce_whole(self, reduction: Reduction, value: Any) -> Any:
@@ -54,6 +55,18 @@ class ReducingRun(Compiled):
         if self.threads > 1 and value.size >= space.THREADED:
             return reduction.threaded(value, self.threads)
         return reduction.whole(value)
+
+    def extreme_and_place(self, slots: Sequence[Any]) -> tuple[Any, ...] | None:
+        """Of one vector the extreme is the item at its place; None where it is another: a zero of another sign, or NaN."""
+        first = self.reductions[0]
+        if len(self.reductions) != 2 or EXTREMES.get(self.reductions[1].function) != first.function:
+            return None
+        value = slots[first.node]
+        if first.node != self.reductions[1].node or len(self.space) != 1 or value.shape != self.space:
+            return None
+        place = self.reductions[1].plain_place(value, self.threads if value.size >= space.THREADED else 1)
+        extreme = None if place is None else value[place]
+        return None if extreme is None or not extreme else (extreme, place)
 
     def reduce_in_boxes(self, layout: Layout) -> tuple[Any, ...]:
         """Cells are repeated at the end along axes on which nothing varies."""

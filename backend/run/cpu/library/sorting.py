@@ -65,7 +65,7 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
             return
         part[...] = source
         part.sort(axis=1)
-        odd = _odd_rows(part) if part.dtype.kind == "f" and length else ()
+        odd = _odd_rows(source, part) if part.dtype.kind == "f" and length else ()
         if descending:
             low, high = part[:, : length // 2], part[:, length - length // 2 :]
             kept = low.copy()
@@ -78,12 +78,12 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
     return made
 
 
-def _odd_rows(rows: NumArray) -> NumArray:
-    """Rows in order of which some items are equal and look different: a zero with a sign beside others, or NaN."""
-    odd = np.isnan(rows[:, -1])
-    between = (rows[:, 0] <= 0) & ~(rows[:, -1] < 0)
+def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
+    """Rows of which some items are equal and look different: a zero with a sign, or NaN.  (A sort may change signs of zeros.)"""
+    odd = np.isnan(ordered[:, -1])
+    between = (ordered[:, 0] <= 0) & ~(ordered[:, -1] < 0)
     if between.any():
-        odd[between] |= (np.signbit(rows[between]) & (rows[between] == 0)).any(axis=1)
+        odd[between] |= (np.signbit(source[between]) & (source[between] == 0)).any(axis=1)
     return np.flatnonzero(odd)
 
 
