@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend.loops.check import verify
 from rho.backend.run.cpu import regions
 
 from .programs import REGIONS, ROUTINES, Make
@@ -61,6 +62,11 @@ def test_bits(text: str, makes: list[Make], ran: list[str], monkeypatch: pytest.
         far = tuple(np.repeat(arg, 2, axis=-1)[..., ::2] for arg in args)
         assert same(outcome(function, far), expected), "strided"
     assert ran
+    for run in regions._runs.values():
+        if run.region is not None:
+            verify(run.region.program)
+            for program, _ in run.codes.values():
+                verify(program)
 
 
 @pytest.mark.parametrize("text", [text for text, _ in REGIONS if "⌽⍵)+" not in text and "1⍴1++/" not in text][::4])
