@@ -59,9 +59,10 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     b = scope.b
     views = tuple(view for view in b.views.values())
     parameters = (FIRST, LAST, *scope.parameters)
-    program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements))
+    facts = [at(FIRST), *(plus(at(name), Index((), -1)) for name, size in scope.parameters.items() if (size.constant or 0) > 0)]
+    program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
-    sizes = tuple(size for size in scope.parameters.values() if size is not None)
+    sizes = tuple(scope.parameters.values())
     return Region(program, sizes, sources, tuple(scope.checks), states, ends, isinstance(phase, Map))
 
 
@@ -98,15 +99,16 @@ class _Kept:
         self.doubled = tuple(bool(scope.shape(v)) and c is None for v, c in zip(values, chains, strict=True))
         self.turn = _word(scope, Kind.I64, Turn()) if any(self.doubled) else None
 
-    def carried(self) -> list[tuple[Kind, str, str | None]]:
-        """Registers of rank 0, and which buffers hold the others."""
+    def carried(self, done: Index) -> list[tuple[Kind, str, str | None]]:
+        """Registers of rank 0, and which buffers hold the others: they change with each iteration, of which so many are done."""
         scope = self.scope
         found: list[tuple[Kind, str, str | None]] = [
             (scope.kind(value), scope.b.load(view, ()), None)
             for value, view in zip(self.values, self.views, strict=True) if not scope.shape(value)
         ]  # fmt: skip
         if self.turn is not None:
-            found.append((Kind.I64, scope.b.load(self.turn, ()), None))
+            two = scope.b.constant(Kind.I64, 2)
+            found.append((Kind.I64, scope.b.apply("residue", (two, scope.b.number(done)), Kind.I64, Kind.I64), None))
         return found
 
     def components(self, loop: OpenLoop) -> list[Component]:
@@ -152,9 +154,10 @@ def _loop(scope: Scope, phase: Loop) -> tuple[tuple[bool, ...], bool]:
     kept = _Kept(scope, phase.results, chains_of(body, phase.until))
     cells = [scope.where(value) for value in phase.cells]
     ended = _word(scope, Kind.BOOL, Ended()) if phase.until is not None else None
-    carried = kept.carried()
+    carried = kept.carried(at(FIRST))
     if ended is not None:
         carried.append((Kind.BOOL, b.constant(Kind.BOOL, 0), None))
+    scope.facts.append(plus(scope.index_of(phase.trip), times(at(LAST), -1)))
     with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), carried) as loop:
         enter(scope, phase, loop.index, cells)
         following = step_state(scope, body, phase.until, kept.components(loop), loop.inside[: kept.scalars], loop)
@@ -171,6 +174,7 @@ def _keep(scope: Scope, phase: Loop) -> None:
         raise Unsupported("every state of a loop that may end early")
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     cells = [scope.where(value) for value in phase.cells]
+    scope.facts.append(plus(scope.index_of(phase.trip), times(at(LAST), -1)))
     running(scope, state_of(phase), _places(views), (at(FIRST), at(LAST)), ZERO, lambda index: enter(scope, phase, index, cells))
 
 
@@ -180,6 +184,7 @@ def _scan(scope: Scope, phase: Fold) -> tuple[bool, ...]:
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     body = SubGraph(phase.body.params[:count], phase.body.phases, phase.body.results)
     args = [_array(scope, arg) for arg in phase.args]
+    scope.facts += [plus(at(FIRST), Index((), -1)), plus(scope.index_of(scope.shape(phase.args[0])[0]), times(at(LAST), -1))]
 
     def begin(index: str) -> None:
         for param, arg in zip(phase.body.params[count:], args, strict=True):
@@ -200,7 +205,8 @@ def _fold(scope: Scope, phase: Fold) -> tuple[bool, ...]:
     kept = _Kept(scope, phase.results, chains_of(body, None))
     args = [_array(scope, arg) for arg in phase.args]
     length = scope.index_of(scope.shape(phase.args[0])[0])
-    with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), kept.carried()) as loop:
+    scope.facts += [plus(at(FIRST), Index((), -1)), plus(length, times(at(LAST), -1))]
+    with b.loop(LoopKind.SERIAL, (at(FIRST),), (at(LAST),), kept.carried(plus(at(FIRST), Index((), -1)))) as loop:
         place = plus(plus(length, Index((), -1)), times(at(loop.index), -1))
         for param, arg in zip(phase.body.params[:count], args, strict=True):
             cell_of(scope, param, Place(arg), [place])
@@ -219,6 +225,7 @@ def _map(scope: Scope, phase: Map) -> tuple[bool, ...]:
     """Cells in any order, on any thread."""
     views = [scope.given(scope.kind(v), scope.shape(v), Made(place), Role.OUTPUT) for place, v in enumerate(phase.results)]
     b = scope.b
+    scope.facts.append(plus(scope.index_of(phase.frame[0]), times(at(LAST), -1)))
     with b.loop(LoopKind.PARALLEL, (at(FIRST),), (at(LAST),)) as outer, ExitStack() as loops:
         point = [at(outer.index)]
         point += [at(loops.enter_context(b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame[1:]]

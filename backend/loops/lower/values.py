@@ -1,7 +1,8 @@
 """What lowering knows of values and sizes: where each value lies, and which numbers the caller gives.
 
 Note [Sizes].  A size that is a number becomes a parameter of the program unless it is small, so that programs do not mention
-sizes.  A size that is known when the region starts is a parameter too.  A size that the region itself finds is a register.
+sizes; a number near another is that one and so much more.  A size that is known when the region starts is a parameter too.  A
+size that the region itself finds is a register.
 
 Neighbours: `region` (uses this), `backend.run.cpu.regions` (gives parameters and views).
 """
@@ -130,7 +131,7 @@ class Scope:
     lazy: dict[ValueId, Item] = field(default_factory=dict)
     """Values whose items are read where they are used."""
     sources: dict[str, Source] = field(default_factory=dict)
-    parameters: dict[str, Size | None] = field(default_factory=dict)
+    parameters: dict[str, Size] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     sizes: dict[SizeVariable, str] = field(default_factory=dict)
     """Registers of sizes that the region finds."""
@@ -138,6 +139,8 @@ class Scope:
     """Where a value that is not lowered yet is wanted."""
     aliases: set[ValueId] = field(default_factory=set)
     """Results that may show their operand's memory: it is not written while they are read."""
+    facts: list[Index] = field(default_factory=list)
+    """What is known of parameters: each is at least 0."""
     waits_for: frozenset[SizeVariable] = frozenset()
     """Sizes that a guard of the program waits for."""
 
@@ -148,6 +151,10 @@ class Scope:
         constant = size.constant
         if constant is not None and abs(constant) < SMALL:
             return Index((), constant)
+        if constant is not None:
+            for name, other in self.parameters.items():
+                if other.constant is not None and abs(constant - other.constant) < SMALL:
+                    return plus(at(name), Index((), constant - other.constant))
         variables = size.variables() if constant is None else frozenset()
         if not any(v in self.sizes for v in variables):
             return at(self.parameter(size))
