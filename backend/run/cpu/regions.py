@@ -28,7 +28,8 @@ from ...loops.ir import MOST_VALUES, Program
 from ...loops.llvm import llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
-from ...loops.transform import optimise
+from ...loops.transform import optimise, progressions
+from ...loops.transform.progressions import Direction, Progression
 from ..device import Types
 from ..failures import CheckFailed
 from ..pool import room
@@ -39,6 +40,8 @@ from .scalars import implementation
 
 Phase: TypeAlias = Loop | Fold | Map
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
+Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Progression], ...]]
+"""What code depends on: which arrays have neighbours side by side, and which index vectors count."""
 _PHASE_NANOSECONDS: Final = 4_000.0
 """What a phase of a body costs by Python in each iteration, roughly."""
 _LAUNCH_NANOSECONDS: Final = 500.0
@@ -52,6 +55,11 @@ _FIRST_OPERATIONS: Final = 200_000
 _COPIED: Final = 1 << 20
 """Bytes of an operand up to which a loop reads a copy in rows."""
 _GROWTH: Final = 16
+_MOST_VARIANTS: Final = 4
+"""Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
+_MOST_INDICES: Final = 1 << 14
+_MOST_FIRST: Final = 8
+"""Index vectors are recognised that are no longer than the one, and begin below the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +89,8 @@ class RegionRun:
     reason: str = ""
     saved: float = 0.0
     asked: bool = False
-    compiled: dict[tuple[bool, ...], Compiled | None] = field(default_factory=dict)
-    codes: dict[tuple[bool, ...], tuple[Program, LoopCode]] = field(default_factory=dict)
+    compiled: dict[Key, Compiled | None] = field(default_factory=dict)
+    codes: dict[Key, tuple[Program, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
 
     def lower(self, types: Types, program: Phases) -> None:
@@ -150,21 +158,35 @@ class RegionRun:
 
     def code(self, arrays: Mapping[str, NumArray], nanoseconds: float) -> Compiled | None:
         assert self.region is not None
-        units = tuple(map(is_unit, arrays.values()))
-        if units in self.compiled:
-            return self.compiled[units]
-        if units not in self.codes:
-            flags = dict(zip(arrays, units, strict=True))
+        flags = {name: is_unit(array) for name, array in arrays.items()}
+        counted = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
+        key: Key = (tuple(flags.values()), tuple(counted.items()))
+        if key not in self.codes and len(self.codes) >= _MOST_VARIANTS:
+            counted, key = {}, (tuple(flags.values()), ())
+        if key in self.compiled:
+            return self.compiled[key]
+        if key not in self.codes:
             program = self.region.program
             views = tuple(replace(v, unit=flags.get(v.name, True)) for v in program.views)
-            program = optimise(replace(program, views=views))
-            self.codes[units] = program, LoopCode(llvm_text(program, vector_bytes()))
-        program, code = self.codes[units]
+            program = optimise(progressions.run(replace(program, views=views), counted))
+            self.codes[key] = program, LoopCode(llvm_text(program, vector_bytes()))
+        program, code = self.codes[key]
         if not policy.is_worth(code, nanoseconds):
             return None
         address = address_of(code)
-        self.compiled[units] = None if address is None else Compiled(program, CALL(address))
-        return self.compiled[units]
+        self.compiled[key] = None if address is None else Compiled(program, CALL(address))
+        return self.compiled[key]
+
+
+def progression(array: NumArray) -> Progression | None:
+    """What an index vector counts, if it does."""
+    if array.dtype != np.int64 or array.ndim != 1 or not 2 <= array.size <= _MOST_INDICES:
+        return None
+    step, least = int(array[1]) - int(array[0]), min(int(array[0]), int(array[-1]))
+    if abs(step) != 1 or not 0 <= least < _MOST_FIRST:
+        return None
+    counted = np.arange(array[0], array[0] + step * array.size, step)
+    return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
 
 
 def is_unit(array: NumArray) -> bool:
