@@ -74,6 +74,8 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ),
     ("{{⍵+1}⍣\\5 ⊢ ⍵}", vector(*SIZES)),
     ("{{(+/⍵)+⍵}⍣\\5 ⊢ ⍵}", vector(*SIZES)),
+    ("{{⍵+⍵⍳⌈/⍵}⍣4 ⊢ ⍵}", vector(1, 2, 30, 300)),
+    ("{n←≢⍵ ⋄ {,⍉(2 n)⍴⍵}⍣4 ⊢ ⍵,⍵}", vector(1, 2, 30, 300)),
     # early ends, branches
     ("{{⍵+0.25}⍣(50⋄{3<+/⍵}) ⊢ ⍵}", vector(1, 2, 7)),
     ("{x←⍵ ⋄ {(⌈/⍵)>2:⍵×0.5 ⋄ ⍵+0.7}⍣20 ⊢ x}", vector(1, 2, 7, 100)),
@@ -95,6 +97,7 @@ REGIONS: list[tuple[str, list[Make]]] = [
 
 ROUTINES: list[tuple[str, Make, str]] = [
     ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", lambda rng: (rng.random(100),), "routine"),
+    ("{{⍵-⍵[⊃⍒⍵]×0.5}⍣4 ⊢ ⍵}", lambda rng: (rng.random(30),), "`grade` is a routine"),
     ("{{0.01×⍵+.×⍵}⍣3 ⊢ ⍵}", lambda rng: (rng.random((30, 30)),), "a product of matrices is a routine"),
     ("{{⌽⍵×0J1}⍣3 ⊢ ⍵+0J1}", lambda rng: (rng.random(30),), "complex numbers"),
 ]

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from ....lang.source import Span
 from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size
+from ....typechecker.sizes import Size, number
 from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, Reshaped, Structured
 from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
@@ -29,8 +30,6 @@ def lower_structured(scope: Scope, phase: Structured) -> None:
     body = build_body(phase)
     if body is None:
         raise Unsupported("a function or kind that kernels do not have")
-    if any(result.reduction in PLACES for result in phase.results):
-        raise Unsupported("the place of an extreme")
     _Nest(scope, phase, body).write()
 
 
@@ -124,6 +123,8 @@ class _Nest:
             some = self.b.compare("lt", ZERO, extent)
             arms = [(s.kind, total, none) for s, total, none in zip(sums, totals, nothing, strict=True)]
             return list(self.b.choose(some, there, (), arms))
+        if any(f in PLACES for f, _ in functions):
+            return self.places(point)
         exact = all(not k.is_float for _, k in functions)
         joined = exact and kind is None
         carried = [(k, self.b.constant(k, bits_of(k, identity(f, k))), f if joined else None) for f, k in functions]
@@ -133,6 +134,41 @@ class _Nest:
                 self.b.apply(f, (inside, item), k, k) for (f, k), inside, item in zip(functions, loop.inside, items, strict=True)
             )
         return list(loop.results)
+
+    def places(self, point: Sequence[Index]) -> list[str]:
+        """Extremes and where the first of each is: the item at hand is better, or a NaN where there was none."""
+        b, size = self.b, self.reduced
+        assert size is not None
+        if not size.constant:
+            raise Unsupported("the place of an extreme where there may be no item")
+        rows = [(result.reduction or "", self.body.kinds[result.node]) for result in self.body.results]
+        first = self.values([*point, ZERO])
+        carried: list[tuple[Kind, str, str | None]] = []
+        for (function, kind), item in zip(rows, first, strict=True):
+            carried.append((kind, item, None))
+            if function in PLACES:
+                carried.append((Kind.I64, b.constant(Kind.I64, 0), None))
+        with b.loop(LoopKind.SERIAL, (Index((), 1),), (self.extents[-1],), carried) as loop:
+            items = self.values([*point, at(loop.index)])
+            inside, following = iter(loop.inside), []
+            for (function, kind), item in zip(rows, items, strict=True):
+                best = next(inside)
+                if function not in PLACES:
+                    following.append(b.apply(function, (best, item), kind, kind))
+                    continue
+                better = b.apply("lt" if function == "least_place" else "gt", (item, best), kind, Kind.BOOL)
+                if kind.is_float:
+                    wanted = b.apply("or", (better, b.apply("ne", (item, item), kind, Kind.BOOL)), Kind.BOOL, Kind.BOOL)
+                    better = b.apply("and", (wanted, b.apply("eq", (best, best), kind, Kind.BOOL)), Kind.BOOL, Kind.BOOL)
+                following.append(b.apply("select", (better, item, best), kind, kind))
+                following.append(b.apply("select", (better, loop.index, next(inside)), Kind.I64, Kind.I64))
+            loop.yields = tuple(following)
+        last = iter(loop.results)
+        results: list[str] = []
+        for function, _ in rows:
+            value = next(last)
+            results.append(next(last) if function in PLACES else value)
+        return results
 
     def across(self, loops: ExitStack, point: list[Index], extent: Index) -> None:
         """Float sums of cells side by side, so many at once."""
@@ -247,6 +283,9 @@ def _reshaped(scope: Scope, stage: Reshaped, point: tuple[Index, ...], ranges: l
     for place in range(len(source) - 1, -1, -1):
         parts.append((point[place], step, ranges[place]))
         step *= source[place] or 0
+    whole = ZERO
+    for part, weight, _ in parts:
+        whole = plus(whole, times(part, weight))
     following: list[Index] = []
     reach: list[tuple[int, int]] = []
     stride = 1
@@ -268,11 +307,33 @@ def _reshaped(scope: Scope, stage: Reshaped, point: tuple[Index, ...], ranges: l
             else:
                 left.append((part, weight, (first, last)))
         if sum(last * weight for _, weight, (_, last) in left) >= stride:
-            raise Unsupported("a reshape that cuts axes")
+            return _digits(scope, whole, target)
         parts = left
         following.append(flat)
         reach.append((low, high))
     return tuple(following), reach
+
+
+def _digits(scope: Scope, whole: Index, target: Sequence[int | None]) -> tuple[tuple[Index, ...], list[tuple[int, int]]]:
+    """The indices of an item by its place in row-major order.  Quotients are those of binary64, exact below 2⁵²."""
+    b, following, stride = scope.b, list[Index](), 1
+    sizes = [size or 0 for size in target]
+    for size in sizes:
+        stride *= size
+    if stride >= 1 << 52:
+        raise Unsupported("a reshape of very many items")
+    place = b.number(whole)
+    for position, size in enumerate(sizes):
+        stride = stride // size if size else 0
+        digit = place
+        if stride > 1:
+            divisor = b.number(scope.index_of(number(stride)))
+            ratio = b.apply("div", [b.apply("convert", (n,), Kind.I64, Kind.F64) for n in (place, divisor)], Kind.F64, Kind.F64)
+            digit = b.apply("floor", (ratio,), Kind.F64, Kind.I64, check=scope.check(Check(Span("", 0, 0), "floor", Kind.F64)))
+        if position:
+            digit = b.apply("residue", (b.number(scope.index_of(number(size))), digit), Kind.I64, Kind.I64)
+        following.append(at(digit))
+    return tuple(following), [(0, max(0, size - 1)) for size in sizes]
 
 
 def copy(scope: Scope, kind: Kind, shape: Sequence[Size], source: Where, target: Place) -> None:
