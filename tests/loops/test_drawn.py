@@ -17,12 +17,12 @@ from .drawn import SIZES, STAGED_SIZES, program, staged
 from .running import backwards, results
 
 
-@pytest.mark.parametrize("seed", range(repeats(1000)))
+@pytest.mark.parametrize("seed", range(repeats(400)))
 def test_a_drawn_program(seed: int) -> None:
     is_kept(program(Random(seed)), SIZES, seed)
 
 
-@pytest.mark.parametrize("seed", range(repeats(1000)))
+@pytest.mark.parametrize("seed", range(repeats(400)))
 def test_phases_in_a_row(seed: int) -> None:
     is_kept(staged(Random(seed)), STAGED_SIZES, seed)
 

@@ -106,6 +106,11 @@ opaque = st.one_of(
 facts = st.builds(SizeFact, st.sampled_from(list(Relation)), opaque, opaque)
 
 
+def test_powers_are_not_asked() -> None:
+    """`n+2` is no power of `2×n` where n is 0; of such a premise the solver knows a part, and no more."""
+    assert verdicts.ask(SizeFact(Relation.POWER, n * 2, n + 2), []).verdict is Verdict.UNKNOWN
+
+
 @settings(max_examples=120, deadline=None)
 @given(facts, st.lists(facts, max_size=2))
 def test_agrees_with_brute_force(goal: SizeFact, premises: list[SizeFact]) -> None:

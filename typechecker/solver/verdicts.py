@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...lang.diagnostics import Verdict
-from ..obligations import SizeFact
+from ..obligations import Relation, SizeFact
 from ..sizes import SizeVariable
 from . import cache, child
 from .child import Satisfiable
@@ -43,6 +43,8 @@ _MOST_KEPT = 10_000
 
 def ask(fact: SizeFact, premises: Sequence[SizeFact], known: Mapping[SizeVariable, int] | None = None) -> Answered:
     """The solver's verdict; `known` is a counterexample found already, so that only NEVER or DEPENDS remain."""
+    if fact.relation is Relation.POWER:  # a premise says as much of it as is linear, which is not enough of what is asked
+        return Answered(Verdict.UNKNOWN)
     asked = question(fact, premises)
     version = child.version()
     if version is None:
