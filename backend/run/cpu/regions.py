@@ -11,13 +11,14 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....lang.diagnostics import Diagnostic, RunFailed
-from ....typechecker.sizes import Size
+from ....typechecker.sizes import Size, capacity
 from ...graph import traverse
 from ...graph.phases import Constant, Fold, Loop, Map, PhaseId, Structured, ValueId
 from ...graph.phases import Phase as AnyPhase
@@ -54,6 +55,9 @@ _FIRST_OPERATIONS: Final = 200_000
 """Points of the first range."""
 _COPIED: Final = 1 << 20
 """Bytes of an operand up to which a loop reads a copy in rows."""
+_MOST_POINTS: Final = 20_000_000
+"""Points of an iteration that is no region: inner loops are regions of their own then, between which interrupts are heard, and
+large phases have all threads."""
 _GROWTH: Final = 16
 _MOST_VARIANTS: Final = 4
 """Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
@@ -107,7 +111,7 @@ class RegionRun:
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
         trips = _trips(self.phase, memory, types)
-        if trips <= 0:
+        if trips <= 0 or _points(self.phase, types) > _MOST_POINTS:
             return None
         iteration = _PHASE_NANOSECONDS * _phases(self.phase)
         self.saved += trips * iteration
@@ -217,6 +221,7 @@ class _Launch:
         self.run, self.region, self.compiled, self.types, self.threads = run, region, compiled, types, threads
         self.program = compiled.program
         self.arrays: dict[str, NumArray] = dict(inputs)
+        self.others: dict[str, NumArray] = {}
         self.views = [(view, region.sources[view.name]) for view in self.program.views]
 
     def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
@@ -268,9 +273,11 @@ class _Launch:
             match source:
                 case State(component, doubled):
                     first = initial[component]
-                    buffer = room((2, *first.shape) if doubled else first.shape, DTYPES[view.kind])
-                    buffer[0 if doubled else ...] = first
+                    buffer = room(first.shape, DTYPES[view.kind])
+                    buffer[...] = first
                     self.arrays[view.name] = buffer
+                    if doubled:
+                        self.others[view.name] = room(first.shape, DTYPES[view.kind])
                 case Turn():
                     self.arrays[view.name] = np.zeros((), np.int64)
                 case Ended():
@@ -284,8 +291,7 @@ class _Launch:
         found: dict[int, NumArray] = {}
         for view, source in self.views:
             if isinstance(source, State):
-                array = self.arrays[view.name]
-                found[source.place] = array[turn].copy() if source.doubled else array
+                found[source.place] = self.others[view.name] if source.doubled and turn else self.arrays[view.name]
         return tuple(found[component] for component in sorted(found))
 
     def words(self, scratch: Mapping[str, NumArray]) -> Any:
@@ -298,9 +304,13 @@ class _Launch:
             array = self.arrays.get(view.name)
             array = scratch[view.name] if array is None else array
             block[place] = array.__array_interface__["data"][0]
-            for axis, stride in enumerate(array.strides):
-                block[place + 1 + axis] = stride
-            place += 1 + array.ndim
+            place += 1
+            if view.name in self.others:  # two buffers are one view, wherever they lie
+                block[place] = self.others[view.name].__array_interface__["data"][0] - block[place - 1]
+                place += 1
+            for stride in array.strides:
+                block[place] = stride
+                place += 1
         return block
 
     def scratch(self) -> dict[str, NumArray]:
@@ -375,14 +385,28 @@ class _Launch:
 
 
 def _points(phase: Phase, types: Types) -> int:
-    """Points of all nests of an iteration, roughly (inner loops at one trip)."""
-    total = 1
-    for graph in traverse.subgraphs(phase):
-        for inner in traverse.all_phases(graph):
-            if isinstance(inner, Structured):
-                sizes = [axis.size.constant for axis in inner.axes]
-                total += int(np.prod([n or 1 for n in sizes], dtype=float))
-    return total
+    """Points of all nests of an iteration, roughly."""
+    return 1 + sum(_points_of(inner, types) for graph in traverse.subgraphs(phase) for inner in graph.phases)
+
+
+def _points_of(phase: AnyPhase, types: Types) -> int:
+    match phase:
+        case Structured():
+            return prod(_most(axis.size) for axis in phase.axes)
+        case Loop():
+            return _most(phase.trip) * _points(phase, types)
+        case Fold():
+            return _most(types.types[phase.args[0]].shape[0]) * _points(phase, types)
+        case Map():
+            return prod(map(_most, phase.frame)) * _points(phase, types)
+        case _:
+            sizes = [prod(map(_most, types.types[value].shape)) for value in traverse.results(phase)]
+            return max(sizes, default=0) + sum(_points_of(p, types) for graph in traverse.subgraphs(phase) for p in graph.phases)
+
+
+def _most(size: Size) -> int:
+    number = capacity(size).constant
+    return 1 if number is None else max(0, number)
 
 
 _runs: dict[int, RegionRun] = {}
