@@ -339,7 +339,7 @@ def _kernel_action(
     results = traverse.results(phase)
     only = results[0] if len(results) == 1 else None
     defined = phase.defines if isinstance(phase, LibraryPhase) else ()
-    varying = _runtime_sizes(machine, phase)
+    varying = runtime_sizes(machine, phase)
     kept: dict[tuple[int, ...], Kernel] = {}
     sizes = machine.sizes
 
@@ -365,7 +365,7 @@ def _kernel_action(
     return act
 
 
-def _runtime_sizes(machine: Machine, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:
+def runtime_sizes(machine: Machine, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:
     """The run-time sizes that a kernel of the phase depends on, but for those the phase defines itself."""
     types = machine.types
     found: dict[SizeVariable, None] = {}

@@ -17,6 +17,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
+from ...graph import traverse
 from ...graph.chains import Joined, joined
 from ...graph.phases import ApplyNode, ConstantNode, ReadNode, SizeNode, Structured, ValueId
 from ...kernels import policy
@@ -39,15 +40,16 @@ def compile_rows(
     members: Sequence[Structured], wanted: Sequence[ValueId], kinds: Callable[[ValueId], Kind], number: Callable[[Size], int],
     threads: int,
 ) -> Kernel:  # fmt: skip
-    """The run of a chain that makes the wanted values; kept with its members."""
+    """The run of a chain that makes the wanted values; kept with its members where their sizes are numbers."""
     key = (*map(id, members), *wanted, threads, policy.mode())
     found = _kept.get(key)
     if found is not None and all(old is new for old, new in zip(found[0], members, strict=True)):
         return found[1]
     run = RowsRun(joined(members, wanted), kinds, number, threads).run
-    while len(_kept) >= MOST_KEPT:
-        _kept.pop(next(iter(_kept)), None)
-    _kept[key] = (tuple(members), run)
+    if all(size.constant is not None for member in members for size in traverse.sizes(member)):
+        while len(_kept) >= MOST_KEPT:
+            _kept.pop(next(iter(_kept)), None)
+        _kept[key] = (tuple(members), run)
     return run
 
 
