@@ -11,6 +11,7 @@ Neighbours: `structured`, `library`, `region` (the outermost loop).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
@@ -87,8 +88,8 @@ def _free(graph: SubGraph) -> Iterable[ValueId]:
     yield from graph.results
 
 
-def aliased(block: SubGraph, overwritten: set[ValueId]) -> set[ValueId]:
-    """Results of gathers by one index that may show their operand: it is not overwritten, or not before they are last read."""
+def aliased(block: SubGraph, overwritten: AbstractSet[ValueId]) -> set[ValueId]:
+    """Results of gathers by one index, rotations and joins that may show their operands, not overwritten before that."""
     writers: dict[ValueId, int] = {}
     last: dict[ValueId, int] = {}
     for position, phase in enumerate(block.phases):
@@ -118,9 +119,9 @@ _NEVER: Final = 1 << 60
 # --------------------------------------------------------------------------------------------- blocks
 
 
-def lower_block(scope: Scope, block: SubGraph, overwritten: set[ValueId] = frozenset()) -> list[Where]:  # type: ignore[assignment]
+def lower_block(scope: Scope, block: SubGraph, overwritten: AbstractSet[ValueId] = frozenset()) -> list[Where]:
     """Every phase in order; where the results lie (where `scope.destinations` wants them)."""
-    scope.aliases |= aliased(block, set(overwritten))
+    scope.aliases |= aliased(block, overwritten)
     wanted = [scope.destinations.get(result) for result in block.results]
     for phase in block.phases:
         lower_phase(scope, phase)

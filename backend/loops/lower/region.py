@@ -26,8 +26,6 @@ from .control import ONE, Component, cell_of, chains_of, enter, map_cell, runnin
 from .values import Check, Ended, Made, Place, Scope, Scratch, Source, State, Turn, Unsupported
 
 FIRST, LAST = "first", "last"
-
-
 _NO_CONSTANTS: Final[Mapping[ValueId, Payload]] = MappingProxyType({})
 
 
@@ -41,7 +39,6 @@ class Region:
     sources: Mapping[str, Source]
     checks: tuple[Check, ...]
     states: tuple[bool, ...]
-    ends: bool
     cells: bool
 
 
@@ -51,11 +48,11 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     scope = Scope(Builder(), types, constants, waits_for=_variables(guards))
     match phase:
         case Loop():
-            states, ends = _loop(scope, phase)
+            states = _loop(scope, phase)
         case Fold():
-            states, ends = (_scan(scope, phase), False) if phase.scan else (_fold(scope, phase), False)
+            states = _scan(scope, phase) if phase.scan else _fold(scope, phase)
         case Map():
-            states, ends = _map(scope, phase), False
+            states = _map(scope, phase)
     b = scope.b
     views = tuple(view for view in b.views.values())
     parameters = (FIRST, LAST, *scope.parameters)
@@ -63,7 +60,7 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(scope.parameters.values())
-    return Region(program, sizes, sources, tuple(scope.checks), states, ends, isinstance(phase, Map))
+    return Region(program, sizes, sources, tuple(scope.checks), states, isinstance(phase, Map))
 
 
 def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> dict[ValueId, Payload]:
@@ -73,7 +70,6 @@ def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> 
 
 def _scratch(shape: tuple[Index, ...]) -> Source:
     """Of a shape that the program says in numbers."""
-    from ....typechecker.sizes import number
     return Scratch(tuple(number(index.constant) for index in shape))
 
 
@@ -146,10 +142,10 @@ def _twice(shape: tuple[Size, ...]) -> tuple[Size, ...]:
     return (number(2), *shape)
 
 
-def _loop(scope: Scope, phase: Loop) -> tuple[tuple[bool, ...], bool]:
+def _loop(scope: Scope, phase: Loop) -> tuple[bool, ...]:
     if phase.keep:
         _keep(scope, phase)
-        return (), False
+        return ()
     b, body = scope.b, state_of(phase)
     kept = _Kept(scope, phase.results, chains_of(body, phase.until))
     cells = [scope.where(value) for value in phase.cells]
@@ -165,7 +161,7 @@ def _loop(scope: Scope, phase: Loop) -> tuple[tuple[bool, ...], bool]:
     kept.store(loop.results)
     if ended is not None:
         b.store(ended, (), loop.results[-1])
-    return kept.doubled, ended is not None
+    return kept.doubled
 
 
 def _keep(scope: Scope, phase: Loop) -> None:

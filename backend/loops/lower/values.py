@@ -82,7 +82,7 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Component `place` of a loop's state: one buffer, or two behind each other, of which view `Turn` says which is now."""
+    """Component `place` of a loop's state: one buffer, or two, of which view `Turn` says which is now."""
 
     place: int
     doubled: bool
