@@ -1,0 +1,13 @@
+"""Loop programs as LLVM text: `printer` says what is written, in `registers` and `places`, `addresses`, `memory` and `lanes`."""
+
+from __future__ import annotations
+
+from ..ir import Program
+from .printer import Printer, words_of
+
+__all__ = ["llvm_text", "words_of"]
+
+
+def llvm_text(program: Program, vector_bytes: int) -> str:
+    """The module of a program."""
+    return Printer(program, vector_bytes).module()

@@ -1,0 +1,271 @@
+"""Loop programs as LLVM text, with explicit vectors and without LLVM's own passes: statements and control.
+
+One function `i64 kernel(ptr words)`.  Words: the parameters; for each view its base and its strides in bytes; then the failure
+record, the values of the check that failed.  The function returns 0, or 1 + the number of that check.
+
+Note [Vector loops].  A VECTOR loop is a loop over whole vectors and a scalar loop over the rest.  A vector in which a check fails
+is left to the scalar loop, which finds the first item that fails; so such loops store no view that they load.  Loops that cannot
+be printed so (a branch on a value of the lane, a failing check beside such views) are scalar loops throughout.
+
+Note [Counters].  Counters of loops are vectors of one item: LLVM's strength reduction, which takes longer than all else that LLVM
+does with a text and finds nothing where addresses are written as here, looks for plain ones.
+
+Neighbours: `registers`, `addresses`, `memory`, `lanes`; `kernels.scalar_text` (scalar functions on vectors), `kernels.store`
+(compiles the text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....typechecker.elements import Kind
+from ...kernels.ir import Apply as Function
+from ...kernels.ir import Literal
+from ...kernels.llvm_text import function_text
+from ...kernels.scalar_text import COMPUTED, Vectors, identity, literal_bits
+from ..ir import (
+    MOST_VALUES,
+    Apply,
+    Carried,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Statement,
+    Store,
+)
+from .addresses import Addresses
+from .lanes import lanes_of
+from .memory import Memory
+from .registers import Registers, Value
+
+
+def words_of(program: Program) -> int:
+    """Length of the block of words."""
+    return len(program.parameters) + sum(1 + len(view.shape) for view in program.views) + MOST_VALUES
+
+
+class Printer:
+    def __init__(self, program: Program, vector_bytes: int) -> None:
+        self.program, self.vector_bytes = program, vector_bytes
+        self.views = {view.name: view for view in program.views}
+        self.registers = Registers(program)
+        self.addresses = Addresses(self.registers)
+        self.memory = Memory(self.registers, self.addresses, self.views)
+        self.w = self.registers.w
+        self.record = 8 * (words_of(program) - MOST_VALUES)
+        self.leave = ""
+        """Where a vector loop goes when a check fails."""
+        self.has_left = False
+
+    # ------------------------------------------------------------------------------------------- module
+
+    def module(self) -> str:
+        w, place = self.w, 0
+        w.label("start")
+        for place, name in enumerate(self.program.parameters):
+            self.registers.define_word(name, self.load_word(place), 0)
+        place = len(self.program.parameters)
+        for view in self.program.views:
+            self.addresses.bases[view.name] = w.let(f"inttoptr i64 {self.load_word(place)} to ptr")
+            strides: list[str | int] = [self.load_word(place + 1 + axis) for axis in range(len(view.shape))]
+            if strides and view.unit:
+                strides[-1] = view.kind.bytes
+            self.addresses.strides[view.name] = tuple(strides)
+            place += 1 + len(view.shape)
+        self.registers.open()
+        self.block(self.program.body)
+        w.do("ret i64 0")
+        self.registers.close()
+        return function_text(w, ["entry:", "  br label %start", *w.lines])
+
+    def load_word(self, place: int) -> str:
+        return self.w.let(f"load i64, ptr {self.w.at('%words', 8 * place)}, align 8")
+
+    # --------------------------------------------------------------------------------------- statements
+
+    def block(self, body: tuple[Statement, ...]) -> None:
+        for statement in body:
+            match statement:
+                case Constant():
+                    self.constant(statement)
+                case Number(name, index):
+                    self.number(name, index)
+                case Apply():
+                    self.apply(statement)
+                case Load():
+                    self.memory.load(statement)
+                case Store():
+                    self.memory.store(statement)
+                case Fail():
+                    self.fail(statement)
+                case If():
+                    self.branch(statement)
+                case For():
+                    self.loop(statement)
+
+    def constant(self, node: Constant) -> None:
+        text = literal_bits(Literal(node.kind, node.bits))
+        literal, is_word = f"splat ({COMPUTED[node.kind]} {text})", node.kind is Kind.I64
+        self.registers.values[node.name] = Value(text if is_word else literal, 0, is_word=is_word, literal=literal)
+
+    def number(self, name: str, index: Index) -> None:
+        r = self.registers
+        if r.varies(index):
+            r.define(name, self.addresses.index_vector(index), varying=True)
+        else:
+            r.define_word(name, self.addresses.index(index), r.height(name for name, _ in index.terms))
+
+    def apply(self, node: Apply) -> None:
+        r, varying = self.registers, any(map(self.registers.differs, node.args))
+        v = Vectors(self.w, r.lanes if varying else 1)
+        args = [r.vector(a) if varying else r.scalar(a) for a in node.args]
+        function = Function(node.function, tuple(range(len(args))), node.compute, node.kind, node.parameter)
+        r.define(node.name, v.apply(max(node.check, 0), function, args), varying=varying)
+        for check in v.checks:
+            self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
+
+    def fail(self, node: Fail) -> None:
+        r = self.registers
+        if r.differs(node.condition):
+            self.check(node.check, r.lanes, r.vector(node.condition), ())
+        else:
+            values = [] if r.lanes > 1 else [(r.kinds[name], r.scalar(name)) for name in node.values]
+            self.check(node.check, 1, r.scalar(node.condition), values)
+
+    def check(self, number: int, lanes: int, failed: str, values: Sequence[tuple[Kind, str]]) -> None:
+        """Leave where a lane fails: a vector loop for the scalar one, which leaves with a record."""
+        w, bad, going = self.w, self.w.new_label(), self.w.new_label()
+        if lanes > 1:
+            failed = w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", failed))
+        else:
+            failed = w.let(f"extractelement <1 x i1> {failed}, i64 0")
+        if self.registers.lanes > 1:
+            self.has_left = True
+            w.branch(failed, self.leave, going)
+        else:
+            w.branch(failed, bad, going)
+            w.label(bad)
+            for place, (kind, value) in enumerate(values):
+                w.do(f"store i64 {self.widened(kind, value)}, ptr {w.at('%words', self.record + 8 * place)}, align 8")
+            w.do(f"ret i64 {number + 1}")
+        w.label(going)
+
+    def widened(self, kind: Kind, value: str) -> str:
+        """A `<1 x T>` as 64 bits of the record: floats as binary64, others as integers."""
+        w, one = self.w, self.w.let(f"extractelement <1 x {COMPUTED[kind]}> {value}, i64 0")
+        if kind.is_float:
+            wide = w.let(f"fpext float {one} to double") if kind is Kind.F32 else one
+            return w.let(f"bitcast double {wide} to i64")
+        if kind is Kind.I64:
+            return one
+        return w.let(f"{'sext' if kind is Kind.I32 else 'zext'} {COMPUTED[kind]} {one} to i64")
+
+    # ----------------------------------------------------------------------------------------- control
+
+    def branch(self, node: If) -> None:
+        r, w = self.registers, self.w
+        then, otherwise, after = w.new_label(), w.new_label(), w.new_label()
+        w.branch(r.truth(node.condition), then, otherwise)
+        ends: list[tuple[str, list[str]]] = []
+        for label, block, names in (
+            (then, node.then, [c.then for c in node.results]),
+            (otherwise, node.otherwise, [c.otherwise for c in node.results]),
+        ):
+            w.label(label)
+            self.block(block)
+            values = list(map(r.scalar, names))
+            ends.append((w.block, values))
+            w.jump(after)
+        w.label(after)
+        for place, result in enumerate(node.results):
+            arms = [(label, values[place]) for label, values in ends]
+            r.define(result.name, self.phi(f"<1 x {COMPUTED[result.kind]}>", arms))
+
+    def phi(self, type: str, sources: Sequence[tuple[str, str]]) -> str:
+        return self.w.let(f"phi {type} " + ", ".join(f"[ {value}, %{label} ]" for label, value in sources))
+
+    def bound(self, indices: tuple[Index, ...], extreme: str) -> str:
+        made = self.addresses.index(indices[0])
+        for other in indices[1:]:
+            made = self.w.call("i64", f"llvm.{extreme}.i64", ("i64", made), ("i64", self.addresses.index(other)))
+        return made
+
+    def loop(self, node: For) -> None:
+        r = self.registers
+        lower, upper = self.bound(node.lower, "smax"), self.bound(node.upper, "smin")
+        lanes = 1
+        if node.kind is LoopKind.VECTOR and r.lanes == 1:
+            lanes = lanes_of(node, self.views, self.vector_bytes)
+        first = [r.vector(c.initial) for c in node.carried]
+        r.open()
+        if lanes > 1:
+            v = Vectors(self.w, lanes)
+            neutral = [v.constant(c.kind, identity(c.reduction or "", c.kind)) for c in node.carried]
+            r.lanes, r.vector_index = lanes, node.index
+            lower, totals = self.counted(node, lower, upper, neutral, lanes)
+            r.lanes, r.vector_index = 1, ""
+            first = [self.joined(c, lanes, own, total) for c, own, total in zip(node.carried, first, totals, strict=True)]
+        _, last = self.counted(node, lower, upper, first, node.step)
+        r.close()
+        for carried, value in zip(node.carried, last, strict=True):
+            r.define(carried.result, value, varying=r.lanes > 1)
+
+    def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int) -> tuple[str, list[str]]:
+        """Iterations that are whole, one after the other; where the rest begins, and the carried values there."""
+        r, w = self.registers, self.w
+        is_vector, body, after = r.vector_index == node.index, w.new_label(), w.new_label()
+        if is_vector:
+            self.leave, self.has_left = w.new_label(), False
+        counter = w.let(f"insertelement <1 x i64> poison, i64 {lower}, i64 0")
+        end = w.word("add", lower, step) if is_vector else lower
+        before = w.block
+        w.branch(w.test("sle" if is_vector else "slt", end, upper), body, after)
+        w.label(body)
+        types = ["<1 x i64>", *(f"<{r.lanes} x {COMPUTED[c.kind]}>" for c in node.carried)]
+        phis = [(w.fresh(), w.hole()) for _ in types]
+        now = w.let(f"extractelement <1 x i64> {phis[0][0]}, i64 0")
+        r.define_word(node.index, now, r.here)
+        for carried, (name, _) in zip(node.carried, phis[1:], strict=True):
+            r.define(carried.inside, name, varying=r.lanes > 1)
+        r.open()
+        self.block(node.body)
+        following = w.word("add", now, step)
+        end = w.word("add", following, step) if is_vector else following
+        going = w.test("sle" if is_vector else "slt", end, upper)
+        if node.until is not None:
+            going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
+        yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *(r.vector(c.yielded) for c in node.carried)]
+        latch = w.block
+        w.branch(going, body, after)
+        for (name, hole), type, first, last in zip(phis, types, [counter, *initial], yielded, strict=True):
+            w.fill(hole, f"{name} = phi {type} [ {first}, %{before} ], [ {last}, %{latch} ]")
+        r.close()
+        sources = [(before, [lower, *initial]), (latch, [following, *yielded[1:]])]
+        if is_vector and self.has_left:
+            w.label(self.leave)
+            w.jump(after)
+            sources.append((self.leave, [now, *(name for name, _ in phis[1:])]))
+        w.label(after)
+        rest, *values = [
+            self.phi(type, [(label, ends[place]) for label, ends in sources]) for place, type in enumerate(["i64", *types[1:]])
+        ]
+        return rest, values
+
+    def joined(self, carried: Carried, lanes: int, initial: str, value: str) -> str:
+        """The lanes of a reduction that is exact in any order, and what it started from."""
+        w, kind = self.w, carried.kind
+        while lanes > 1:
+            half = lanes // 2
+            type, parts = f"<{lanes} x {COMPUTED[kind]}>", []
+            for start in (0, half):
+                order = ", ".join(f"i32 {start + lane}" for lane in range(half))
+                parts.append(w.let(f"shufflevector {type} {value}, {type} poison, <{half} x i32> <{order}>"))
+            value = Vectors(w, half).combine(carried.reduction or "", kind, parts[0], parts[1])
+            lanes = half
+        return Vectors(w, 1).combine(carried.reduction or "", kind, initial, value)

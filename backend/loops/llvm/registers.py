@@ -1,0 +1,141 @@
+"""Registers of a loop program as LLVM values: of one item, of all lanes, or plain numbers.
+
+Note [Places].  What is computed from registers alone stands as far out as they are known, once: each open loop has two places for
+lines, one before it and one at the top of its body.  A value's `height` is the first open place where it may be used; what has
+no open place any more is written where the text has come to.
+
+Neighbours: `addresses` (indices and where items are), `printer` (opens places, defines registers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ....typechecker.elements import Kind
+from ...kernels.scalar_text import COMPUTED, Vectors
+from ...kernels.writer import Writer
+from ..ir import Index, Program
+from .lanes import kinds_of
+
+
+@dataclass(slots=True)
+class Value:
+    """`<1 x T>`, or with `varying` a vector of the loop's lanes; with `is_word` a plain i64.
+
+    `literal`: the same for any number of lanes."""
+
+    text: str
+    height: int
+    varying: bool = False
+    is_word: bool = False
+    literal: str = ""
+
+
+@dataclass(slots=True)
+class Place:
+    """Lines that are put in at `hole`, each once."""
+
+    hole: int
+    lines: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+
+
+class Registers:
+    """`lanes`: how many are printed now; `vector_index`: the loop's, whose register is the first lane's."""
+
+    def __init__(self, program: Program) -> None:
+        self.w = Writer()
+        self.kinds = kinds_of(program)
+        self.values: dict[str, Value] = {}
+        self.places: list[Place] = []
+        self.lanes = 1
+        self.vector_index = ""
+
+    # ------------------------------------------------------------------------------------------- places
+
+    def open(self) -> None:
+        self.places.append(Place(self.w.hole()))
+
+    def close(self) -> None:
+        place = self.places.pop()
+        self.w.lines[place.hole] = "\n".join(place.lines)
+
+    @property
+    def here(self) -> int:
+        """The height of what is written now."""
+        return len(self.places)
+
+    def let(self, height: int, text: str) -> str:
+        """A value that depends on others up to a height."""
+        if height >= len(self.places):
+            return self.w.let(text)
+        place = self.places[height]
+        name = place.names.get(text)
+        if name is None:
+            name = place.names[text] = self.w.fresh()
+            place.lines.append(f"  {name} = {text}")
+        return name
+
+    def height(self, names: Iterable[str]) -> int:
+        return max((self.values[name].height for name in names), default=0)
+
+    # ------------------------------------------------------------------------------------------- values
+
+    def define(self, name: str, text: str, *, varying: bool = False) -> None:
+        """A register whose value is there from here on."""
+        self.values[name] = Value(text, self.here, varying=varying)
+
+    def define_word(self, name: str, text: str, height: int) -> None:
+        self.values[name] = Value(text, height, is_word=True)
+
+    def word(self, name: str) -> str:
+        """A register that is the same in all lanes, as a plain i64."""
+        value = self.values[name]
+        return value.text if value.is_word else self.let(value.height, f"extractelement <1 x i64> {value.text}, i64 0")
+
+    def scalar(self, name: str) -> str:
+        """The same as `<1 x T>`."""
+        value = self.values[name]
+        if not value.is_word:
+            return value.text
+        return value.literal or self.let(value.height, f"insertelement <1 x i64> poison, i64 {value.text}, i64 0")
+
+    def truth(self, name: str) -> str:
+        """A condition that is the same in all lanes, as a plain i1."""
+        return self.w.let(f"extractelement <1 x i1> {self.scalar(name)}, i64 0")
+
+    def vector(self, name: str) -> str:
+        """A register in all lanes."""
+        value = self.values[name]
+        if value.literal:
+            return value.literal
+        if self.lanes == 1:
+            return self.scalar(name)
+        if value.varying:
+            return value.text
+        kind, one = self.kinds[name], value.text
+        if not value.is_word:
+            one = self.let(value.height, f"extractelement <1 x {COMPUTED[kind]}> {one}, i64 0")
+        everywhere = self.splat(kind, one, value.height)
+        if name != self.vector_index:
+            return everywhere
+        v = Vectors(self.w, self.lanes)
+        return self.let(value.height, f"add {v.type(Kind.I64)} {everywhere}, {v.counting()}")
+
+    def splat(self, kind: Kind, one: str, height: int) -> str:
+        """A number in all lanes."""
+        type = f"<{self.lanes} x {COMPUTED[kind]}>"
+        first = self.let(height, f"insertelement {type} poison, {COMPUTED[kind]} {one}, i64 0")
+        return self.let(height, f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def differs(self, name: str | None) -> bool:
+        """Is a register another in each lane?"""
+        return name is not None and self.lanes > 1 and (name == self.vector_index or self.values[name].varying)
+
+    def varies(self, index: Index) -> bool:
+        return any(self.differs(name) for name, _ in index.terms)
+
+    def even(self, index: Index) -> Index:
+        """The part of an index that is the same in all lanes."""
+        return Index(tuple(t for t in index.terms if not self.differs(t[0])), index.constant)

@@ -1,0 +1,129 @@
+"""What regions cost to compile: `benchmarks/results/compile.md`.
+
+    python benchmarks/compile.py [--npbench CORPUS] [--rounds 3] [-o benchmarks/results/compile.md] [NAME …]
+
+Programs: the kernels of `benchmarks/npbench` at preset S (with the data of NPBench's initialisers, where CORPUS is given), and the
+loops of `tests/loops`; NAME keeps those whose name holds it.  Each runs once with `RHO_KERNELS=always`; what it lowers, transforms
+and prints is then done again, ROUNDS times.  Times are the least, of the process, not of the clock: others may work meanwhile.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from coverage import loops, npbench
+
+import rho
+from rho.backend.kernels import llvm_leaf
+from rho.backend.loops.ir import Program, walk
+from rho.backend.loops.llvm import llvm_text
+from rho.backend.run.cpu import regions
+
+STAGES = ("lower", "transform", "print", "LLVM")
+TYPICAL, MOST = 15.0, 100.0
+"""The bars, in milliseconds."""
+
+
+@dataclass
+class Row:
+    name: str
+    program: Program
+    before: int
+    milliseconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def total(self) -> float:
+        return sum(self.milliseconds.values())
+
+
+class Seen:
+    """What a run has lowered and transformed: the arguments."""
+
+    def __init__(self) -> None:
+        self.lowered: list[tuple[Any, ...]] = []
+        self.transformed: list[Program] = []
+        self._lower, self._optimise = regions.lower_region, regions.optimise
+        regions.lower_region, regions.optimise = self.lower, self.optimise  # type: ignore[assignment]
+
+    def lower(self, *args: Any) -> Any:
+        region = self._lower(*args)
+        self.lowered.append((region.program.views[0].name if region.program.views else "", *args))
+        return region
+
+    def optimise(self, program: Program) -> Program:
+        self.transformed.append(program)
+        return self._optimise(program)
+
+
+def least(rounds: int, work: Callable[[], Any]) -> tuple[Any, float]:
+    """The value, and milliseconds of the process."""
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        value = work()
+        times.append(time.process_time() - start)
+    return value, 1000 * min(times)
+
+
+def rows(name: str, seen: Seen, rounds: int) -> list[Row]:
+    made = []
+    lowering = [least(rounds, lambda args=args: seen._lower(*args[1:]))[1] for args in seen.lowered]
+    for place, given in enumerate(seen.transformed):
+        row = Row(name, given, sum(1 for _ in walk(given.body)))
+        row.milliseconds["lower"] = lowering[place] if len(lowering) == len(seen.transformed) else sum(lowering)
+        row.program, row.milliseconds["transform"] = least(rounds, lambda given=given: seen._optimise(given))
+        text, row.milliseconds["print"] = least(rounds, lambda row=row: llvm_text(row.program, regions.vector_bytes()))
+        _, row.milliseconds["LLVM"] = least(rounds, lambda text=text: llvm_leaf.compile_text(text))
+        made.append(row)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--npbench", type=Path)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("-o", type=Path)
+    given = parser.parse_args()
+    os.environ["RHO_KERNELS"] = "always"
+    found: list[Row] = []
+    seen = Seen()
+    for _, name, run in [*(npbench(given.npbench) if given.npbench else ()), *loops()]:
+        if given.names and not any(part in name for part in given.names):
+            continue
+        regions._runs.clear()
+        seen.lowered, seen.transformed = [], []
+        with suppress(rho.RhoError, ImportError, TypeError):
+            run()
+        found += rows(name, seen, given.rounds)
+    text = table(sorted(found, key=lambda row: -row.total))
+    print(text)
+    if given.o:
+        given.o.write_text(text, encoding="utf-8")
+
+
+def table(found: list[Row]) -> str:
+    totals = [row.total for row in found]
+    lines = ["# What regions cost to compile", "", "`python benchmarks/compile.py --npbench CORPUS -o benchmarks/results/compile.md`", ""]
+    lines += [f"{len(found)} regions: median {median(totals):.1f} ms (bar {TYPICAL:.0f}), {sum(t > TYPICAL for t in totals)} above"
+              f" {TYPICAL:.0f}, {sum(t > MOST for t in totals)} above {MOST:.0f} (bar 0).  Milliseconds of the process, the least"
+              " of several; statements before and after the transformations.", ""]  # fmt: skip
+    lines += ["| program | statements | " + " | ".join(STAGES) + " | in all |", "|---" * (len(STAGES) + 3) + "|"]
+    for row in found:
+        after = sum(1 for _ in walk(row.program.body))
+        name = row.name.splitlines()[0][:60].replace("|", "∣")
+        stages = " | ".join(f"{row.milliseconds[stage]:.1f}" for stage in STAGES)
+        lines.append(f"| `{name}` | {row.before} → {after} | {stages} | {row.total:.1f} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
