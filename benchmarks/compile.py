@@ -2,9 +2,10 @@
 
     python benchmarks/compile.py [--npbench CORPUS] [--rounds 3] [-o benchmarks/results/compile.md] [NAME …]
 
-Programs: the kernels of `benchmarks/npbench` at preset S (with the data of NPBench's initialisers, where CORPUS is given), and the
-loops of `tests/loops`; NAME keeps those whose name holds it.  Each runs once with `RHO_KERNELS=always`; what it lowers, transforms
-and prints is then done again, ROUNDS times.  Times are the least, of the process, not of the clock: others may work meanwhile.
+Programs: the kernels of `benchmarks/npbench` at preset S (with the data of NPBench's initialisers, where CORPUS is given), and
+the loops of `tests/loops`; NAME keeps those whose name holds it.  Each runs once with `RHO_KERNELS=always`; what it lowers,
+transforms and prints is then done again, ROUNDS times.  Times are the least, of the process, not of the clock: others may work
+meanwhile.
 """
 
 from __future__ import annotations
@@ -112,10 +113,15 @@ def main() -> None:
 
 def table(found: list[Row]) -> str:
     totals = [row.total for row in found]
-    lines = ["# What regions cost to compile", "", "`python benchmarks/compile.py --npbench CORPUS -o benchmarks/results/compile.md`", ""]
-    lines += [f"{len(found)} regions: median {median(totals):.1f} ms (bar {TYPICAL:.0f}), {sum(t > TYPICAL for t in totals)} above"
-              f" {TYPICAL:.0f}, {sum(t > MOST for t in totals)} above {MOST:.0f} (bar 0).  Milliseconds of the process, the least"
-              " of several; statements before and after the transformations.", ""]  # fmt: skip
+    command = "`python benchmarks/compile.py --npbench CORPUS -o benchmarks/results/compile.md`"
+    lines = ["# What regions cost to compile", "", command, ""]
+    above = [sum(total > bar for total in totals) for bar in (TYPICAL, MOST)]
+    lines += [
+        f"{len(found)} regions: median {median(totals):.1f} ms (bar {TYPICAL:.0f}), {above[0]} above {TYPICAL:.0f}, {above[1]}"
+        f" above {MOST:.0f} (bar 0).  Milliseconds of the process, the least of several; statements before and after the"
+        " transformations.",
+        "",
+    ]
     lines += ["| program | statements | " + " | ".join(STAGES) + " | in all |", "|---" * (len(STAGES) + 3) + "|"]
     for row in found:
         after = sum(1 for _ in walk(row.program.body))
