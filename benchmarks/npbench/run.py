@@ -1,10 +1,11 @@
-"""NPBench side by side: NumPy's references and Rho in one run, as ratios; and what ran as one region, what not, and why.
+"""NPBench side by side: NumPy's references, numba and Rho in one run, as ratios; and what ran as one region, what not, and why.
 
     python benchmarks/npbench/run.py CORPUS [--preset S] [KERNEL …] [--rounds 5] [-o FILE]
 
 CORPUS: a folder with `NAME/info.json`, `NAME/NAME.py` (initialiser) and `NAME/NAME_numpy.py` for each kernel, as NPBench has
 them (they are not part of this project).  Times are the least of interleaved rounds, results copied for kernels that write their
-arguments.  Rho: `rho.load(…).run`, files apart.
+arguments; a kernel whose round takes more than ten seconds has one.  Rho: `rho.load(…).run`, files apart.  numba, where it is
+installed: `njit` of every function of the same reference, if that compiles and runs within 60 s and its results are NumPy's.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import argparse
 import importlib.util
 import json
 import math
+import signal
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,9 +29,13 @@ from rho.backend.run.cpu import regions
 
 HERE = Path(__file__).parent
 RENAMED = {"_fict_": "fict", "input": "x", "in": "x"}
+PATIENCE = 60
+"""Seconds that numba has to compile a kernel and run it once."""
+LONG = 10
+"""Seconds of a round from which on there is one round."""
 
 
-def module(path: Path) -> Any:
+def module(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     loaded = importlib.util.module_from_spec(spec)
@@ -52,26 +59,77 @@ class Kernel:
             made = made if isinstance(made, tuple) and len(init["output_args"]) > 1 else (made,)
             self.data.update(zip(init["output_args"], made, strict=True))
         self.names: list[str] = about["input_args"]
-        self.reference: Callable[..., Any] = getattr(module(folder / f"{about['module_name']}_numpy.py"), about["func_name"])
+        self.source, self.function = folder / f"{about['module_name']}_numpy.py", about["func_name"]
+        self.reference: Callable[..., Any] = getattr(module(self.source), self.function)
+        self.numba = self.compiled()
         self.program = rho.load(HERE / f"{self.name}.rho")
         wanted = {RENAMED.get(name, name): self.data[name] for name in self.names}
-        self.given = {name: value for name, value in wanted.items() if name in self.taken()}
+        self.given = {name: _stored(value) for name, value in wanted.items() if name in self.taken()}
 
     def taken(self) -> set[str]:
         text = (HERE / f"{self.name}.rho").read_text(encoding="utf-8")
         words = [line.split() for line in text.splitlines()]
         return {w[1].rstrip(":") for w in words if len(w) > 1 and w[0] in ("input", "param")}
 
-    def numpy_seconds(self) -> float:
-        args = [np.copy(self.data[n]) if isinstance(self.data[n], np.ndarray) else self.data[n] for n in self.names]
+    def arguments(self) -> list[Any]:
+        return [np.copy(self.data[n]) if isinstance(self.data[n], np.ndarray) else self.data[n] for n in self.names]
+
+    def compiled(self) -> Callable[..., Any] | None:
+        """The reference by numba; None where it is not there, refuses, takes too long or gives other results."""
+        try:
+            import numba
+        except ImportError:
+            return None
+        written = module(self.source)
+        for name, value in vars(written).copy().items():
+            if isinstance(value, FunctionType) and value.__module__ == written.__name__:
+                setattr(written, name, numba.njit(value))
+        function: Callable[..., Any] = getattr(written, self.function)
+        signal.signal(signal.SIGALRM, _give_up)
+        signal.alarm(PATIENCE)
+        try:
+            args, plain = self.arguments(), self.arguments()
+            result, expected = function(*args), self.reference(*plain)
+            for mine, theirs in zip((result, *args), (expected, *plain), strict=True):
+                if theirs is not None and not _same(mine, theirs):
+                    return None
+        except Exception:
+            return None
+        finally:
+            signal.alarm(0)
+        return function
+
+    def seconds(self, function: Callable[..., Any]) -> float:
+        args = self.arguments()
         start = time.perf_counter()
-        self.reference(*args)
+        function(*args)
         return time.perf_counter() - start
 
     def rho_seconds(self) -> float:
         start = time.perf_counter()
         self.program.run(**self.given)
         return time.perf_counter() - start
+
+
+def _stored(value: Any) -> Any:
+    """As an element type of Rho: it has no u32."""
+    return value.astype(np.int64) if isinstance(value, np.ndarray) and value.dtype == np.uint32 else value
+
+
+def _give_up(*_: object) -> None:
+    raise TimeoutError
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    if isinstance(theirs, tuple | list):
+        return all(map(_same, mine, theirs))
+    if not isinstance(theirs, np.ndarray | np.generic | float | int | complex):
+        return True
+    return np.allclose(mine, theirs, 1e-3, equal_nan=True)
+
+
+def mean_of(ratios: list[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
 
 
 def why() -> str:
@@ -92,25 +150,36 @@ def main() -> None:
     parser.add_argument("-o", type=Path)
     given = parser.parse_args()
     names = given.kernels or sorted(path.stem for path in HERE.glob("*.rho"))
-    lines = [f"| kernel ({given.preset}) | NumPy ms | Rho ms | Rho ÷ NumPy | regions |", "|---|---|---|---|---|"]
-    ratios: list[float] = []
+    lines = [
+        f"| kernel ({given.preset}) | NumPy ms | numba ms | Rho ms | Rho ÷ NumPy | Rho ÷ best | regions |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    by_numpy: list[float] = []
+    by_best: list[float] = []
     for name in names:
         try:
             kernel = Kernel(given.corpus / name, given.preset)
-            for _ in range(3):
+            functions = [kernel.reference, *([kernel.numba] if kernel.numba else [])]
+            first = kernel.rho_seconds()
+            for _ in range(2 if first < LONG else 0):
                 kernel.rho_seconds()
-            kernel.numpy_seconds()
-            least = [math.inf, math.inf]
+            least = [math.inf] * (len(functions) + 1)
             for _ in range(given.rounds):
-                least = [min(least[0], kernel.numpy_seconds()), min(least[1], kernel.rho_seconds())]
-            ratios.append(least[1] / least[0])
-            row = f"| {name} | {least[0] * 1e3:.3f} | {least[1] * 1e3:.3f} | {ratios[-1]:.2f} | {why()} |"
+                start = time.perf_counter()
+                times = [kernel.rho_seconds(), *map(kernel.seconds, functions)]
+                least = list(map(min, least, times))
+                if time.perf_counter() - start > LONG:
+                    break
+            ratio, best = least[0] / least[1], least[0] / min(least[1:])
+            by_numpy.append(ratio)
+            by_best.append(best)
+            numba_ms = f"{least[2] * 1e3:.3f}" if kernel.numba else "–"
+            row = f"| {name} | {least[1] * 1e3:.3f} | {numba_ms} | {least[0] * 1e3:.3f} | {ratio:.2f} | {best:.2f} | {why()} |"
         except Exception as error:
-            row = f"| {name} | | | | {type(error).__name__}: {str(error)[:90]!r} |"
+            row = f"| {name} | | | | | | {type(error).__name__}: {str(error)[:90]!r} |"
         print(row, flush=True)
         lines.append(row)
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
-    lines.append(f"\nGeometric mean of Rho ÷ NumPy: {mean:.2f}")
+    lines.append(f"\nGeometric means: Rho ÷ NumPy {mean_of(by_numpy):.2f}, Rho ÷ the best of the peers {mean_of(by_best):.2f}.")
     print(lines[-1])
     if given.o:
         given.o.write_text("\n".join(lines) + "\n", encoding="utf-8")
