@@ -18,6 +18,13 @@ def matrix(*shapes: tuple[int, int]) -> list[Make]:
     return [lambda rng, s=s: (rng.random(s),) for s in shapes]  # type: ignore[misc]
 
 
+def complexes(*shapes: tuple[int, ...], dtype: type = np.complex128) -> list[Make]:
+    def make(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[Any, ...]:
+        return ((rng.random(shape) - 0.5 + 1j * (rng.random(shape) - 0.5)).astype(dtype),)
+
+    return [lambda rng, s=s: make(rng, s) for s in shapes]  # type: ignore[misc]
+
+
 def integers(*sizes: int) -> list[Make]:
     return [lambda rng, n=n: (rng.integers(-9, 9, n),) for n in sizes]  # type: ignore[misc]
 
@@ -76,6 +83,26 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ("{{(+/⍵)+⍵}⍣\\5 ⊢ ⍵}", vector(*SIZES)),
     ("{{⍵+⍵⍳⌈/⍵}⍣4 ⊢ ⍵}", vector(1, 2, 30, 300)),
     ("{n←≢⍵ ⋄ {,⍉(2 n)⍴⍵}⍣4 ⊢ ⍵,⍵}", vector(1, 2, 30, 300)),
+    # complex numbers: maps, moves, sums along and across, products with vectors, updates, counters, ends and branches
+    ("{{⌽⍵×0J1}⍣3 ⊢ ⍵+0J1}", complexes((0,), (1,), (7,), (100,))),
+    ("{{(¯1⌽⍵)-0.5×÷1+⍵}⍣5 ⊢ ⍵}", complexes((0,), (1,), (7,), (100,))),
+    ("{{(¯1⌽⍵)-0.5×÷1+⍵}⍣5 ⊢ ⍵}", complexes((1,), (7,), (100,), dtype=np.complex64)),
+    ("{{((|⍵)×⍵)+(+⍵)÷2J1+9○⍵×11○⍵}⍣4 ⊢ ⍵}", complexes((0,), (3,), (100,))),
+    ("{{⍵÷1++/⍵}⍣4 ⊢ ⍵}", complexes((1,), (7,), (9,), (257,), (4097,))),
+    ("{{⍵-⍤1⊢(+⌿⍵)÷≢⍵}⍣3 ⊢ ⍵}", complexes((1, 1), (7, 5), (70, 300), (300, 2))),
+    ("{m←⍵ ⋄ {x←m+.×⍵ ⋄ x÷|x+.×x}⍣4 ⊢ m[0;]}", complexes((1, 1), (3, 3), (16, 16), (100, 100))),
+    ("{{s←⍵ ⋄ t←s[0] ⋄ s[0]←s[1] ⋄ s[1]←t×0J2 ⋄ s}⍣5 ⊢ ⍵}", complexes((2,), (30,))),
+    ("{{s←⍵ ⋄ s[0;]←s[1;]+s[;0] ⋄ ⍉s}⍣5 ⊢ ⍵}", complexes((2, 2), (16, 16))),
+    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ ((0.5×a) ⋄ b×+/a)}⍣7 ⊢ (x ⋄ 1J1)}", complexes((0,), (1,), (30,))),
+    ("{v←⍵ ⋄ {⍵+⍺×0.5J1}⍣v ⊢ 0J0}", complexes((0,), (1,), (30,))),
+    ("{{(0.9J0.1×⍺)+0.1×⍵}\\⍵}", complexes((1,), (2,), (100,))),
+    ("{{⍵+⍺×0.5J1}/⍵}", complexes((1,), (2,), (100,))),
+    ("{{(3↑⍵),3↓⍵+1}⍣5 ⊢ ⍵}", complexes((3,), (100,))),
+    ("{{⍵×0.9J0.3}⍣(50⋄{0.5>|+/⍵}) ⊢ ⍵}", complexes((1,), (7,))),
+    ("{x←⍵ ⋄ {(|⊃⍵)>0.2:⍵×0.5J0.5 ⋄ ⍵+0.7}⍣20 ⊢ x}", complexes((1,), (7,))),
+    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ (|a)>2:(a×0.5 ⋄ b) ⋄ (b+a ⋄ 0J1×b)}⍣9 ⊢ (1J1 ⋄ ⊃x)}", complexes((1,), (7,))),
+    ("{{+⌿{⍵×0.5J1}⍣\\4 ⊢ ⍵}⍣3 ⊢ ⍵}", complexes((1,), (30,))),
+    ("{{z←⍵ ⋄ {z+⍵×⍵}⍣(9⋄{4<|⍺}) ⊢ 0J0}¨⍵}", complexes((1,), (100,))),
     # early ends, branches
     ("{{⍵+0.25}⍣(50⋄{3<+/⍵}) ⊢ ⍵}", vector(1, 2, 7)),
     ("{x←⍵ ⋄ {(⌈/⍵)>2:⍵×0.5 ⋄ ⍵+0.7}⍣20 ⊢ x}", vector(1, 2, 7, 100)),
@@ -99,6 +126,6 @@ ROUTINES: list[tuple[str, Make, str]] = [
     ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", lambda rng: (rng.random(100),), "routine"),
     ("{{⍵-⍵[⊃⍒⍵]×0.5}⍣4 ⊢ ⍵}", lambda rng: (rng.random(30),), "`grade` is a routine"),
     ("{{0.01×⍵+.×⍵}⍣3 ⊢ ⍵}", lambda rng: (rng.random((30, 30)),), "a product of matrices is a routine"),
-    ("{{⌽⍵×0J1}⍣3 ⊢ ⍵+0J1}", lambda rng: (rng.random(30),), "complex numbers"),
+    ("{{⌽(*⍵)×0J1}⍣3 ⊢ ⍵+0J1}", lambda rng: (rng.random(30),), "a function or kind that kernels do not have"),
 ]
 """Text, argument, and what `rho plan` says."""

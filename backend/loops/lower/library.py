@@ -19,7 +19,7 @@ from ...kernels.build import FUNCTIONS as SCALAR
 from ..builder import at
 from ..ir import ZERO, Fail, Index, LoopKind, plus, times
 from .structured import copy, lower_structured
-from .values import Check, Place, Scope, Unsupported
+from .values import Check, Place, Registers, Scope, Unsupported
 
 
 def lower_library(scope: Scope, phase: LibraryPhase) -> None:
@@ -44,11 +44,9 @@ def _loops(scope: Scope, loops: ExitStack, shape: Sequence[Size], last: LoopKind
 # ---------------------------------------------------------------------------------------------- indices
 
 
-def _checked(scope: Scope, phase: LibraryPhase, register: str, kind: Kind, length: Size, *, absent: bool) -> str:
+def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequence[Index], length: Size, *, absent: bool) -> str:
     """An index as i64; with `checked` one outside its axis fails, but for ¯1 where that gives a fill."""
-    b = scope.b
-    if kind is not Kind.I64:
-        register = b.apply("convert", (register,), kind, Kind.I64)
+    b, register = scope.b, scope.integer(indices, tuple(point))
     if phase.attributes["checked"]:
         low = b.compare("lt", at(register), Index((), -1 if absent else 0))
         high = b.compare("le", scope.index_of(length), at(register))
@@ -64,10 +62,10 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
         raise Unsupported("a sort is a routine")
     (arg, indices), (result,), axis = phase.args, phase.results, _axis(phase)
     fills = bool(phase.attributes["fills"])
-    b, kind, shape = scope.b, scope.kind(indices), scope.shape(result)
+    b, shape = scope.b, scope.shape(result)
     length, rank = scope.shape(arg)[axis], len(scope.shape(indices))
     if not rank:
-        place = _checked(scope, phase, scope.load(indices, ()), kind, length, absent=fills)
+        place = _checked(scope, phase, indices, (), length, absent=fills)
         where = scope.where(arg)
         assert isinstance(where, Place)
         if shape and not fills and result in scope.aliases:
@@ -75,22 +73,20 @@ def _gather(scope: Scope, phase: LibraryPhase) -> None:
             return
         mask = b.compare("le", ZERO, at(place)) if fills else None
         if not shape:
-            scope.keep(result, scope.load(arg, (at(place),), mask))
+            scope.keep(result, scope.items(arg, (at(place),), mask))
             return
         target = scope.place_for(result)
         with ExitStack() as loops:
             point = _loops(scope, loops, shape)
-            value = scope.load(arg, (*point[:axis], at(place), *point[axis:]), mask)
-            b.store(target.view, target.at(point), value)
+            scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis:]), mask))
         scope.values[result] = target
         return
     target = scope.place_for(result)
     with ExitStack() as loops:
         point = _loops(scope, loops, shape)
-        own = scope.load(indices, tuple(point[axis : axis + rank]))
-        place = _checked(scope, phase, own, kind, length, absent=fills)
+        place = _checked(scope, phase, indices, point[axis : axis + rank], length, absent=fills)
         mask = b.compare("le", ZERO, at(place)) if fills else None
-        b.store(target.view, target.at(point), scope.load(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
+        scope.write(target, point, scope.items(arg, (*point[:axis], at(place), *point[axis + rank :]), mask))
     scope.values[result] = target
 
 
@@ -99,10 +95,9 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
     indexed = phase.attributes["indexed"]
     assert isinstance(indexed, tuple)
     arg, *present, value = phase.args
-    (result,), b, shape = phase.results, scope.b, scope.shape(phase.args[0])
+    (result,), shape = phase.results, scope.shape(phase.args[0])
     target = scope.place_for(result)
-    source = scope.where(arg)
-    copy(scope, scope.kind(arg), shape, source, target)
+    copy(scope, shape, scope.where(arg), target)
     supply = iter(present)
     chosen = [next(supply) if has else None for has in indexed] + [None] * (len(shape) - len(indexed))
     spread = [scope.shape(c) if c is not None else (size,) for c, size in zip(chosen, shape, strict=True)]
@@ -121,9 +116,8 @@ def _update(scope: Scope, phase: LibraryPhase) -> None:
             if choice is None:
                 places.append(own[0])
             else:
-                register = scope.load(choice, own)
-                places.append(at(_checked(scope, phase, register, scope.kind(choice), length, absent=False)))
-        b.store(target.view, target.at(places), scope.load(value, tuple(point) if rank else ()))
+                places.append(at(_checked(scope, phase, choice, own, length, absent=False)))
+        scope.write(target, places, scope.items(value, tuple(point) if rank else ()))
     scope.values[result] = target
 
 
@@ -137,17 +131,16 @@ def _join(scope: Scope, phase: LibraryPhase) -> None:
         starts.append(plus(starts[-1], scope.index_of(scope.shape(arg)[axis])))
     pieces = list(zip(phase.args, starts, strict=False))
 
-    def item(point: tuple[Index, ...], mask: str | None) -> str:
+    def item(point: tuple[Index, ...], mask: str | None) -> Registers:
         """From the last piece that begins before it."""
         first, *others = pieces
         before = None if not others else b.compare("lt", point[axis], starts[1])
-        value = scope.load(first[0], point, b.both(mask, before))
+        value = scope.items(first[0], point, b.both(mask, before))
         for place, (arg, start) in enumerate(others, 1):
             there = b.compare("le", start, point[axis])
             inside = there if place == len(others) else b.both(there, b.compare("lt", point[axis], starts[place + 1]))
             moved = tuple(plus(i, times(start, -1)) if at_ == axis else i for at_, i in enumerate(point))
-            own = scope.load(arg, moved, b.both(mask, inside))
-            value = b.apply("select", (there, own, value), scope.kind(result), scope.kind(result))
+            value = scope.select(there, scope.items(arg, moved, b.both(mask, inside)), value, scope.kind(result))
         return value
 
     if result in scope.aliases and len(pieces) <= _MOST_PIECES:
@@ -158,7 +151,7 @@ def _join(scope: Scope, phase: LibraryPhase) -> None:
         with ExitStack() as loops:
             point = _loops(scope, loops, scope.shape(arg))
             moved = [plus(index, start) if place == axis else index for place, index in enumerate(point)]
-            b.store(target.view, target.at(moved), scope.load(arg, tuple(point)))
+            scope.write(target, moved, scope.items(arg, tuple(point)))
     scope.values[result] = target
 
 
@@ -169,7 +162,7 @@ def _stack(scope: Scope, phase: LibraryPhase) -> None:
         with ExitStack() as loops:
             point = _loops(scope, loops, scope.shape(arg))
             moved = (*point[:axis], Index((), place), *point[axis:])
-            scope.b.store(target.view, target.at(moved), scope.load(arg, tuple(point)))
+            scope.write(target, moved, scope.items(arg, tuple(point)))
     scope.values[result] = target
 
 
@@ -182,13 +175,13 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
     turn = _turn(scope, amount, scope.shape(arg)[axis])
     rest = plus(length, times(turn, -1))
 
-    def item(point: tuple[Index, ...], mask: str | None) -> str:
+    def item(point: tuple[Index, ...], mask: str | None) -> Registers:
         here = b.compare("lt", point[axis], rest)
         ahead, behind = plus(point[axis], turn), plus(point[axis], times(rest, -1))
         near, far = [tuple(own if at_ == axis else i for at_, i in enumerate(point)) for own in (ahead, behind)]
-        first = scope.load(arg, near, b.both(mask, here))
-        second = scope.load(arg, far, b.both(mask, b.compare("le", rest, point[axis])))
-        return b.apply("select", (here, first, second), scope.kind(result), scope.kind(result))
+        first = scope.items(arg, near, b.both(mask, here))
+        second = scope.items(arg, far, b.both(mask, b.compare("le", rest, point[axis])))
+        return scope.select(here, first, second, scope.kind(result))
 
     if result in scope.aliases:
         scope.lazy[result] = item
@@ -204,7 +197,7 @@ def _rotate(scope: Scope, phase: LibraryPhase) -> None:
                 point.append(at(loops.enter_context(b.loop(kind, (ZERO,), uppers)).index))
             source = tuple(plus(i, there) if place == axis else i for place, i in enumerate(point))
             moved = [plus(i, here) if place == axis else i for place, i in enumerate(point)]
-            b.store(target.view, target.at(moved), scope.load(arg, source))
+            scope.write(target, moved, scope.items(arg, source))
     scope.values[result] = target
 
 
@@ -216,10 +209,7 @@ def _turn(scope: Scope, amount: ValueId, size: Size) -> Index:
             return scope.index_of(number(int(literal)))
         if -size.constant <= literal < 0:
             return plus(length, scope.index_of(number(int(literal))))
-    register = scope.load(amount, ())
-    if scope.kind(amount) is not Kind.I64:
-        register = b.apply("convert", (register,), scope.kind(amount), Kind.I64)
-    return at(b.apply("residue", (b.number(length), register), Kind.I64, Kind.I64))
+    return at(b.apply("residue", (b.number(length), scope.integer(amount)), Kind.I64, Kind.I64))
 
 
 def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
@@ -227,7 +217,7 @@ def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
     assert isinstance(sizes, tuple)
     target = scope.place_for(result)
     for place, size in enumerate(sizes):
-        b.store(target.view, target.at((Index((), place),)), b.number(scope.index_of(size)))
+        scope.write(target, (Index((), place),), (b.number(scope.index_of(size)),))
     scope.values[result] = target
 
 
@@ -254,9 +244,7 @@ def _runtime_size(scope: Scope, phase: LibraryPhase) -> None:
     (value,), (variable,), b = phase.args, phase.defines, scope.b
     if variable in scope.waits_for:
         raise Unsupported("a size that a guard waits for")
-    register = scope.load(value, ())
-    if scope.kind(value) is not Kind.I64:
-        register = b.apply("convert", (register,), scope.kind(value), Kind.I64)
+    register = scope.integer(value)
     low = b.compare("lt", at(register), ZERO)
     bad, values = low, [register]
     if variable.cap is not None:
@@ -274,7 +262,7 @@ def _running(scope: Scope, phase: LibraryPhase) -> None:
     assert isinstance(function, str)
     if kind.is_float and function not in ("min", "max"):
         raise Unsupported("a scan of floats is a routine")
-    if function not in SCALAR or not FUNCTIONS[function].associative or scope.kind(arg) is not kind:
+    if kind.is_complex or function not in SCALAR or not FUNCTIONS[function].associative or scope.kind(arg) is not kind:
         raise Unsupported(f"a scan by {function} is a routine")
     shape, target = scope.shape(arg), scope.place_for(result)
     one = Index((), 1)
@@ -285,11 +273,11 @@ def _running(scope: Scope, phase: LibraryPhase) -> None:
             return (*others[:axis], index, *others[axis:])
 
         with b.loop(LoopKind.SERIAL, (ZERO,), (scope.index_of(shape[axis]), one)):
-            b.store(target.view, target.at(point(ZERO)), scope.load(arg, point(ZERO)))
+            scope.write(target, point(ZERO), scope.items(arg, point(ZERO)))
         with b.loop(LoopKind.SERIAL, (one,), (scope.index_of(shape[axis]),)) as loop:
-            before = b.load(target.view, target.at(point(plus(at(loop.index), Index((), -1)))))
+            (before,) = scope.read(target, point(plus(at(loop.index), Index((), -1))))
             made = b.apply(function, (before, scope.load(arg, point(at(loop.index)))), kind, kind)
-            b.store(target.view, target.at(point(at(loop.index))), made)
+            scope.write(target, point(at(loop.index)), (made,))
     scope.values[result] = target
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from ....lang.source import Span
 from ....typechecker.elements import Kind
@@ -21,30 +22,42 @@ from ...kernels.scalar_text import identity
 from ..builder import at
 from ..ir import ZERO, Index, LoopKind, plus, times
 from ..orders import CELLS, MOST_UNROLLED, Sum, ordered, unrolled
-from .values import Check, Place, Scope, Unsupported, Where
+from .values import Check, Place, Registers, Scope, Unsupported, Where
 
 _CHECKED = frozenset({"convert_checked", "floor", "ceil"})
 
 
 def lower_structured(scope: Scope, phase: Structured) -> None:
-    body = build_body(phase)
+    body = build_body(phase, complexes=True)
     if body is None:
         raise Unsupported("a function or kind that kernels do not have")
     _Nest(scope, phase, body).write()
 
 
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A register that is made at each point, joined with `reduction`."""
+
+    node: int
+    kind: Kind
+    reduction: str | None
+
+
 class _Nest:
+    """`parts` are those of all results, one after the other."""
+
     def __init__(self, scope: Scope, phase: Structured, body: Body) -> None:
         self.scope, self.b, self.phase, self.body = scope, scope.b, phase, body
         self.parallel = [axis.size for axis in phase.axes if axis.kind is AxisKind.PARALLEL]
         self.reduced = next((axis.size for axis in phase.axes if axis.kind is AxisKind.REDUCE), None)
         self.extents = [scope.index_of(axis.size) for axis in phase.axes]
+        self.parts = [_Part(n, body.kinds[n], r.reduction) for r in body.results for n in r.nodes]
 
     def write(self) -> None:
         if not self.parallel:
             totals = self.reduction([]) if self.reduced is not None else self.values([])
-            for result, register in zip(self.phase.results, totals, strict=True):
-                self.scope.keep(result.value, register)
+            for result, item in zip(self.phase.results, self.items(totals), strict=True):
+                self.scope.keep(result.value, item)
             return
         self.targets = [self.scope.place_for(result.value) for result in self.phase.results]
         with ExitStack() as loops:
@@ -62,8 +75,13 @@ class _Nest:
             self.scope.values[result.value] = target
 
     def give(self, point: Sequence[Index], registers: Sequence[str]) -> None:
-        for target, register in zip(self.targets, registers, strict=True):
-            self.b.store(target.view, target.at(point), register)
+        for target, item in zip(self.targets, self.items(registers), strict=True):
+            self.scope.write(target, point, item)
+
+    def items(self, registers: Sequence[str]) -> list[Registers]:
+        """The results' items of their parts."""
+        supply = iter(registers)
+        return [tuple(next(supply) for _ in self.scope.parts(result.value)) for result in self.phase.results]
 
     # --------------------------------------------------------------------------------------- reductions
 
@@ -102,7 +120,7 @@ class _Nest:
         """Registers of the results at a point of the parallel axes."""
         size, extent = self.reduced, self.extents[-1]
         assert size is not None
-        functions = [(r.reduction or "", r.kind) for r in self.body.results]
+        functions = [(part.reduction or "", part.kind) for part in self.parts]
         if self.is_ordered and not all(f in ("add", "mul") and k.is_float for f, k in functions):
             raise Unsupported("an ordered sum beside another reduction")
         if self.is_ordered:
@@ -141,7 +159,7 @@ class _Nest:
         assert size is not None
         if not size.constant:
             raise Unsupported("the place of an extreme where there may be no item")
-        rows = [(result.reduction or "", self.body.kinds[result.node]) for result in self.body.results]
+        rows = [(part.reduction or "", part.kind) for part in self.parts]
         first = self.values([*point, ZERO])
         carried: list[tuple[Kind, str, str | None]] = []
         for (function, kind), item in zip(rows, first, strict=True):
@@ -174,7 +192,7 @@ class _Nest:
         """Float sums of cells side by side, so many at once."""
         size = self.reduced
         assert size is not None
-        sums = [Sum(r.kind, r.reduction or "") for r in self.body.results]
+        sums = [Sum(part.kind, part.reduction or "") for part in self.parts]
         if any(s.function not in ("add", "mul") or not s.kind.is_float for s in sums):
             raise Unsupported("an ordered sum beside another reduction")
         tile = loops.enter_context(self.b.loop(LoopKind.SERIAL, (ZERO,), (extent,), step=CELLS))
@@ -209,14 +227,14 @@ class _Nest:
 
     def values(self, point: Sequence[Index]) -> list[str]:
         """Registers of the results' nodes at a point of all axes."""
-        loaded: dict[int, str] = {}
+        loaded: dict[int, Registers] = {}
         registers: list[str] = []
         for node in self.body.nodes:
             match node:
-                case Load(operand):
+                case Load(operand, part):
                     if operand not in loaded:
                         loaded[operand] = self.read(self.phase.reads[operand], point)
-                    registers.append(loaded[operand])
+                    registers.append(loaded[operand][part])
                 case Literal(kind, bits):
                     registers.append(self.b.constant(kind, bits))
                 case Argument(place):
@@ -229,12 +247,12 @@ class _Nest:
                         check = self.scope.check(Check(self.phase.span, function, compute, kind, parameter))
                     args_here = [registers[a] for a in args]
                     registers.append(self.b.apply(function, args_here, compute, kind, parameter, check))
-        return [registers[result.node] for result in self.body.results]
+        return [registers[part.node] for part in self.parts]
 
-    def read(self, read: Read, point: Sequence[Index]) -> str:
+    def read(self, read: Read, point: Sequence[Index]) -> Registers:
         sizes = [axis.size for axis in self.phase.axes]
         indices, mask = indices_of(self.scope, read.projection, point, sizes)
-        return self.scope.load(read.value, indices, mask)
+        return self.scope.items(read.value, indices, mask)
 
 
 def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]
@@ -336,7 +354,7 @@ def _digits(scope: Scope, whole: Index, target: Sequence[int | None]) -> tuple[t
     return tuple(following), [(0, max(0, size - 1)) for size in sizes]
 
 
-def copy(scope: Scope, kind: Kind, shape: Sequence[Size], source: Where, target: Place) -> None:
+def copy(scope: Scope, shape: Sequence[Size], source: Where, target: Place) -> None:
     """Every item of one place to another."""
     if source == target:
         return
@@ -346,5 +364,4 @@ def copy(scope: Scope, kind: Kind, shape: Sequence[Size], source: Where, target:
         for axis, size in enumerate(shape):
             loop_kind = LoopKind.VECTOR if axis == len(shape) - 1 else LoopKind.SERIAL
             point.append(at(loops.enter_context(b.range(loop_kind, scope.index_of(size))).index))
-        value = source if isinstance(source, str) else b.load(source.view, source.at(point))
-        b.store(target.view, target.at(point), value)
+        scope.write(target, point, scope.read(source, point))

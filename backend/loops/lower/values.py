@@ -4,6 +4,9 @@ Note [Sizes].  A size that is a number becomes a parameter of the program unless
 sizes; a number near another is that one and so much more.  A size that is known when the region starts is a parameter too.  A
 size that the region itself finds is a register.
 
+Note [Parts].  A complex number is two items, real and imaginary, along a last axis that its view has besides; in registers it is
+two of them.  So an item is a tuple of registers, of one or two.
+
 Neighbours: `region` (uses this), `backend.run.cpu.regions` (gives parameters and views).
 """
 
@@ -19,8 +22,9 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Node, Opaque, Size, SizeVariable, capacity, number
 from ....typechecker.types import ArrayType
 from ...graph.phases import Constant, ValueId
+from ...kernels.complexes import PART
 from ..builder import Builder, at
-from ..ir import Index, Role, plus, times
+from ..ir import ONE, ZERO, Index, Role, plus, times
 
 SMALL: Final = 17
 """Numbers below this in magnitude are written into the program."""
@@ -30,17 +34,29 @@ class Unsupported(Exception):
     """The region cannot be a loop program; the text says why, for `rho plan`."""
 
 
+Registers: TypeAlias = tuple[str, ...]
+"""Of an item: one, or its two parts."""
+
+
+def parts_of(kind: Kind) -> tuple[Kind, ...]:
+    """What an item of a kind is made of."""
+    return (PART[kind],) * 2 if kind.is_complex else (kind,)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the items of a value lie: a view, some of whose indices are `fixed`; the value's own are the others, in order."""
+    """Where the items of a value lie: a view, some of whose indices are `fixed`; the value's own are the others, in order, and
+    the last is that of the parts if there are two."""
 
     view: str
     fixed: tuple[Index | None, ...] = ()
+    parts: int = 1
 
-    def at(self, point: Sequence[Index]) -> tuple[Index, ...]:
-        """The indices of an item."""
+    def at(self, point: Sequence[Index]) -> list[tuple[Index, ...]]:
+        """The indices of each part of an item."""
         own = iter(point)
-        return tuple([next(own) if index is None else index for index in self.fixed] + list(own))
+        indices = tuple([next(own) if index is None else index for index in self.fixed] + list(own))
+        return [indices] if self.parts == 1 else [(*indices, ZERO), (*indices, ONE)]
 
     def cell(self, axis: int, index: Index) -> Place:
         """The cells of the value at an index of one of its axes."""
@@ -50,12 +66,12 @@ class Place:
             free.append(len(padded))
             padded.append(None)
         padded[free[axis]] = index
-        return Place(self.view, tuple(padded))
+        return Place(self.view, tuple(padded), self.parts)
 
 
-Where: TypeAlias = Place | str
-"""A place in memory, or the register of a value of rank 0."""
-Item: TypeAlias = Callable[[tuple[Index, ...], str | None], str]
+Where: TypeAlias = Place | Registers
+"""A place in memory, or the registers of a value of rank 0."""
+Item: TypeAlias = Callable[[tuple[Index, ...], str | None], Registers]
 """Writes the item at a point (0 of the kind where the mask is false) of a value that lies nowhere."""
 
 
@@ -204,10 +220,10 @@ class Scope:
         return self.types[value].shape
 
     def kind(self, value: ValueId) -> Kind:
-        kind = self.types[value].element.kind
-        if kind.is_complex:
-            raise Unsupported("complex numbers")
-        return kind
+        return self.types[value].element.kind
+
+    def parts(self, value: ValueId) -> tuple[Kind, ...]:
+        return parts_of(self.kind(value))
 
     # ------------------------------------------------------------------------------------------- values
 
@@ -215,15 +231,20 @@ class Scope:
         """Where a value lies; one from outside is given in a view."""
         found = self.values.get(value)
         if found is None:
-            kind, shape = self.kind(value), self.shape(value)
-            view = self.given(kind, shape, Given(value))
-            found = self.values[value] = Place(view) if shape else self.first(view)
+            place = self.given(self.kind(value), self.shape(value), Given(value))
+            found = self.values[value] = place if self.shape(value) else self.first(place)
         return found
 
-    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: Role = Role.INPUT) -> str:
-        view = self.b.view("x", kind, tuple(self.bound(size) for size in shape), role)
+    def given(self, kind: Kind, shape: tuple[Size, ...], source: Source, role: Role = Role.INPUT) -> Place:
+        """A view from outside."""
+        return self._view("x", kind, [self.bound(size) for size in shape], role, source)
+
+    def _view(self, prefix: str, kind: Kind, shape: Sequence[Index], role: Role, source: Source) -> Place:
+        parts = parts_of(kind)
+        extents = (*shape, *([Index((), 2)] if len(parts) > 1 else []))
+        view = self.b.view(prefix, parts[0], extents, role, private=role is Role.SCRATCH)
         self.sources[view.name] = source
-        return view.name
+        return Place(view.name, parts=len(parts))
 
     def bound(self, size: Size) -> Index:
         """The extent of a view: sizes that the region finds at their most."""
@@ -231,27 +252,46 @@ class Scope:
             size = number(self.most(size))
         return self.index_of(size)
 
-    def first(self, view: str) -> str:
-        """The only item of a view that no iteration changes."""
+    def first(self, place: Place) -> Registers:
+        """The only item of a place that no iteration changes."""
         statements, self.b.statements = self.b.statements, self.b.preamble
         try:
-            return self.b.load(view, ())
+            return self.read(place, ())
         finally:
             self.b.statements = statements
 
-    def load(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> str:
+    def read(self, where: Where, point: Sequence[Index], mask: str | None = None) -> Registers:
+        """An item; where `mask` is false, 0, but of registers."""
+        if not isinstance(where, Place):
+            return where
+        return tuple(self.b.load(where.view, indices, mask) for indices in where.at(point))
+
+    def write(self, place: Place, point: Sequence[Index], item: Registers) -> None:
+        for indices, register in zip(place.at(point), item, strict=True):
+            self.b.store(place.view, indices, register)
+
+    def items(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> Registers:
         """An item of a value; where `mask` is false, the kind's fill."""
         kind = self.kind(value)
-        if value in self.lazy:
-            loaded: Where = self.lazy[value](indices, mask)
-        else:
-            loaded = where = self.where(value)
-            if isinstance(where, Place):
-                loaded = self.b.load(where.view, where.at(indices), mask)
-        assert isinstance(loaded, str)
+        item = self.lazy[value](indices, mask) if value in self.lazy else self.read(self.where(value), indices, mask)
         if mask is not None and (not self.shape(value) or kind is Kind.CHAR):
-            return self.b.apply("select", (mask, loaded, self.b.constant(kind, ord(" ") if kind is Kind.CHAR else 0)), kind, kind)
-        return loaded
+            fill = tuple(self.b.constant(part, ord(" ") if kind is Kind.CHAR else 0) for part in parts_of(kind))
+            return self.select(mask, item, fill, kind)
+        return item
+
+    def select(self, condition: str, then: Registers, otherwise: Registers, kind: Kind) -> Registers:
+        pairs = zip(parts_of(kind), then, otherwise, strict=True)
+        return tuple(self.b.apply("select", (condition, x, y), part, part) for part, x, y in pairs)
+
+    def load(self, value: ValueId, indices: tuple[Index, ...], mask: str | None = None) -> str:
+        """An item of a value that is not complex."""
+        (register,) = self.items(value, indices, mask)
+        return register
+
+    def integer(self, value: ValueId, indices: tuple[Index, ...] = ()) -> str:
+        """An item as an i64."""
+        register, kind = self.load(value, indices), self.kind(value)
+        return register if kind is Kind.I64 else self.b.apply("convert", (register,), kind, Kind.I64)
 
     def place_for(self, value: ValueId) -> Place:
         """Where a value that is about to be made goes."""
@@ -260,16 +300,15 @@ class Scope:
 
     def room(self, kind: Kind, shape: tuple[Size, ...]) -> Place:
         caps = tuple(number(self.most(size)) for size in shape)
-        view = self.b.view("s", kind, tuple(self.index_of(size) for size in caps), Role.SCRATCH, private=True)
-        self.sources[view.name] = Scratch(caps)
-        return Place(view.name)
+        stored = (*caps, number(2)) if kind.is_complex else caps
+        return self._view("s", kind, [self.index_of(size) for size in caps], Role.SCRATCH, Scratch(stored))
 
-    def keep(self, value: ValueId, register: str) -> None:
+    def keep(self, value: ValueId, item: Registers) -> None:
         """A value of rank 0 is known now."""
         wanted = self.destinations.pop(value, None)
         if wanted is not None:
-            self.b.store(wanted.view, wanted.at(()), register)
-        self.values[value] = register
+            self.write(wanted, (), item)
+        self.values[value] = item
 
     def check(self, check: Check) -> int:
         """The number of a check."""

@@ -16,6 +16,7 @@ from time import perf_counter_ns
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....typechecker.sizes import Size, capacity
@@ -96,6 +97,13 @@ class RegionRun:
     compiled: dict[Key, Compiled | None] = field(default_factory=dict)
     codes: dict[Key, tuple[Program, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
+    sizes: tuple[int, int] = (0, 0)
+
+    def size(self, types: Types) -> tuple[int, int]:
+        """Phases of an iteration, and the points of all their nests."""
+        if not self.sizes[1]:
+            self.sizes = _phases(self.phase), _points(self.phase, types)
+        return self.sizes
 
     def lower(self, types: Types, program: Phases) -> None:
         self.asked = True
@@ -110,10 +118,10 @@ class RegionRun:
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
-        trips = _trips(self.phase, memory, types)
-        if trips <= 0 or _points(self.phase, types) > _MOST_POINTS:
+        trips, (phases, points) = _trips(self.phase, memory, types), self.size(types)
+        if trips <= 0 or points > _MOST_POINTS:
             return None
-        iteration = _PHASE_NANOSECONDS * _phases(self.phase)
+        iteration = _PHASE_NANOSECONDS * phases
         self.saved += trips * iteration
         if mode is policy.Mode.AUTO and self.saved < _LEAST_SAVED:
             return None
@@ -133,7 +141,7 @@ class RegionRun:
         """Better than one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
-        if _trips(self.phase, memory, types) * _phases(self.phase) * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
+        if _trips(self.phase, memory, types) * self.size(types)[0] * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
             return False
         if not self.asked:
             self.lower(types, program)
@@ -153,6 +161,8 @@ class RegionRun:
                     array = self.constants[view.name]
                 case _:
                     continue
+            if array.dtype.kind == "c":
+                array = in_parts(array)
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
             if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array):
@@ -193,6 +203,14 @@ def progression(array: NumArray) -> Progression | None:
     return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
 
 
+def in_parts(array: NumArray) -> NumArray:
+    """The items of an array with their parts along a last axis, as views have them: those of complex numbers are two."""
+    if array.dtype.kind != "c":
+        return array
+    part = array.real.dtype
+    return as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize), subok=False)
+
+
 def is_unit(array: NumArray) -> bool:
     """Are neighbours along the last axis side by side?"""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
@@ -222,6 +240,7 @@ class _Launch:
         self.program = compiled.program
         self.arrays: dict[str, NumArray] = dict(inputs)
         self.others: dict[str, NumArray] = {}
+        self.buffers: dict[int, list[NumArray]] = {}
         self.views = [(view, region.sources[view.name]) for view in self.program.views]
 
     def shape(self, sizes: Sequence[Size]) -> tuple[int, ...]:
@@ -229,31 +248,21 @@ class _Launch:
 
     def results(self, memory: Mapping[ValueId, Any], trips: int) -> tuple[Any, ...] | None:
         phase = self.run.phase
-        match phase:
-            case Loop() if phase.keep:
-                made = self.made()
-                for target, value in zip(made, phase.initial, strict=True):
-                    target[0] = memory[value]
-                self.ranges(0, trips)
-                return tuple(made)
-            case Loop():
-                self.states([np.asarray(memory[value]) for value in phase.initial])
-                self.ranges(0, trips)
-                return self.final()
-            case Fold() if phase.scan:
-                made = self.made()
-                for target, value in zip(made, phase.args, strict=True):
-                    target[0] = memory[value][0]
-                self.ranges(1, trips)
-                return tuple(made)
-            case Fold():
-                self.states([np.asarray(memory[value])[-1] for value in phase.args])
-                self.ranges(1, trips)
-                return self.final()
-            case Map():
-                made = self.made()
-                self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
-                return tuple(made)
+        if isinstance(phase, Map):
+            made = self.made()
+            self.cells(made[0].shape[0] if made else self.types.number(phase.frame[0]))
+            return tuple(made)
+        first = int(isinstance(phase, Fold))
+        if isinstance(phase, Loop):
+            initial = [np.asarray(memory[value]) for value in phase.initial]
+        else:
+            initial = [np.asarray(memory[value])[0 if phase.scan else -1] for value in phase.args]
+        made = self.made()
+        for target, value in zip(made, initial, strict=False):
+            target[0] = value
+        self.states(initial)
+        self.ranges(first, trips)
+        return tuple(made) or self.final()
 
     # ----------------------------------------------------------------------------------------- memory
 
@@ -262,9 +271,9 @@ class _Launch:
         made: list[NumArray] = []
         for view, source in self.views:
             if isinstance(source, Made):
-                shape = self.types.shape(traverse.results(self.run.phase)[source.place])
-                self.arrays[view.name] = room(shape, DTYPES[view.kind])
-                made.append(self.arrays[view.name])
+                result = traverse.results(self.run.phase)[source.place]
+                made.append(room(self.types.shape(result), DTYPES[self.types.kind(result)]))
+                self.arrays[view.name] = in_parts(made[-1])
         return made
 
     def states(self, initial: Sequence[NumArray]) -> None:
@@ -273,11 +282,11 @@ class _Launch:
             match source:
                 case State(component, doubled):
                     first = initial[component]
-                    buffer = room(first.shape, DTYPES[view.kind])
-                    buffer[...] = first
-                    self.arrays[view.name] = buffer
-                    if doubled:
-                        self.others[view.name] = room(first.shape, DTYPES[view.kind])
+                    dtype = DTYPES[self.types.kind(traverse.results(self.run.phase)[component])]
+                    self.buffers[component] = [room(first.shape, dtype) for _ in range(1 + doubled)]
+                    self.buffers[component][0][...] = first
+                    self.arrays[view.name], *others = map(in_parts, self.buffers[component])
+                    self.others.update((view.name, other) for other in others)
                 case Turn():
                     self.arrays[view.name] = np.zeros((), np.int64)
                 case Ended():
@@ -288,11 +297,7 @@ class _Launch:
     def final(self) -> tuple[Any, ...]:
         """The last state, in order of the components."""
         turn = next((int(self.arrays[view.name]) for view, source in self.views if isinstance(source, Turn)), 0)
-        found: dict[int, NumArray] = {}
-        for view, source in self.views:
-            if isinstance(source, State):
-                found[source.place] = self.others[view.name] if source.doubled and turn else self.arrays[view.name]
-        return tuple(found[component] for component in sorted(found))
+        return tuple(self.buffers[component][turn * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
     def words(self, scratch: Mapping[str, NumArray]) -> Any:
         block = (ctypes.c_int64 * words_of(self.program))()
@@ -326,7 +331,7 @@ class _Launch:
         scratch = self.scratch()
         block = self.words(scratch)
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
-        count = max(1, _FIRST_OPERATIONS // _points(self.run.phase, self.types))
+        count = max(1, _FIRST_OPERATIONS // self.run.sizes[1])
         while first < last:
             stop = min(last, first + count)
             started = perf_counter_ns()
@@ -339,7 +344,7 @@ class _Launch:
 
     def cells(self, count: int) -> None:
         """Cells in any order."""
-        step = max(1, min(-(-count // (4 * self.threads)), _FIRST_OPERATIONS * 8 // _points(self.run.phase, self.types)))
+        step = max(1, min(-(-count // (4 * self.threads)), _FIRST_OPERATIONS * 8 // self.run.sizes[1]))
         failures: dict[int, CheckFailed | RunFailed] = {}
 
         def worker() -> Callable[[int], None]:

@@ -1,0 +1,112 @@
+"""Which phases may write over what they read, and what may show its operand's memory: liveness in one block.
+
+Note [In place].  The new value of a component of the state may be written over the old one where nothing reads the old one
+later, and where whoever writes it reads each old item before that item is written: an update of some items, a map that reads the
+old value at its own point only, an inner loop or branch of which the same holds.  Otherwise the component has two buffers, and
+turns say which is now.
+
+Neighbours: `control` (asks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from ...graph import traverse
+from ...graph.phases import AxisKind, Branch, LibraryPhase, Loop, Phase, Structured, SubGraph, ValueId
+from .library import LAZY, writes_over
+
+
+def in_place(block: SubGraph, old: ValueId, new: ValueId) -> tuple[ValueId, ...] | None:
+    """The values on the way from `old` to the result `new` of a block that may all have its place; see Note [In place]."""
+    makers = {value: (at_, phase) for at_, phase in enumerate(block.phases) for value in traverse.results(phase)}
+    chain: list[ValueId] = []
+    moved = {p.results[0] for p in block.phases if isinstance(p, LibraryPhase) and p.op in LAZY and old in p.args}
+    value = new
+    while value != old:
+        if value not in makers or value in chain:
+            return None
+        chain.append(value)
+        position, phase = makers[value]
+        source = _written_over(phase, value, old, moved)
+        if source is None:
+            return None
+        later = [v for following in block.phases[position + 1 :] for v in traverse.uses(following)]
+        if source in later or (source in block.results and source != new):
+            return None
+        value = source
+    return tuple(chain)
+
+
+def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId]) -> ValueId | None:
+    """The operand over which a phase may write `value`; not where it reads what has only been moved, which needs no copy then."""
+    match phase:
+        case LibraryPhase():
+            source = writes_over(phase)
+            return None if source is None or source in phase.args[1:] else source
+        case Structured():
+            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes) or len(phase.results) > 1:
+                return None
+            if moved & set(traverse.operands(phase)):
+                return None
+            reads = [read for read in phase.reads if read.value == old]
+            return old if reads and all(not read.projection.stages for read in reads) else None
+        case Loop():
+            place = phase.results.index(value)
+            source = phase.initial[place]
+            inside = [v for graph in traverse.subgraphs(phase) for v in _free(graph)]
+            return None if phase.keep or source in inside or phase.initial.count(source) > 1 else source
+        case Branch():
+            place = phase.results.index(value)
+            for arm in (phase.then, phase.otherwise):
+                if in_place(arm, old, arm.results[place]) is None:
+                    return None
+            return old
+        case _:
+            return None
+
+
+def _free(graph: SubGraph) -> Iterable[ValueId]:
+    for phase in graph.phases:
+        yield from traverse.uses(phase)
+    yield from graph.results
+
+
+def aliased(block: SubGraph, overwritten: AbstractSet[ValueId]) -> set[ValueId]:
+    """Results of gathers by one index, rotations and joins that may show their operands, not overwritten before that."""
+    writers: dict[ValueId, int] = {}
+    last: dict[ValueId, int] = {}
+    for position, phase in enumerate(block.phases):
+        for value in traverse.uses(phase):
+            last[value] = position
+        if any(result in overwritten for result in traverse.results(phase)):
+            for value in traverse.uses(phase):
+                writers.setdefault(value, position)
+    last.update(dict.fromkeys(block.results, len(block.phases)))
+    nested = set(block.results) | {v for phase in block.phases if not isinstance(phase, Structured) for v in traverse.uses(phase)}
+    written: dict[ValueId, int] = {}
+    for phase in block.phases:
+        if isinstance(phase, LibraryPhase) and phase.op in ("gather", *LAZY):
+            (result,) = phase.results
+            args = phase.args[:1] if phase.op != "join" else phase.args
+            first = min(min(written.get(arg, _NEVER), writers.get(arg, _NEVER)) for arg in args)
+            if phase.op in LAZY and result in nested:
+                continue
+            if result not in block.results and result not in overwritten and last.get(result, 0) < first:
+                written[result] = first
+    return set(written)
+
+
+_NEVER: Final = 1 << 60
+
+
+def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...] | None]:
+    """For each component how it may stay in place."""
+    chains: list[tuple[ValueId, ...] | None] = []
+    for place, (old, new) in enumerate(zip(body.params, body.results, strict=True)):
+        chain = in_place(body, old, new)
+        seen = until is not None and until.params[len(body.params) + place] in set(_free(until))
+        chains.append(None if seen or body.results.count(new) > 1 else chain)
+    return chains
