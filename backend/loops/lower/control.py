@@ -74,7 +74,7 @@ def _constant(scope: Scope, phase: Constant) -> None:
         scope.values[phase.result] = scope.given(kind, shape, Data(phase))
     else:
         literal = phase.data[0]
-        parts: tuple[Payload, ...] = (complex(literal).real, complex(literal).imag) if kind.is_complex else (literal,)  # type: ignore[arg-type]
+        parts: tuple[Payload, ...] = (complex(literal).real, complex(literal).imag) if kind.is_complex else (literal,)
         rows = zip(scope.parts(phase.result), parts, strict=True)
         scope.values[phase.result] = tuple(scope.b.constant(part, bits_of(part, value)) for part, value in rows)
 
@@ -219,7 +219,7 @@ def iterate(scope: Scope, loop: Recurrence, components: Sequence[Component], bou
             old.append(item if item is not None else places[0])  # type: ignore[index]
         loop.enter(opened.index)
         new = _step(scope, loop, components, old, [None if places is None else places[1] for places in buffers])
-        following = [register for item, where in zip(firsts, new, strict=True) if item is not None for register in where]
+        following = [register for item, where in zip(firsts, new, strict=True) if item is not None for register in scope.read(where, ())]
         if flip:
             following.append(b.number(plus(ONE, times(turn, -1))))
         if loop.until is not None:

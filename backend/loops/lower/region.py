@@ -81,12 +81,12 @@ def _recurrence(scope: Scope, loop: Recurrence) -> tuple[bool, ...]:
     places: list[Place] = []
     firsts: list[Registers | None] = []
     for position, (param, result, (lies, chain)) in enumerate(zip(loop.body.params, loop.results, loop.lies(scope), strict=True)):
-        shape, doubled = scope.shape(param), lies is Lies.TURNS
+        shape, is_doubled = scope.shape(param), lies is Lies.TURNS
         if lies is Lies.CELLS:
             place = scope.given(scope.kind(result), scope.shape(result), Made(position), Role.OUTPUT)
         else:
-            shown = (number(2), *shape) if doubled else shape
-            place = scope.given(scope.kind(param), shown, State(position, doubled), Role.OUTPUT)
+            shown = (number(2), *shape) if is_doubled else shape
+            place = scope.given(scope.kind(param), shown, State(position, is_doubled), Role.OUTPUT)
         places.append(place)
         components.append(Component(param, lies, None if lies is Lies.REGISTERS else place, chain))
         first = place.cell(0, plus(at(FIRST), Index((), -loop.first))) if lies is Lies.CELLS else place
