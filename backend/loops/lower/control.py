@@ -219,7 +219,8 @@ def iterate(scope: Scope, loop: Recurrence, components: Sequence[Component], bou
             old.append(item if item is not None else places[0])  # type: ignore[index]
         loop.enter(opened.index)
         new = _step(scope, loop, components, old, [None if places is None else places[1] for places in buffers])
-        following = [register for item, where in zip(firsts, new, strict=True) if item is not None for register in scope.read(where, ())]
+        registered = [where for item, where in zip(firsts, new, strict=True) if item is not None]
+        following = [register for where in registered for register in scope.read(where, ())]
         if flip:
             following.append(b.number(plus(ONE, times(turn, -1))))
         if loop.until is not None:
