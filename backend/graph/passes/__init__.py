@@ -29,6 +29,7 @@ from .rules.table import ORDERS, RULES, SETTLED, TOLERANT
 from .sharing import share_common
 from .short_axes import write_out_reductions, write_out_sides
 from .siblings import join_siblings
+from .sinking import sink
 from .views import fold_views
 
 
@@ -66,6 +67,7 @@ SETTLED_PASSES: tuple[Pass, ...] = (
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
     Pass("products", "contractions with what is multiplied and added around them are regrouped", regroup),
     Pass("rules", "what is quicker in other words for these sizes is put so", _applying(SETTLED)),
+    Pass("cells", "maps make the rows that only they read", sink),
     Pass("short axes", "reductions of a few steps are written out", write_out_reductions),
     Pass("short axes", "parallel axes of a few steps are written out where that fuses", write_out_sides),
     Pass("again", "a little arithmetic on one large array is made again in each of its readers", recompute),
