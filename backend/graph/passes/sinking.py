@@ -98,7 +98,8 @@ class _Sinking:
             made = set(results(maker))
             others = [phase for phase in block if phase is not map and not made.isdisjoint(uses(phase))]
             readers = [phase for phase in others if isinstance(phase, Structured) and self.may_follow(phase, map, block)]
-            read = Counter(v for phase in (map, *readers) for v in operands(phase) if v in made)
+            read = Counter([v for v in map.args if v in made])
+            read.update(v for phase in readers for v in operands(phase) if v in made)
             alone = all(self.uses[v] == read[v] for v in made)
             if len(readers) == len(others) and alone and self.is_filled(filling, maker, readers, depth, block):
                 return True
@@ -133,15 +134,19 @@ class _Sinking:
             return False
         for value in rows:
             del trial.known[value, depth]
+        outside = {value for value, _ in trial.known} | {value for phase in own for value in operands(phase)}
+        if not outside.isdisjoint(rows):
+            return False
         found = {value: self.cell(value, rank) for reader in readers for value in results(reader)}
         names = rows | found
         own = [replace(phase, results=tuple(replace(r, value=names[r.value]) for r in phase.results)) for phase in own]
         args, frames = tuple(value for value, _ in trial.known), tuple(carried for _, carried in trial.known)
         body = SubGraph(tuple(trial.known.values()), (*own, *old.body.phases), (*old.body.results, *found.values()))
         new = replace(old, args=args, frames=frames, body=body, results=(*old.results, *found))
-        gone = (maker, *readers)
-        self.uses.subtract(value for phase in (old, *gone) for value in operands(phase))
-        self.uses.update(value for phase in (new, *own, *trial.before) for value in operands(phase))
+        gone: list[Phase] = [maker, *readers]
+        here: list[Phase] = [new, *own, *trial.before]
+        self.uses.subtract(value for phase in [old, *gone] for value in operands(phase))
+        self.uses.update(value for phase in here for value in operands(phase))
         self.uses.update(found.values())
         at = block.index(old)
         block[at : at + 1] = [*trial.before, new]
