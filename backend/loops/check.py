@@ -17,7 +17,8 @@ from typing import Final
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS
-from .affine import Facts, everywhere, facts_of, minus
+from .affine import Facts, everywhere, facts_of
+from .forms import minus
 from .ir import (
     MOST_VALUES,
     ONE,

@@ -14,7 +14,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ....typechecker.elements import Kind
-from ..affine import Definitions, Facts, facts_of, minus, substitute
+from ..affine import Facts, facts_of
+from ..definitions import Definitions
+from ..forms import minus, substitute
 from ..ir import ONE, Apply, Carried, Constant, Fail, For, If, Index, Load, Number, Program, Statement, Store, index, plus, times
 from .rewriting import rebuilt
 

@@ -21,8 +21,10 @@ from typing import Final, TypeAlias
 
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
-from ..affine import Definitions, Facts, facts_of, minus, substitute
+from ..affine import Facts, facts_of
 from ..check import Access, apart, may_fail
+from ..definitions import Definitions
+from ..forms import minus, substitute
 from ..ir import (
     ONE,
     ZERO,
@@ -53,7 +55,16 @@ _ONCE: Final = 2
 """So many loads, each of distinct items, load an item about once (sums load their first items and the others apart)."""
 
 Segment: TypeAlias = tuple[Statement, ...]
-"""What has become of a statement of a block."""
+
+
+class _Part:
+    """What has become of a statement of a block, what holds before it, and the views that it loads and stores."""
+
+    def __init__(self, segment: Segment, facts: Facts) -> None:
+        self.segment, self.facts = segment, facts
+        touched = [s for s in walk(segment) if isinstance(s, Load | Store)]
+        self.loaded = {s.view for s in touched if isinstance(s, Load)}
+        self.stored = {s.view for s in touched if isinstance(s, Store)}
 
 
 def run(program: Program) -> Program:
@@ -135,11 +146,10 @@ class _Forwarding:
 
     def block(self, body: Segment, facts: Facts) -> Segment:
         """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
-        segments: list[Segment] = [(statement,) for statement in body]
-        before: list[Facts] = []
+        parts: list[_Part] = []
         places: dict[str, list[int]] = {}
         for place, statement in enumerate(body):
-            before.append(facts)
+            parts.append(_Part((statement,), facts))
             producer = _producer(place, statement)
             if producer is not None and self.views[producer.store.view].role is Role.SCRATCH:
                 places.setdefault(producer.store.view, []).append(place)
@@ -147,11 +157,8 @@ class _Forwarding:
                 facts = facts.assuming(statement.condition, False)
         for name, own in places.items():
             if self.stores[name] == len(own) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
-                self.view(name, own, segments, before)
-        return tuple(
-            self.inside(statement, there)
-            for segment, there in zip(segments, before, strict=True) for statement in segment
-        )  # fmt: skip
+                self.view(name, own, parts)
+        return tuple(self.inside(statement, part.facts) for part in parts for statement in part.segment)
 
     def inside(self, statement: Statement, facts: Facts) -> Statement:
         match statement:
@@ -164,16 +171,16 @@ class _Forwarding:
 
     # -------------------------------------------------------------------------------------------- one view
 
-    def view(self, name: str, places: list[int], segments: list[Segment], before: list[Facts]) -> None:
+    def view(self, name: str, places: list[int], parts: list[_Part]) -> None:
         """Replace the loads of a view, if all can be, and take its producers away."""
         producers: list[_Producer] = []
         for place in places:
-            producer = _producer(place, segments[place][0]) if len(segments[place]) == 1 else None
+            producer = _producer(place, parts[place].segment[0]) if len(parts[place].segment) == 1 else None
             if producer is None:
                 return
             producers.append(producer)
         sources = {load.view for producer in producers for load in producer.scalars if isinstance(load, Load)}
-        sites = list(_sites(segments, before, places[0] + 1, name, sources))
+        sites = list(_sites(parts, places[0] + 1, name, sources))
         made: dict[str, Segment] = {}
         for site in sites:
             node = site.access.node
@@ -190,12 +197,12 @@ class _Forwarding:
         for segment in made.values():
             self.definitions.add(segment)
             self.count(segment, 1)
-        self.loads[name] = self.stores[name] = 0
-        for site in sites:
-            segments[site.place] = _replaced(segments[site.place], made)
+        for place in {site.place for site in sites if site.access.node.view == name}:
+            parts[place] = _Part(_replaced(parts[place].segment, made), parts[place].facts)
         for place in places:
-            self.loads.subtract(s.view for s in walk(segments[place]) if isinstance(s, Load))
-            segments[place] = ()
+            self.count(parts[place].segment, -1)
+            parts[place] = _Part((), parts[place].facts)
+        self.loads[name] = self.stores[name] = 0
 
     def is_worth(self, producer: _Producer, site: _Site, loads: int) -> bool:
         """Is the item loaded cheaply, or loaded no more often than it was made?"""
@@ -216,12 +223,15 @@ def _indices(producer: _Producer) -> set[str]:
     return {loop.index for loop in producer.loops}
 
 
-def _sites(segments: list[Segment], before: list[Facts], first: int, name: str, sources: set[str]) -> Iterator[_Site]:
+def _sites(parts: list[_Part], first: int, name: str, sources: set[str]) -> Iterator[_Site]:
     """The accesses of what stands from `first` on, in their order, where the view is loaded or its sources are stored."""
-    for place in range(first, len(segments)):
-        touched = {(type(s), s.view) for s in walk(segments[place]) if isinstance(s, Load | Store)}
-        if (Load, name) in touched or any((Store, source) in touched for source in sources):
-            yield from _within(place, segments[place], before[place], ())
+    for place in range(first, len(parts)):
+        part = parts[place]
+        if name in part.loaded or not part.stored.isdisjoint(sources):
+            for site in _within(place, part.segment, part.facts, ()):
+                node = site.access.node
+                if node.view == name if isinstance(node, Load) else node.view in sources:
+                    yield site
 
 
 def _within(place: int, body: tuple[Statement, ...], facts: Facts, loops: tuple[For, ...]) -> Iterator[_Site]:

@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..affine import Definitions, Facts, facts_of
+from ..affine import Facts, facts_of
 from ..check import Access, accesses, apart, may_fail
+from ..definitions import Definitions
 from ..ir import Apply, Constant, For, If, Index, Load, LoopKind, Number, Program, Statement, Store, blocks, uses, walk, within
 from .rewriting import fails, renamed, statements, stored_views
 

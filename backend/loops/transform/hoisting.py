@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..affine import Definitions, Facts, facts_of, minus
+from ..affine import Facts, facts_of
 from ..check import may_fail
+from ..definitions import Definitions
+from ..forms import minus
 from ..ir import ONE, Apply, Constant, Fail, For, If, Load, LoopKind, Number, Program, Statement, Store, defined, uses, walk
 
 

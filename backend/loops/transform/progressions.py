@@ -15,7 +15,7 @@ from enum import Enum
 
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
-from ..affine import minus
+from ..forms import minus
 from ..ir import ONE, Apply, Constant, For, If, Index, Load, Number, Program, Statement, plus
 from .rewriting import Names
 

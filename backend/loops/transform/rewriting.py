@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..affine import substitute
 from ..check import may_fail
+from ..forms import substitute
 from ..ir import (
     Apply,
     Constant,

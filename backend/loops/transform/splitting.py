@@ -17,7 +17,9 @@ from dataclasses import replace
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ..affine import Definitions, Facts, coefficient, facts_of, minus
+from ..affine import Facts, facts_of
+from ..definitions import Definitions
+from ..forms import coefficient, minus
 from ..ir import ONE, Apply, Fail, For, If, Index, Load, Program, Statement, Store, index, plus, walk, within
 from .rewriting import Names, copied, statements
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..affine import Definitions, minus
+from ..definitions import Definitions
+from ..forms import minus
 from ..ir import Apply, For, If, Index, LoopKind, Number, Program, Statement, plus, walk
 from .rewriting import Names, copied, statements
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..affine import Definitions, Facts, coefficient, facts_of
+from ..affine import Facts, facts_of
 from ..check import Access, accesses, apart
+from ..definitions import Definitions
+from ..forms import coefficient
 from ..ir import Fail, For, If, Load, LoopKind, Program, Statement, Store, within
 from .rewriting import fails
 
