@@ -74,7 +74,8 @@ class Facts:
     def by(self) -> dict[str, tuple[Index, ...]]:
         """Facts by their innermost register."""
         if self._by is None:
-            self._by = self._work()
+            self._work()
+        assert self._by is not None
         return self._by
 
     @property
@@ -87,15 +88,14 @@ class Facts:
         """Is the place never reached?"""
         return self._never if self.by is not None else False
 
-    def _work(self) -> dict[str, tuple[Index, ...]]:
-        by, added = dict[str, tuple[Index, ...]](), list[Index]()
+    def _work(self) -> None:
+        added = list[Index]()
+        self._by = {} if self._before is None else self._before.by  # what is asked meanwhile is answered by this
         if self._before is not None:
-            by = self._before.by
-            self._assumed = self._before._assumed
-            self._never = self._never or self._before._never
+            self._assumed, self._never = self._before._assumed, self._never or self._before._never
         if not self._forms:
-            return by
-        by, waiting = dict(by), [tight(self.definitions.expand(form)) for form in self._forms]
+            return
+        by, waiting = dict(self._by), [tight(self.definitions.expand(form)) for form in self._forms]
         while waiting:
             form = waiting.pop()
             if not form.terms:
@@ -112,8 +112,7 @@ class Facts:
                     waiting.append(tight(combined(form, abs(c), other, abs(own))))
             by[register] = (*present, form)
             added.append(form)
-        self._assumed = (*self._assumed, *added)
-        return by
+        self._by, self._assumed = by, (*self._assumed, *added)
 
     def assuming(self, condition: str | None, value: bool = True) -> Facts:
         """The facts where a register is true, or false."""

@@ -156,6 +156,9 @@ class Definitions:
                 return tuple(minus(own, self.form(name)) for name in node.args)
             case Apply(function="min", kind=Kind.I64) as node:
                 return tuple(minus(self.form(name), own) for name in node.args)
+            case Apply(function="shr", kind=Kind.I64, args=(_, value)) if not self.form(value).terms:
+                constant = self.form(value).constant
+                return (own, minus(Index((), constant), own)) if constant >= 0 else ()
             case Apply(function="convert" | "convert_checked", compute=Kind.BOOL):
                 return own, minus(ONE, own)
             case Apply(function="convert" | "convert_checked", compute=Kind.U8):

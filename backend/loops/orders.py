@@ -135,14 +135,15 @@ def _block(lanes: _Lanes, sums: Sequence[Sum], views: Sequence[str], start: Inde
                 for s, view, value in zip(sums, views, values, strict=True):
                     joined = b.apply(s.function, (b.load(view, lanes.place(lane, cell)), value), s.kind, s.kind)
                     b.store(view, lanes.place(lane, cell), joined)
-    half = LANES // 2
-    while half:
-        if half < most:
-            with lanes.over(ZERO, Index((), half), plus(rest, Index((), -half))) as (lane, cell):
-                for s, view in zip(sums, views, strict=True):
-                    here, there = lanes.place(lane, cell), lanes.place(plus(lane, Index((), half)), cell)
-                    b.store(view, here, b.apply(s.function, (b.load(view, here), b.load(view, there)), s.kind, s.kind))
-        half //= 2
+    if most <= 1:
+        return
+    widest = min(LANES, 1 << (most - 1).bit_length()) // 2
+    with b.range(LoopKind.SERIAL, Index((), widest.bit_length())) as level:
+        half = at(b.apply("shr", (level.index, b.constant(Kind.I64, widest)), Kind.I64, Kind.I64))
+        with lanes.over(ZERO, half, plus(rest, times(half, -1))) as (lane, cell):
+            for s, view in zip(sums, views, strict=True):
+                here, there = lanes.place(lane, cell), lanes.place(plus(lane, half), cell)
+                b.store(view, here, b.apply(s.function, (b.load(view, here), b.load(view, there)), s.kind, s.kind))
 
 
 def _tree(lanes: _Lanes, sums: Sequence[Sum], partials: Sequence[str], count: str, most: int) -> None:
