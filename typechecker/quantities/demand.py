@@ -15,21 +15,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import core as c
 from ..core import Block, Core, CoreCall, ValueId
-from ..obligations import Relation, SizeFact
-from ..sizes import ONE, ZERO, minimum, number, product
+from ..obligations import SizeFact
 from ..types import ArrayType
-from .grades import NONE, ONCE, Grade, exactly, less_one
+from .blocks import Free, Turns, Walk
+from .grades import NONE, ONCE, Grade
 from .reads import Setting, operand_reads, part_of
 from .tally import Tally, Use
 from .walk import operands_of, results_of
 
-_Free = dict[ValueId, Tally]
+_Free = Free[ValueId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +61,11 @@ def demands_of_block(
     return walk.whole(block, [(result, Use(spans[result], ONCE, "")) for result in results], [])
 
 
-@dataclass(slots=True)
-class _Walk:
-    setting: Setting
-    spans: Mapping[ValueId, Span]
-    calls: Sequence[_Call]
-    grades: dict[ValueId, Grade] = field(default_factory=dict)
-    uses: dict[ValueId, tuple[Use, ...]] = field(default_factory=dict)
+class _Walk(Walk[ValueId, Block]):
+    def __init__(self, setting: Setting, spans: Mapping[ValueId, Span], calls: Sequence[_Call]) -> None:
+        super().__init__(setting)
+        self.spans = spans
+        self.calls = calls
 
     def whole(self, block: Block, roots: Sequence[tuple[ValueId, Use]], outer: Sequence[ValueId]) -> Demands:
         tallies: _Free = {}
@@ -79,27 +76,11 @@ class _Walk:
             self.finish(value, tallies)
         return Demands(self.grades, self.uses)
 
-    def finish(self, value: ValueId, tallies: _Free) -> Grade:
-        """All reads of a value are known: keep its grade."""
-        tally = tallies.pop(value, None)
-        if tally is None:
-            self.grades[value] = NONE
-            return NONE
-        tally.settle(self.setting)
-        self.grades[value] = tally.grade.of_any_turn()
-        self.uses[value] = tuple(sorted(tally.uses, key=lambda use: (use.span.file, use.span.start)))
-        return tally.grade
+    def param_values(self, body: Block) -> tuple[ValueId, ...]:
+        return body.params
 
-    def block(self, block: Block, demands: Sequence[Grade], *, live: bool) -> tuple[list[Grade], _Free]:
-        """The grades of the parameters, and the reads of outer values."""
-        tallies: _Free = {}
-        for result, demand in zip(block.results, demands, strict=True):
-            tallies.setdefault(result, Tally()).add(Use(self.spans[result], demand))
-        self.ops(block, tallies, live=live)
-        params = [self.finish(param, tallies) for param in block.params]
-        for tally in tallies.values():
-            tally.settle(self.setting)
-        return params, tallies
+    def result_uses(self, body: Block, demands: Sequence[Grade]) -> list[tuple[ValueId, Use]]:
+        return [(value, Use(self.spans[value], demand)) for value, demand in zip(body.results, demands, strict=True)]
 
     def ops(self, block: Block, tallies: _Free, *, live: bool) -> None:
         self.run(block.ops, self.calls, tallies, live=live)
@@ -176,87 +157,17 @@ class _Walk:
                     for arg in op.args:
                         tallies.setdefault(arg, Tally()).add(Use(self.spans[op.results[0]], ONCE))
             case c.Lift():
-                self.lift(op, [demand.delta() for demand in demands], tallies, runs=runs)
+                self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, tallies, runs=runs)
             case c.Fold() | c.FoldScan():
-                self.fold(op, tallies, runs=runs)
+                span, scan = self.spans[op.results[0]], isinstance(op, c.FoldScan)
+                self.fold(op.body, op.args, self.setting.shape(op.args[0])[0], span, tallies, scan=scan, runs=runs)
             case c.Loop():
-                self.loop(op, tallies, runs=runs)
+                turns = Turns(op.trip, op.index, op.cells, op.initial, keep=op.keep)
+                self.loop(op.body, op.until, turns, self.spans[op.results[0]], tallies, runs=runs)
             case c.Branch():
-                self.branch(op, demands, tallies, runs=runs or prints(op))
-
-    def lift(self, op: c.Lift, demands: list[Grade], tallies: _Free, *, runs: bool) -> None:
-        params, free = self.block(op.body, demands, live=runs)
-        if not runs:
-            return
-        span, whole = self.spans[op.results[0]], " ".join(str(size) for size in op.frame)
-        for arg, length, grade in zip(op.args, op.frames, params, strict=True):
-            times = product(op.frame[length:])
-            own = " ".join(str(size) for size in op.frame[:length])
-            why = "" if times == ONE else f"the function is lifted over ⟨{whole}⟩; this supplies only ⟨{own}⟩"
-            tallies.setdefault(arg, Tally()).add(Use(span, grade.times(exactly(times)), why))
-        count = product(op.frame)
-        _capture(free, exactly(count), f"captured by a function that runs {count} times", tallies)
-
-    def fold(self, op: c.Fold | c.FoldScan, tallies: _Free, *, runs: bool) -> None:
-        params, free = self.block(op.body, [ONCE if runs else NONE] * len(op.body.results), live=runs)
-        if not runs:
-            return
-        length = self.setting.shape(op.args[0])[0]
-        several = self.setting.proved(Relation.AT_MOST, number(2), length)
-        single = self.setting.proved(Relation.AT_MOST, length, ONE)
-        half = len(op.args)
-        for i, arg in enumerate(op.args):
-            grade = ONCE  # of one item there is only its copy
-            if isinstance(op, c.Fold) and not single:
-                grade = params[i].join(params[half + i])
-                grade = grade if several else grade.join(ONCE)
-            elif isinstance(op, c.FoldScan) and not single:
-                grade = ONCE.join(params[half + i])
-            tallies.setdefault(arg, Tally()).add(Use(self.spans[op.results[0]], grade))
-        times = less_one(length)
-        _capture(free, times, f"captured by a function that runs {times} times", tallies)
-
-    def loop(self, op: c.Loop, tallies: _Free, *, runs: bool) -> None:
-        params, free = self.block(op.body, [ONCE if runs else NONE] * len(op.body.results), live=runs)
-        if op.until is not None:
-            tested, outer = self.block(op.until, [ONCE if runs else NONE], live=runs)
-            count = len(op.cells)
-            params[count:] = [a.plus(b) for a, b in zip(params[count:], tested[len(op.initial) :], strict=True)]
-            for value, tally in outer.items():
-                free.setdefault(value, Tally()).include(tally)
-        if not runs:
-            return
-        trips = exactly(op.trip)
-        if op.until is not None:
-            trips = Grade(minimum(trips.low, ONE), trips.high)
-        for value, grade in zip(op.cells, params, strict=False):
-            each = grade if op.until is None else Grade(ZERO, grade.high)
-            tallies.setdefault(value, Tally()).add(Use(self.spans[op.results[0]], each))
-        for value, grade in zip(op.initial, params[len(op.cells) :], strict=True):
-            first = grade if op.index is None else grade.first_turn(op.index)
-            if op.keep or trips.high == ZERO:
-                first = ONCE  # a copy into the states
-            elif not self.setting.proved(Relation.AT_MOST, ONE, trips.low):
-                first = grade.join(ONCE)
-            tallies.setdefault(value, Tally()).add(Use(self.spans[op.results[0]], first))
-        if op.index is None:
-            _capture(free, trips, f"in a loop of {op.trip}", tallies)
-            return
-        for value, tally in free.items():
-            tallies.setdefault(value, Tally()).include(tally.summed(op.index, trips, f"in a loop of {op.trip}"))
-
-    def branch(self, op: c.Branch, demands: list[Grade], tallies: _Free, *, runs: bool) -> None:
-        then = self.block(op.then, demands, live=runs)[1]
-        otherwise = self.block(op.otherwise, demands, live=runs)[1]
-        if not runs:
-            return
-        tallies.setdefault(op.condition, Tally()).add(Use(self.spans[op.condition], ONCE))
-        for value in then | otherwise:
-            left, right = then.get(value, Tally()), otherwise.get(value, Tally())
-            why = "only if the condition holds" if value not in otherwise else ""
-            if value not in then:
-                why = "only if the condition does not hold"
-            tallies.setdefault(value, Tally()).include(left.join(right, why))
+                self.branch(
+                    op.then, op.otherwise, op.condition, self.spans[op.condition], demands, tallies, runs=runs or prints(op)
+                )
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,12 +204,6 @@ def _call_of(ops: Sequence[c.Op], at: int, calls: Sequence[_Call]) -> _Call | No
 def _why(tally: Tally) -> str:
     """What multiplies the reads inside a call, if it is one thing."""
     return tally.uses[0].why if len(tally.uses) == 1 else ""
-
-
-def _capture(free: _Free, times: Grade, why: str, tallies: _Free) -> None:
-    """Outer values that a block reads each time it runs."""
-    for value, tally in free.items():
-        tallies.setdefault(value, Tally()).include(tally.times(times, why))
 
 
 def prints(op: c.Branch) -> bool:

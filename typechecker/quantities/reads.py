@@ -33,11 +33,11 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A read of the major cells `start ≤ i < stop` of an operand, each as often as the result is demanded.
+    """A read of the major cells `start ≤ i < stop` of an operand of this shape, each as often as the result is demanded.
 
     `whole` tells that all other axes are taken in full."""
 
-    value: ValueId
+    shape: tuple[Size, ...]
     start: Size
     stop: Size
     demand: Grade
@@ -76,13 +76,13 @@ def part_of(op: c.Slice, demand: Grade, setting: Setting) -> Part:
     """The major cells that a take or drop reads (those outside the operand are fills)."""
     given, made = setting.shape(op.arg), setting.shape(op.result)
     if not given:
-        return Part(op.arg, ZERO, ONE, demand, True)
+        return Part(given, ZERO, ONE, demand, True)
     starts = (*op.starts, *[ZERO] * (len(given) - len(op.starts)))
     whole = all(
         setting.proved(Relation.AT_MOST, start, ZERO) and setting.proved(Relation.AT_MOST, size, start + length)
         for start, length, size in zip(starts[1:], made[1:], given[1:], strict=True)
     )
-    return Part(op.arg, starts[0], starts[0] + made[0], demand, whole)
+    return Part(given, starts[0], starts[0] + made[0], demand, whole)
 
 
 def operand_reads(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:

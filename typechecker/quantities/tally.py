@@ -100,7 +100,7 @@ def _covers(group: Sequence[Part], setting: Setting) -> bool:
     """Do the parts together take every element of the operand?"""
     if not all(part.whole for part in group):
         return False
-    shape = setting.shape(group[0].value)
+    shape = group[0].shape
     if not shape:
         return True
     reached, rest = ZERO, list(group)
