@@ -340,6 +340,25 @@ class Rewritten:
     span: Span
 
 
+class Choice(Enum):
+    """What becomes of a value that the program names."""
+
+    DROPPED = "dropped"
+    FUSED = "fused"
+    REPEATED = "made again"
+    KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was chosen for a value, by its name, and why: how often each element is read."""
+
+    choice: Choice
+    name: str
+    why: str
+    span: Span
+
+
 @dataclass(frozen=True, slots=True)
 class Graph:
     """`types` covers every value of every sub-graph.  Effects (Print, Output) keep their order in `phases`.
@@ -354,3 +373,4 @@ class Graph:
     guards: tuple[CoreGuard, ...]
     roots: frozenset[ValueId] = frozenset()
     rewritten: tuple[Rewritten, ...] = ()
+    decisions: tuple[Decision, ...] = ()

@@ -235,47 +235,6 @@ def when_inhabited(size: Size) -> Size:
     return size
 
 
-# ------------------------------------------------------------------------------------- multiplicity
-
-
-def reads_once(space: Shape, projection: Projection) -> bool:
-    """Is each element of the operand read at most once over `space`?  (Sufficient, symbolic.)"""
-    box = space
-    for stage in projection.stages:
-        if isinstance(stage, Affine) and not _injective(box, stage):
-            return False
-        box = target_of(stage)
-    return True
-
-
-def _injective(space: Shape, stage: Affine) -> bool:
-    seen: set[int] = {a for a, size in enumerate(space) if size in (ONE, ZERO)}
-    for index in stage.indices:
-        if len(index.terms) == 1:
-            seen.add(index.terms[0].axis)
-    return len(seen) == len(space)
-
-
-def covers(space: Shape, projection: Projection) -> bool:
-    """Is each element of the operand read at least once over `space`?  (Sufficient: permutations and reversals.)"""
-    box = space
-    for stage in projection.stages:
-        if isinstance(stage, Affine):
-            used: set[int] = set()
-            for index, size in zip(stage.indices, stage.shape, strict=True):
-                if not index.terms and size == ONE:
-                    continue
-                if len(index.terms) != 1 or abs(index.terms[0].coefficient) != 1 or index.terms[0].axis in used:
-                    return False
-                if box[index.terms[0].axis] != size:
-                    return False
-                used.add(index.terms[0].axis)
-            if any(size != ONE for a, size in enumerate(box) if a not in used):
-                return False  # a broadcast axis may be empty, and then nothing is read
-        box = target_of(stage)
-    return True
-
-
 # --------------------------------------------------------------------------------------------- boxes
 
 

@@ -6,6 +6,7 @@ and the scheduler need no `match` of their own to follow data flow.  Neighbours:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -185,6 +186,16 @@ def all_phases(graph: Graph | SubGraph) -> Iterator[Phase]:
         for phase in pending.pop():
             yield phase
             pending.extend(s.phases for s in subgraphs(phase))
+
+
+def mentions(graph: Graph) -> Counter[ValueId]:
+    """How many operands of phases and results of bodies each value is."""
+    count: Counter[ValueId] = Counter()
+    for phase in all_phases(graph):
+        count.update(operands(phase))
+        for sub in subgraphs(phase):
+            count.update(sub.results)
+    return count
 
 
 def axis_sizes(axes: tuple[Axis, ...]) -> tuple[Size, ...]:

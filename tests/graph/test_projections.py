@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from rho.backend.graph.passes.quantities import at_most_once, multiplicity
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
 from rho.backend.graph.projections import (
     Shape,
@@ -15,14 +16,13 @@ from rho.backend.graph.projections import (
     box_needed,
     compose,
     constant_index,
-    covers,
     is_identity,
     may_fill,
-    reads_once,
     simplify,
     sizes_of,
     target,
 )
+from rho.typechecker.quantities.grades import ONCE
 from rho.typechecker.sizes import ONE, ZERO, SizeOrigin, SizeVariable, maximum, number, variable
 
 N = variable(SizeVariable("n", 1, SizeOrigin.INPUT))
@@ -101,11 +101,9 @@ def test_simplified_chains_lead_to_the_same_elements(seed: int) -> None:
     assert [apply(once.stages, p) for p in points] == where
     assert [apply(split.stages, p) for p in points] == where
     read = [w for w in where if w is not None]
-    if reads_once(space, once) and not may_fill(once):
-        assert len(set(read)) == len(read)
-    if covers(space, once) and not may_fill(once):
-        whole = itertools.product(*(range(s.constant or 0) for s in target(space, once)))
-        assert set(whole) <= set(read)
+    grade = multiplicity(space, once)
+    for element in itertools.product(*(range(s.constant or 0) for s in target(space, once))):
+        assert grade.holds(read.count(element), {}), (element, str(grade))
     r = random.Random(seed)
     box = tuple((a, r.randint(a, n)) for n in numbers for a in [r.randint(0, n - 1)])
     needed = box_needed(numbers, once, box)
@@ -153,9 +151,11 @@ def test_a_fill_is_kept_when_a_later_step_would_hide_it() -> None:
     assert len(compose((N + 1,), over, back).stages) == 2
 
 
-def test_windows_and_broadcasts_read_more_than_once() -> None:
+def test_how_often_windows_broadcasts_and_transpositions_read() -> None:
     windows = affine((N - 1, number(2)), [AffineIndex((Term(0, 1), Term(1, 1)), ZERO)], (N,))
-    assert not reads_once((N - 1, number(2)), windows)
-    assert not reads_once((N, M), affine((N, M), [axis_index(0)], (N,)))
-    assert reads_once((N, M), affine((N, M), [axis_index(1), axis_index(0)], (M, N)))
-    assert not covers((N, M), affine((N, M), [axis_index(0)], (N,)))
+    assert str(multiplicity((N - 1, number(2)), windows)) == "0..2"
+    assert str(multiplicity((N, M), affine((N, M), [axis_index(0)], (N,)))) == "m"
+    assert multiplicity((N, M), affine((N, M), [axis_index(1), axis_index(0)], (M, N))) == ONCE
+    assert multiplicity((N,), affine((N,), [axis_index(0), axis_index(0)], (N, N))) == ONCE.at_most()
+    sums = [AffineIndex((Term(0, k), Term(1, k)), ZERO) for k in (1, 2)]
+    assert not at_most_once(multiplicity((N, M), affine((N, M), sums, (N + M, N * 2 + M * 2)))), "both say the same"

@@ -18,7 +18,7 @@ from ..phases import Graph
 from ..verify import verify
 from .constants import fold_constants
 from .contractions import regroup
-from .dead import drop_dead
+from .dead import drop_dead, drop_unread
 from .fusion import fuse
 from .gathers import gathers_to_views
 from .invariants import hoist_invariants
@@ -47,6 +47,7 @@ def _applying(rules: tuple[Rule, ...]) -> Callable[[Graph], Graph]:
 
 
 PASSES: tuple[Pass, ...] = (
+    Pass("dead", "what nothing reads is dropped", drop_unread),
     Pass("views", "phases that only move elements are read through", fold_views),
     Pass("constants", "what is known already is computed once", fold_constants),
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
@@ -64,6 +65,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("rules", "sorts and parts of orders are marked as such", _applying(ORDERS)),
 )
 SETTLED_PASSES: tuple[Pass, ...] = (
+    Pass("dead", "what nothing reads is dropped", drop_unread),
     Pass("gathers", "gathers by evenly stepping indices become views", gathers_to_views),
     Pass("products", "contractions with what is multiplied and added around them are regrouped", regroup),
     Pass("rules", "what is quicker in other words for these sizes is put so", _applying(SETTLED)),

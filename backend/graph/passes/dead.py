@@ -9,72 +9,51 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ....typechecker.sizes import Size, SizeVariable
-from ..phases import Branch, Graph, Input, Map, Output, Phase, Print, SubGraph, ValueId
-from ..traverse import all_phases, defines, operands, results, sizes, subgraphs, with_subgraphs
-from .rewriting import phase_may_fail
+from ....lang.records import dataclass
+from ..phases import Branch, Choice, Decision, Graph, Map, Phase, ValueId
+from ..traverse import all_phases, results, subgraphs, with_subgraphs
+from .quantities import Quantities, quantities_of
 
 
 def drop_dead(graph: Graph) -> Graph:
     """See the module."""
-    need = _Need(graph)
-    phases = need.block(graph.phases)
-    result = replace(graph, phases=phases)
+    quantities = quantities_of(graph)
+    result = replace(graph, phases=_Dropping(quantities).block(graph.phases))
     made = {v for phase in all_phases(result) for v in results(phase)}
     made.update(p for phase in all_phases(result) for s in subgraphs(phase) for p in s.params)
     types = {v: t for v, t in graph.types.items() if v in made}
     return replace(result, types=types, names={v: n for v, n in graph.names.items() if v in made})
 
 
-class _Need:
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.values: set[ValueId] = set(graph.roots)
-        self.sizes: set[SizeVariable] = set()
-        for guard in graph.guards:
-            self.size(guard.fact.left)
-            self.size(guard.fact.right)
+def drop_unread(graph: Graph) -> Graph:
+    """The same of a program as it is written, saying which of its values are dropped."""
+    kept = drop_dead(graph)
+    dropped = [
+        Decision(Choice.DROPPED, graph.names[value], "no element is read", phase.span)
+        for phase in all_phases(graph)
+        for value in results(phase)
+        if value in graph.names and graph.types[value].shape and value not in kept.types
+    ]
+    return replace(kept, decisions=(*graph.decisions, *dropped))
 
-    def size(self, size: Size) -> None:
-        self.sizes.update(v for v in size.variables() if v.is_runtime)
+
+@dataclass(frozen=True, slots=True)
+class _Dropping:
+    quantities: Quantities
 
     def block(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
-        kept: list[Phase] = []
-        for phase in reversed(phases):
-            if not self.needs(phase):
-                continue
-            if isinstance(phase, Map | Branch):
-                phase = self.fewer_results(phase)
-            for size in sizes(phase):
-                self.size(size)
-            for value in results(phase):
-                for size in self.graph.types[value].shape:
-                    self.size(size)
-            if subgraphs(phase):
-                phase = with_subgraphs(phase, self.subgraph)
-            if isinstance(phase, Map):
-                phase = self.fewer_operands(phase)
-            self.values.update(operands(phase))
-            kept.append(phase)
-        kept.reverse()
-        return tuple(kept)
+        return tuple(self.fewer(phase) for phase in phases if phase.id in self.quantities.runs)
 
-    def subgraph(self, graph: SubGraph) -> SubGraph:
-        self.values.update(graph.results)
-        return replace(graph, phases=self.block(graph.phases))
-
-    def needs(self, phase: Phase) -> bool:
-        if isinstance(phase, Input | Print | Output):
-            return True
-        return (
-            any(r in self.values for r in results(phase))
-            or any(s in self.sizes for s in defines(phase))
-            or phase_may_fail(phase)
-            or any(isinstance(p, Print | Output) for s in subgraphs(phase) for p in all_phases(s))
-        )
+    def fewer(self, phase: Phase) -> Phase:
+        """A phase without results and operands that are not needed."""
+        if isinstance(phase, Map | Branch):
+            phase = self.fewer_results(phase)
+        if subgraphs(phase):
+            phase = with_subgraphs(phase, lambda body: replace(body, phases=self.block(body.phases)))
+        return self.fewer_operands(phase) if isinstance(phase, Map) else phase
 
     def fewer_results(self, phase: Map | Branch) -> Map | Branch:
-        keep = [i for i, r in enumerate(phase.results) if r in self.values]
+        keep = [i for i, r in enumerate(phase.results) if r in self.quantities.mentioned]
         if len(keep) == len(phase.results):
             return phase
 
@@ -90,7 +69,7 @@ class _Need:
 
     def fewer_operands(self, phase: Map) -> Map:
         """Params of a map that its body no longer reads go, with their operands."""
-        keep = [i for i, p in enumerate(phase.body.params) if p in self.values]
+        keep = [i for i, p in enumerate(phase.body.params) if p in self.quantities.mentioned]
         if len(keep) == len(phase.args):
             return phase
         params = tuple(phase.body.params[i] for i in keep)

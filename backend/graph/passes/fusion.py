@@ -1,10 +1,11 @@
-"""Element-wise fusion: a producer whose elements are each read at most once, by one phase, becomes part of that phase's body.
+"""Element-wise fusion: a producer whose elements are each read at most once becomes part of the bodies of its readers.
 
+How often elements are read is what `quantities` says: two phases that each read half of a value both take it in.
 The reader may reduce (the producer is its prologue).  Nothing is recomputed, except producers that are cheaper to recompute
 than to read: conversions of one read, bodies that read nothing (`⍳n`, fills), and a little arithmetic on operands smaller than
 its result (`x∘.-y`).  A producer is kept where that would
-change a result or a failure: under a fill (outside the box the *fill* is read), when it may fail and the reader might skip
-elements, when it is a root, or when the body would outgrow `MOST_NODES` or read more than `MOST_SOURCES` values.
+change a result or a failure: under a fill (outside the box the *fill* is read), when it may fail and is not read exactly once,
+when it is a root, or when the body would outgrow `MOST_NODES` or read more than `MOST_SOURCES` values.
 
 Note [Clusters].  First every read that can be fused is marked, in order, with the size of the merged body known so far; then
 each phase that was not absorbed is rebuilt once from its tree of marked producers.  So a chain of 5,000 phases costs one
@@ -21,12 +22,15 @@ from typing import Final
 from ....lang.certain import certain
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
+from ....typechecker.quantities.contracts import times
 from ..phases import (
     Affine,
     AffineIndex,
     ApplyNode,
     AxisNode,
+    Choice,
     ConstantNode,
+    Decision,
     Graph,
     Phase,
     Projection,
@@ -37,10 +41,11 @@ from ..phases import (
     SubGraph,
     ValueId,
 )
-from ..projections import IDENTITY, LONGEST_CHAIN, Shape, compose, covers, may_fill, reads_once
-from ..traverse import all_phases, axis_sizes, operands, subgraphs, with_subgraphs
+from ..projections import IDENTITY, LONGEST_CHAIN, compose, may_fill
+from ..traverse import all_phases, axis_sizes, mentions, results, subgraphs, with_subgraphs
 from .constants import settled
-from .rewriting import BodyBuilder, body_may_fail, has_reduction
+from .quantities import at_least_once, at_most_once, quantities_of
+from .rewriting import BodyBuilder, body_may_fail, has_reduction, is_view
 
 MOST_NODES: Final = 160
 MOST_SOURCES: Final = 24
@@ -48,7 +53,22 @@ MOST_SOURCES: Final = 24
 
 def fuse(graph: Graph) -> Graph:
     """See the module."""
-    return replace(graph, phases=Fusion(graph).block(graph.phases, {}))
+    fusion = Fusion(graph)
+    return fusion.result(fusion.block(graph.phases, {}))
+
+
+def kept_values(graph: Graph) -> list[Decision]:
+    """Why element-wise results that the program names are stored as arrays; of a graph after all passes."""
+    fusion = Fusion(graph)
+    fusion.block(graph.phases, {})
+    kept: list[Decision] = []
+    for phase in all_phases(graph):
+        if not isinstance(phase, Structured) or has_reduction(phase) or is_view(phase) or not phase.axes:
+            continue
+        for value in results(phase):
+            if value in graph.names:
+                kept.append(Decision(Choice.KEPT, graph.names[value], fusion.why_kept(value), phase.span))
+    return kept
 
 
 @dataclass(slots=True)
@@ -70,17 +90,49 @@ class Cluster:
 
 
 class Fusion:
+    made_again = "making it costs less than reading it"
+
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.uses: Counter[ValueId] = Counter()
-        for phase in all_phases(graph):
-            self.uses.update(operands(phase))
-            for sub in subgraphs(phase):
-                self.uses.update(sub.results)
+        self.quantities = quantities_of(graph)
+        self.mentions = mentions(graph)
+        self.readers: Counter[ValueId] = Counter()  # phases of the same block whose bodies could take the value in
+        self.decisions: list[Decision] = []
+        self.hindered: dict[ValueId, str] = {}
+
+    def result(self, phases: tuple[Phase, ...]) -> Graph:
+        """The graph with these phases, saying what was fused."""
+        return replace(self.graph, phases=phases, decisions=tuple(dict.fromkeys((*self.graph.decisions, *self.decisions))))
+
+    def is_read_once(self, value: ValueId) -> bool:
+        """Is each element read at most once, by phases that could make it themselves?"""
+        return self.readers[value] == self.mentions[value] and at_most_once(self.quantities.grade(value))
+
+    def why_kept(self, value: ValueId) -> str:
+        """Of a value that is in the graph."""
+        grade = self.quantities.grade(value)
+        if value in self.graph.roots:
+            return "the schedule names it"
+        if not at_most_once(grade):
+            return f"each element is read {times(grade)}"
+        return self.hindered.get(value, "what reads it takes arrays")
+
+    def note(self, cluster: Cluster) -> None:
+        """What becomes of the producers in a merged body, if the program names them."""
+        for producer in cluster.fused.values():
+            value = producer.phase.results[0].value
+            if value in self.graph.names and producer.phase.axes:
+                once = self.is_read_once(value)
+                why = f"each element is read {times(self.quantities.grade(value))}" if once else self.made_again
+                choice = Choice.FUSED if once else Choice.REPEATED
+                self.decisions.append(Decision(choice, self.graph.names[value], why, producer.phase.span))
+            self.note(producer)
 
     def block(self, phases: tuple[Phase, ...], outer: dict[ValueId, Cluster]) -> tuple[Phase, ...]:
         """`outer` has what enclosing blocks can generate again."""
         here = dict(outer)
+        made = {value for phase in phases for value in results(phase)}
+        self.readers.update(r.value for phase in phases if isinstance(phase, Structured) for r in phase.reads if r.value in made)
         clusters: list[Cluster | None] = []
         absorbed: set[ValueId] = set()
         rewritten: list[Phase] = []
@@ -101,6 +153,7 @@ class Fusion:
                 kept.append(phase)
             elif cluster.phase.results[0].value not in absorbed:
                 kept.append(_merged(cluster) if cluster.fused else phase)
+                self.note(cluster)
         return tuple(kept)
 
     def subgraph(self, sub: SubGraph, outer: dict[ValueId, Cluster]) -> SubGraph:
@@ -108,17 +161,19 @@ class Fusion:
 
     def mark(self, phase: Structured, here: dict[ValueId, Cluster], absorbed: set[ValueId]) -> Cluster:
         """Decide which of the phase's producers become part of it."""
-        space = axis_sizes(phase.axes)
         cluster = Cluster(
             phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
             has_axes=any(isinstance(n, AxisNode) for n in phase.body), fails=body_may_fail(phase.body), cheap=is_cheap(phase),
         )  # fmt: skip
         for index, read in enumerate(phase.reads):
             producer = here.get(read.value)
-            if producer is None or not self.fits(cluster, producer, read, space):
+            hindrance = None if producer is None else self.hindrance(cluster, producer, read)
+            if producer is None or hindrance is not None:
                 cluster.stages = max(cluster.stages, len(read.projection.stages))
+                if hindrance is not None:
+                    self.hindered[read.value] = hindrance
                 continue
-            if self.uses[read.value] == 1 and not producer.generates:
+            if self.mentions[read.value] == 1 and not producer.generates:
                 absorbed.add(read.value)
             cluster.fused[index] = producer
             cluster.nodes += producer.nodes
@@ -130,26 +185,29 @@ class Fusion:
             cluster.cheap &= producer.cheap
         return cluster
 
-    def suits(self, cluster: Cluster, producer: Cluster, value: ValueId, projection: Projection, space: Shape) -> bool:
+    def suits(self, producer: Cluster, value: ValueId) -> bool:
         """Is there something to gain?"""
-        return producer.cheap or (self.uses[value] == 1 and reads_once(space, projection))
+        return producer.cheap or self.is_read_once(value)
 
     def inner(self) -> bool:
         """Are the blocks of loops and branches looked at too?"""
         return True
 
-    def fits(self, cluster: Cluster, producer: Cluster, read: Read, space: Shape) -> bool:
-        projection = read.projection
-        alone = self.uses[read.value] == 1 and reads_once(space, projection)
-        return (
-            self.suits(cluster, producer, read.value, projection, space)
-            and not may_fill(projection)
-            and cluster.nodes + producer.nodes <= MOST_NODES
-            and len(cluster.sources | producer.sources) <= MOST_SOURCES + 1
-            and len(projection.stages) + producer.stages <= LONGEST_CHAIN
-            and (not producer.has_axes or all(isinstance(s, Affine) for s in projection.stages))
-            and (not producer.fails or (alone and covers(space, projection)))
-        )
+    def hindrance(self, cluster: Cluster, producer: Cluster, read: Read) -> str | None:
+        """What keeps a producer from becoming part of a reader."""
+        projection, grade = read.projection, self.quantities.grade(read.value)
+        if not self.suits(producer, read.value):
+            return f"each element is read {times(grade)}"
+        if may_fill(projection):
+            return "its reader goes past its edges"
+        if cluster.nodes + producer.nodes > MOST_NODES or len(cluster.sources | producer.sources) > MOST_SOURCES + 1:
+            return "its reader would grow too long"
+        if len(projection.stages) + producer.stages > LONGEST_CHAIN:
+            return "its reader has it in too many other shapes"
+        if producer.has_axes and not all(isinstance(s, Affine) for s in projection.stages):
+            return "its reader has it in another shape"
+        alone = self.mentions[read.value] == 1 and at_most_once(grade) and at_least_once(grade)
+        return "it may fail, and not every element is read exactly once" if producer.fails and not alone else None
 
 
 _CHEAP_FUNCTIONS = frozenset({"convert", "neg", "not"})

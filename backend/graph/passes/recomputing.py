@@ -12,14 +12,14 @@ Neighbours: `fusion` (does it: this says which producers), `rewriting` (equal no
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from math import prod
 from typing import Final
 
 from ..phases import ApplyNode, AxisNode, Graph, Projection, ReadNode, Structured, ValueId
-from ..projections import Shape, may_fill, reads_once
+from ..projections import Shape, may_fill
 from ..traverse import axis_sizes
 from .fusion import Cluster, Fusion
+from .quantities import at_most_once, multiplicity
 from .rewriting import body_may_fail, has_reduction
 from .short_axes import FEWEST_POINTS
 
@@ -35,27 +35,29 @@ def recompute(graph: Graph) -> Graph:
     """See the module."""
     fusion = _Recomputing(graph)
     phases = fusion.block(graph.phases, {})
-    return replace(graph, phases=phases) if fusion.found else graph
+    return fusion.result(phases) if fusion.found else graph
 
 
 class _Recomputing(Fusion):
     """Fusion of just those producers, into every one of their readers."""
 
+    made_again = "making it takes little arithmetic, each time it is read"
+
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self.found = False
-        self.readers: dict[ValueId, list[tuple[Shape, Projection]]] = defaultdict(list)
+        self.reading: dict[ValueId, list[tuple[Shape, Projection]]] = defaultdict(list)
         for phase in graph.phases:
             if isinstance(phase, Structured):
                 space = axis_sizes(phase.axes)
                 for read in phase.reads:
-                    self.readers[read.value].append((space, read.projection))
+                    self.reading[read.value].append((space, read.projection))
 
-    def suits(self, cluster: Cluster, producer: Cluster, value: ValueId, projection: Projection, space: Shape) -> bool:
-        readers = self.readers[value]
-        if len(readers) != self.uses[value] or len(readers) > MOST_READERS or not self.is_light(producer):
+    def suits(self, producer: Cluster, value: ValueId) -> bool:
+        readers = self.reading[value]
+        if len(readers) != self.mentions[value] or len(readers) > MOST_READERS or not self.is_light(producer):
             return False
-        if producer.phase.axes and not all(reads_once(own, path) and not may_fill(path) for own, path in readers):
+        if producer.phase.axes and not all(at_most_once(multiplicity(*own)) and not may_fill(own[1]) for own in readers):
             return False
         return all(_points(own) >= FEWEST_POINTS for own, _ in readers)
 

@@ -16,7 +16,7 @@ from ....lang.records import dataclass
 from ....typechecker.sizes import SizeVariable
 from ..phases import ApplyNode, Axis, Graph, Phase, Projection, ReadNode, Result, Structured, SubGraph, ValueId
 from ..projections import is_identity
-from ..traverse import all_phases, axis_sizes, defines, operands, results, sizes, subgraphs, with_subgraphs
+from ..traverse import axis_sizes, defines, mentions, operands, results, sizes, with_subgraphs
 from .fusion import MOST_NODES, MOST_SOURCES
 from .rewriting import BodyBuilder, has_reduction, is_view
 
@@ -25,12 +25,7 @@ MOST_RESULTS: Final = 6
 
 def join_siblings(graph: Graph) -> Graph:
     """See the module."""
-    uses: Counter[ValueId] = Counter()
-    for phase in all_phases(graph):
-        uses.update(operands(phase))
-        for sub in subgraphs(phase):
-            uses.update(sub.results)
-    return replace(graph, phases=_Block(graph, uses).block(graph.phases))
+    return replace(graph, phases=_Block(graph, mentions(graph)).block(graph.phases))
 
 
 @dataclass(slots=True)
