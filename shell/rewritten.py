@@ -1,4 +1,4 @@
-"""What became of a program's values and what rules changed, as lines of a plan: `fused      line 3: d, each element is read once`.
+"""What became of values and what rules changed, as lines of a plan: `fused      line 3: d, each element is read once`.
 
 Neighbours: `backend.graph.passes` (decides), `verbs.plan` and `repl.commands` (who print it).
 """
@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from ..backend.graph.passes.fusion import kept_values
 from ..backend.graph.phases import OFFER, Graph
+from ..backend.schedule.describe import written_over
+from ..backend.schedule.plan import Plan
 from ..lang.source import Source, Span
 
 
@@ -18,9 +20,10 @@ def rewritten_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
     return _lines(notes, sources, "  ")
 
 
-def decision_lines(graph: Graph, sources: Mapping[str, Source]) -> list[str]:
-    """One line a value that the program names: dropped, fused, made again or kept, and how often its elements are read."""
-    decisions = [*graph.decisions, *kept_values(graph)]
+def decision_lines(graph: Graph, plan: Plan, sources: Mapping[str, Source]) -> list[str]:
+    """One line a decision about a value that the program names: dropped, fused, made again or kept, by how often its elements
+    are read; written in place, by when the last read is."""
+    decisions = [*graph.decisions, *kept_values(graph), *written_over(graph, plan)]
     notes = [(one.choice.value, f"{one.name}, {one.why}", one.span) for one in decisions if one.span.file in sources]
     return _lines([(f"{word:<10}", says, span) for word, says, span in notes], sources, " ")
 

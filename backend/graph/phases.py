@@ -347,6 +347,7 @@ class Choice(Enum):
     FUSED = "fused"
     REPEATED = "made again"
     KEPT = "kept"
+    IN_PLACE = "in place"
 
 
 @dataclass(frozen=True, slots=True)

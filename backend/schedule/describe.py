@@ -19,6 +19,8 @@ from ..graph.phases import (
     AffineIndex,
     ApplyNode,
     AxisNode,
+    Choice,
+    Decision,
     Graph,
     LibraryPhase,
     Output,
@@ -29,7 +31,7 @@ from ..graph.phases import (
     Structured,
     ValueId,
 )
-from .plan import DeviceId, PlannedPhase, PlannedRead
+from .plan import DeviceId, Plan, PlannedPhase, PlannedRead, RowsStep, RunStep, inside, phases_of
 
 Number = Callable[[Size], int]
 
@@ -51,6 +53,25 @@ def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId) -> Pl
         tuple(sorted((name, number(count)) for name, count in cost.operations.items())),
         device,
     )
+
+
+def written_over(graph: Graph, plan: Plan) -> list[Decision]:
+    """The results that the program names and that take the buffer of an operand which is not read again."""
+    phases = {phase.id: phase for phase in traverse.all_phases(graph)}
+    found: list[Decision] = []
+    pending = [plan.main]
+    while pending:
+        for step in (step for queue in pending.pop().queues for step in queue.steps):
+            pending += inside(step)
+            over = step.overwrite if isinstance(step, RunStep | RowsStep) else None
+            if over is None:
+                continue
+            phase = phases[phases_of(step)[-1]]
+            first = step.results[0] if isinstance(step, RowsStep) else traverse.results(phase)[0]
+            if first in graph.names:
+                why = f"written over {graph.names.get(over, 'its operand')}, whose last read this is"
+                found.append(Decision(Choice.IN_PLACE, graph.names[first], why, phase.span))
+    return found
 
 
 def op_name(phase: Phase) -> str:

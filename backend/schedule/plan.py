@@ -278,6 +278,19 @@ def phases_of(step: Step) -> tuple[PhaseId, ...]:
             return ()
 
 
+def inside(step: Step) -> tuple[SubPlan, ...]:
+    """The sub-plans of a step."""
+    match step:
+        case LoopStep():
+            return tuple(part for part in (step.body, step.until, step.leave) if part is not None)
+        case BranchStep():
+            return step.then, step.otherwise
+        case CellsStep():
+            return (step.body,)
+        case _:
+            return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Queue:
     """`device` is a device's id, or for copies the channel of a link."""

@@ -104,7 +104,7 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     from ..costs import cost_of_program
     from ..rewritten import decision_lines, rewritten_lines
 
-    rewritten = decision_lines(loaded.bound.graph, loaded.checked.sources)
+    rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
     rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []

@@ -1,6 +1,6 @@
 """What an op of the core mentions: its results, its operands, its blocks, and what those read from outside.
 
-Neighbours: `typechecker.core`; `facts` asks which op is the last to read a buffer.
+Neighbours: `typechecker.core`, `demand`, `elaborate.sampled`.
 """
 
 from __future__ import annotations
@@ -74,11 +74,3 @@ def captured(block: Block) -> frozenset[ValueId]:
             read.update(operands_of(op))
             pending += blocks_of(op)
     return frozenset(read - own)
-
-
-def reads_of(op: Op) -> frozenset[ValueId]:
-    """All values an op reads, those of its blocks included."""
-    found = set(operands_of(op))
-    for block in blocks_of(op):
-        found |= captured(block)
-    return frozenset(found)

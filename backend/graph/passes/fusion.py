@@ -65,9 +65,9 @@ def kept_values(graph: Graph) -> list[Decision]:
     for phase in all_phases(graph):
         if not isinstance(phase, Structured) or has_reduction(phase) or is_view(phase) or not phase.axes:
             continue
-        for value in results(phase):
-            if value in graph.names:
-                kept.append(Decision(Choice.KEPT, graph.names[value], fusion.why_kept(value), phase.span))
+        names = [graph.names[value] for value in results(phase) if value in graph.names]
+        if names:
+            kept.append(Decision(Choice.KEPT, " ".join(names), fusion.why_kept(phase), phase.span))
     return kept
 
 
@@ -97,6 +97,7 @@ class Fusion:
         self.quantities = quantities_of(graph)
         self.mentions = mentions(graph)
         self.readers: Counter[ValueId] = Counter()  # phases of the same block whose bodies could take the value in
+        self.taken: Counter[ValueId] = Counter()  # how many of them do
         self.decisions: list[Decision] = []
         self.hindered: dict[ValueId, str] = {}
 
@@ -108,8 +109,15 @@ class Fusion:
         """Is each element read at most once, by phases that could make it themselves?"""
         return self.readers[value] == self.mentions[value] and at_most_once(self.quantities.grade(value))
 
-    def why_kept(self, value: ValueId) -> str:
-        """Of a value that is in the graph."""
+    def is_absorbed(self, phase: Structured) -> bool:
+        """Do all readers make the result themselves?"""
+        return all(0 < self.mentions[r.value] == self.taken[r.value] for r in phase.results)
+
+    def why_kept(self, phase: Structured) -> str:
+        """Of a phase that is in the graph."""
+        if len(phase.results) > 1:
+            return "made in one pass"
+        value = phase.results[0].value
         grade = self.quantities.grade(value)
         if value in self.graph.roots:
             return "the schedule names it"
@@ -134,12 +142,11 @@ class Fusion:
         made = {value for phase in phases for value in results(phase)}
         self.readers.update(r.value for phase in phases if isinstance(phase, Structured) for r in phase.reads if r.value in made)
         clusters: list[Cluster | None] = []
-        absorbed: set[ValueId] = set()
         rewritten: list[Phase] = []
         for phase in phases:
             cluster = None
             if isinstance(phase, Structured):
-                cluster = self.mark(phase, here, absorbed)
+                cluster = self.mark(phase, here)
                 if len(phase.results) == 1 and not has_reduction(phase) and phase.results[0].value not in self.graph.roots:
                     here[phase.results[0].value] = cluster
             elif subgraphs(phase) and self.inner():
@@ -151,7 +158,7 @@ class Fusion:
         for phase, cluster in zip(rewritten, clusters, strict=True):
             if cluster is None:
                 kept.append(phase)
-            elif cluster.phase.results[0].value not in absorbed:
+            elif not self.is_absorbed(cluster.phase):
                 kept.append(_merged(cluster) if cluster.fused else phase)
                 self.note(cluster)
         return tuple(kept)
@@ -159,7 +166,7 @@ class Fusion:
     def subgraph(self, sub: SubGraph, outer: dict[ValueId, Cluster]) -> SubGraph:
         return replace(sub, phases=self.block(sub.phases, outer))
 
-    def mark(self, phase: Structured, here: dict[ValueId, Cluster], absorbed: set[ValueId]) -> Cluster:
+    def mark(self, phase: Structured, here: dict[ValueId, Cluster]) -> Cluster:
         """Decide which of the phase's producers become part of it."""
         cluster = Cluster(
             phase, {}, len(phase.body), {r.value for r in phase.reads}, stages=0,
@@ -173,8 +180,7 @@ class Fusion:
                 if hindrance is not None:
                     self.hindered[read.value] = hindrance
                 continue
-            if self.mentions[read.value] == 1 and not producer.generates:
-                absorbed.add(read.value)
+            self.taken[read.value] += 1
             cluster.fused[index] = producer
             cluster.nodes += producer.nodes
             cluster.sources.discard(read.value)

@@ -61,8 +61,8 @@ class _Recomputing(Fusion):
             return False
         return all(_points(own) >= FEWEST_POINTS for own, _ in readers)
 
-    def mark(self, phase: Structured, here: dict[ValueId, Cluster], absorbed: set[ValueId]) -> Cluster:
-        cluster = super().mark(phase, here, absorbed)
+    def mark(self, phase: Structured, here: dict[ValueId, Cluster]) -> Cluster:
+        cluster = super().mark(phase, here)
         self.found |= bool(cluster.fused)
         return cluster
 
