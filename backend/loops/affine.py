@@ -47,6 +47,12 @@ def _holds(function: str, difference: Index) -> Condition:
             return (below,), (above,)
 
 
+def conditions(definitions: Definitions, register: str, value: bool) -> Condition:
+    """What a comparison of numbers says where it is true, or false; nothing of what is no comparison."""
+    compared = definitions.compared(register)
+    return () if compared is None else _holds(compared[0] if value else _OPPOSITE[compared[0]], compared[1])
+
+
 _OPPOSITE: Final = {"lt": "ge", "le": "gt", "eq": "ne", "ge": "lt", "gt": "le", "ne": "eq"}
 
 
@@ -131,16 +137,10 @@ class Facts:
                     return facts.assuming(node.args[0]).assuming(node.args[1])
                 case ("or", False) | ("nor", True):
                     return facts.assuming(node.args[0], False).assuming(node.args[1], False)
-        compared = self.definitions.compared(condition)
-        if compared is not None:
-            function, difference = compared
-            alternatives = _holds(function if value else _OPPOSITE[function], difference)
-            if len(alternatives) == 1:
-                return facts.also(alternatives[0])
-            left = [facts.also(forms) for forms in alternatives if not facts._refutes(forms)]
-            if len(left) == 1:
-                return left[0]
-        return facts
+        alternatives = conditions(self.definitions, condition, value)
+        if len(alternatives) > 1:
+            alternatives = tuple(forms for forms in alternatives if not facts._refutes(forms))
+        return facts.also(alternatives[0]) if len(alternatives) == 1 else facts
 
     def within(self, loop: For) -> Facts:
         """The facts in an iteration of a loop."""
@@ -171,12 +171,8 @@ class Facts:
                 values = [self.decides(name) for name in args]
                 outcome = absorbing if absorbing in values else None if None in values else not absorbing
                 return outcome if outcome is None or logic in ("and", "or") else not outcome
-        compared = self.definitions.compared(condition)
-        if compared is None:
-            return None
-        function, difference = compared
-        for value, name in ((True, function), (False, _OPPOSITE[function])):
-            if any(all(map(self.proves, forms)) for forms in _holds(name, difference)):
+        for value in (True, False):
+            if any(all(map(self.proves, forms)) for forms in conditions(self.definitions, condition, value)):
                 return value
         return None
 

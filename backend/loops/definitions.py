@@ -26,6 +26,7 @@ class Definitions:
 
     def __init__(self, program: Program) -> None:
         self.rank: dict[str, int] = {}
+        self._count = 0
         self.forms: dict[str, Index] = {}
         self.of: dict[str, Statement] = {}
         self.same: dict[str, str] = {}
@@ -84,7 +85,8 @@ class Definitions:
         return self._turns.get(register)
 
     def _place(self, name: str) -> None:
-        self.rank[name] = len(self.rank)
+        self._count += 1
+        self.rank[name] = self._count
 
     def learn(self, register: str, other: str) -> None:
         """A register turns out to be another one."""

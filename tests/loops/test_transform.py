@@ -8,6 +8,7 @@ from rho.backend.loops.check import problems
 from rho.backend.loops.ir import For, LoopKind, walk
 from rho.backend.loops.text import parse, show, show_statement
 from rho.backend.loops.transform import (
+    contracting,
     dead,
     folding,
     forwarding,
@@ -202,6 +203,109 @@ CASES = {
         output y: f64[n] output t: f64[n] one: f64 = 1.0
         for i in 1..n vector { t[i] = one }
         for k in 1..n vector { a = t[k - 1] y[k] = a }
+        """, None),
+    "one row later": (fusing, """
+        output y: f64[n + 2, m] scratch t: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { a = y[i, j] t[i, j] = a } }
+        for k in 0..n serial { for l in 0..m vector { b = t[k, l] y[k + 1, l] = b } }
+        """, """
+        output y: f64[n + 2, m] scratch t: f64[n, m]
+        for i in 0..n + 1 serial {
+            left.1 = index n - i - 1 nothing.1 = index 0 holds.1: bool = ge:i64(left.1, nothing.1)
+            if holds.1 { for j in 0..m vector { a = y[i, j] t[i, j] = a } }
+            left.2 = index i - 1 nothing.2 = index 0 holds.2: bool = ge:i64(left.2, nothing.2)
+            if holds.2 { k = index i - 1 for l in 0..m vector { b = t[k, l] y[k + 1, l] = b } }
+        }
+        """),
+    "loops that end apart": (fusing, """
+        output y: f64[n, m] output z: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { y[i, j] = one } }
+        for k in 0..n - 1 serial { for l in 0..m vector { a = y[k, l] b = y[k + 1, l] c: f64 = add(a, b) z[k, l] = c } }
+        """, """
+        output y: f64[n, m] output z: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { y[i, j] = one }
+            left.1 = index i - 1 nothing.1 = index 0 holds.1: bool = ge:i64(left.1, nothing.1)
+            if holds.1 { k = index i - 1 for l in 0..m vector { a = y[k, l] b = y[k + 1, l] c: f64 = add(a, b) z[k, l] = c } }
+        }
+        """),
+    "not three rows later": (fusing, """
+        output y: f64[n + 3, m] scratch t: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { a = y[i, j] t[i, j] = a } }
+        for k in 0..n serial { for l in 0..m vector { b = t[k, l] y[k + 3, l] = b } }
+        """, None),
+    "not vectors later": (fusing, """
+        output y: f64[n + 2] scratch t: f64[n]
+        for i in 0..n serial { a = y[i] t[i] = a }
+        for k in 0..n serial { b = t[k] y[k + 1] = b }
+        """, None),
+    # -------------------------------------------------------------------------------------- contracting
+    "two rows": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one }
+            two: i64 = 2 b: bool = ge:i64(i, two)
+            if b { for l in 0..m vector { a = t[i - 1, l] y[i, l] = a } }
+        }
+        """, """
+        output y: f64[n, m] scratch t: f64[2, m] one: f64 = 1.0
+        for i in 0..n serial {
+            row.1 = index i rows.1: i64 = 2 slot.1: i64 = residue(rows.1, row.1)
+            row.2 = index i - 1 rows.2: i64 = 2 slot.2: i64 = residue(rows.2, row.2)
+            for j in 0..m vector { t[slot.1, j] = one }
+            two: i64 = 2 b: bool = ge:i64(i, two)
+            if b { for l in 0..m vector { a = t[slot.2, l] y[i, l] = a } }
+        }
+        """),
+    "one row of a nest": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one }
+            for l in 1..m vector { a = t[i, l - 1] y[i, l] = a }
+        }
+        """, """
+        output y: f64[n, m] scratch t: f64[1, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[0, j] = one }
+            for l in 1..m vector { a = t[0, l - 1] y[i, l] = a }
+        }
+        """),
+    "not what a branch stored a round before": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for q in 0..2 serial { zero: i64 = 0 b: bool = eq:i64(q, zero) for i in 0..n serial {
+            if b { for j in 0..m vector { t[i, j] = one } }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        } }
+        """, None),
+    "not what a mask left out": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for q in 0..2 serial { zero: i64 = 0 b: bool = eq:i64(q, zero) for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one if b }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        } }
+        """, None),
+    "not what a shorter loop left out": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for q in 0..2 serial { for i in 0..n serial {
+            for j in q..m vector { t[i, j] = one }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        } }
+        """, None),
+    "not what a later row stores": (contracting, """
+        output y: f64[n, m] scratch t: f64[n + 1, m] one: f64 = 1.0
+        for j1 in 0..m vector { t[0, j1] = one }
+        for i in 0..n serial {
+            for j in 0..m vector { t[i + 1, j] = one }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        }
+        """, None),
+    "not what is read behind the loop": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        }
+        for k in 0..n serial { for o in 0..m vector { c = t[k, o] y[k, o] = c } }
         """, None),
     # --------------------------------------------------------------------------------------- forwarding
     "a row that is taken": (forwarding, """

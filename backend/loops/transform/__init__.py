@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from ..ir import Program
-from . import dead, folding, forwarding, fusing, hoisting, sharing, splitting, unrolling, vectorising
+from . import contracting, dead, folding, forwarding, fusing, hoisting, sharing, splitting, unrolling, vectorising
 
 Transformation: TypeAlias = Callable[[Program], Program]
 
@@ -30,6 +30,7 @@ PIPELINE: Final[tuple[tuple[Transformation, tuple[Transformation, ...]], ...]] =
     (forwarding.run, (folding.run, *_TIDY)),
     (vectorising.run, ()),
     (fusing.run, _TIDY),
+    (contracting.run, _TIDY),
     (unrolling.run, (folding.run, *_TIDY)),
     (splitting.run, (folding.run, unrolling.run, folding.run, *_TIDY)),
 )

@@ -319,10 +319,14 @@ class _Launch:
         return block
 
     def scratch(self) -> dict[str, NumArray]:
-        return {
-            view.name: room(self.shape(source.shape), DTYPES[view.kind])
-            for view, source in self.views if isinstance(source, Scratch)
-        }  # fmt: skip
+        """In the shapes that transformations have left."""
+        sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=True))
+        made: dict[str, NumArray] = {}
+        for view, source in self.views:
+            if isinstance(source, Scratch):
+                shape = [form.constant + sum(sizes[name] * c for name, c in form.terms) for form in view.shape]
+                made[view.name] = room(tuple(shape), DTYPES[view.kind])
+        return made
 
     # ---------------------------------------------------------------------------------------- running
 
