@@ -10,18 +10,29 @@ Conventions
   * Integers (u8, i32, i64) wrap as two's complement of their width; u8 is modulo 256.
   * Floats follow IEEE 754 and raise nothing: x÷0 is ±∞, 0÷0 and functions outside their domain give NaN.
     f32 computes in f32 (transcendental functions may compute in f64 and round once).
-  * `identity` is what an empty reduction gives, None when there is none.
+  * `identity` is what an empty reduction gives, None when there is none; `neutral` is what changes nothing.
+  * `laws` hold for all values of all kinds of the row (tests/typechecker/test_scalar_laws.py tries them on hard ones).
   * `Reduce`, `Scan` and `KeyReduce` may use a comparison on numbers: its truth values then are 0 and 1 of the operand's kind.
 
-Neighbours: `typechecker.rules.scalar` (which glyph is which function), `typechecker.core.Scalar`.
+Neighbours: `typechecker.rules.scalar` (which glyph is which function), `typechecker.core.Scalar`, `backend.scalar` (what back
+ends know of the same functions, joined by name).
 """
 
 from __future__ import annotations
 
+import math
 from enum import Enum
+from typing import Final
 
 from ..lang.records import dataclass
-from .elements import Kind
+from .elements import Kind, limits
+
+
+class Law(Enum):
+    ASSOCIATIVE = "partial reductions may be combined in any grouping (floats: up to rounding; lcm: while nothing wraps)"
+    COMMUTATIVE = "the operands may change places (of zeros of both signs either may be given)"
+    SELECTIVE = "the result is one of the operands, so nothing is rounded"
+    SUMMED = "reductions and scans of floats and complex numbers follow the order of sums (phases.md)"
 
 
 class ResultKind(Enum):
@@ -43,7 +54,7 @@ ORDERED = INTEGERS | FLOATS | BOOLS | {Kind.CHAR}
 
 @dataclass(frozen=True, slots=True)
 class ScalarFunction:
-    """One row.  `associative`: partial reductions may be combined in any grouping (up to rounding)."""
+    """One row.  `partial`: it may fail with E703 (`floor` and `ceil` only where they give integers)."""
 
     name: str
     arity: int
@@ -51,7 +62,12 @@ class ScalarFunction:
     result: ResultKind
     doc: str
     identity: int | None = None
-    associative: bool = False
+    laws: frozenset[Law] = frozenset()
+    partial: bool = False
+
+    @property
+    def associative(self) -> bool:
+        return Law.ASSOCIATIVE in self.laws
 
     def result_kind(self, compute: Kind, parameter: int = 0) -> Kind | None:
         """The result's kind for operands of kind `compute`; None when the result's type decides (conversions)."""
@@ -76,10 +92,41 @@ def identity_of(function: str, kind: Kind) -> int | None:
     return 255 if value == -1 and kind is Kind.U8 else value
 
 
+def neutral(function: str, kind: Kind) -> int | float:
+    """What changes nothing, not even the sign of a zero, when an associative function combines it with an item of a kind."""
+    if FUNCTIONS[function].identity is None:
+        least, greatest = limits(kind) or (-math.inf, math.inf)
+        return greatest if function == "min" else least
+    return -0.0 if function == "add" and kind.is_float else identity_of(function, kind) or 0
+
+
+def is_ordered(function: str, kind: Kind) -> bool:
+    """Does a reduction or scan by this function, of items of this kind, follow the order of sums?"""
+    return (kind.is_float or kind.is_complex) and function in SUMMED
+
+
+def is_exact_in_any_order(function: str, kind: Kind) -> bool:
+    """May reductions by this function, of items of this kind, take the items in any order and grouping, with the same bits?"""
+    laws = FUNCTIONS[function].laws if function in FUNCTIONS else frozenset()
+    inexact = kind.is_float or kind.is_complex
+    return {Law.ASSOCIATIVE, Law.COMMUTATIVE} <= laws and (Law.SELECTIVE in laws or not inexact)
+
+
+def may_fail(function: str, result: Kind) -> bool:
+    """May this function, with a result of this kind, fail when run (E703)?"""
+    row = FUNCTIONS.get(function)
+    return row is not None and row.partial and (row.result is not ResultKind.WHOLE or result is Kind.I64)
+
+
 def real_kind(kind: Kind) -> Kind:
     """The kind of a complex number's parts; other kinds are their own."""
     return {Kind.C64: Kind.F32, Kind.C128: Kind.F64}.get(kind, kind)
 
+
+_SYMMETRIC: Final = frozenset({Law.COMMUTATIVE})
+_MONOID: Final = frozenset({Law.ASSOCIATIVE, Law.COMMUTATIVE})
+_SUM: Final = _MONOID | {Law.SUMMED}
+_CHOICE: Final = _MONOID | {Law.SELECTIVE}
 
 _ROWS = (
     # ------------------------------------------------------------------ one operand
@@ -92,9 +139,10 @@ _ROWS = (
     ScalarFunction("abs", 1, NUMBERS, ResultKind.MAGNITUDE, "|x|; the least integer wraps to itself; complex: hypot(re, im)."),
     ScalarFunction("floor", 1, FLOATS | COMPLEX, ResultKind.WHOLE,
                    "The largest integer not above x, as i64; NaN or a result outside i64 fails with E703.  Complex gives "
-                   "complex (McDonnell): with z = ⌊re + i⌊im and fractions f, g: z if f+g < 1, z+1 if f ≥ g, else z+i."),
+                   "complex (McDonnell): with z = ⌊re + i⌊im and fractions f, g: z if f+g < 1, z+1 if f ≥ g, else z+i.",
+                   partial=True),
     ScalarFunction("ceil", 1, FLOATS | COMPLEX, ResultKind.WHOLE,
-                   "The smallest integer not below x, as i64; checked as floor.  Complex: -floor(-z)."),
+                   "The smallest integer not below x, as i64; checked as floor.  Complex: -floor(-z).", partial=True),
     ScalarFunction("exp", 1, FLOATS | COMPLEX, ResultKind.SAME, "e to the x."),
     ScalarFunction("ln", 1, FLOATS | COMPLEX, ResultKind.SAME,
                    "Natural logarithm: -∞ at 0, NaN below 0; complex: principal branch, -∞ (imaginary 0) at 0."),
@@ -129,11 +177,11 @@ _ROWS = (
                    "To the result's kind, failing with E703 where the value does not fit: to an integer kind or bool the "
                    "value must be a whole number in its range (bool: 0 or 1); complex to real needs imaginary part 0; f64 to "
                    "f32 and c128 to c64 round to nearest and fail when a finite value overflows (NaN and ∞ pass); char to an "
-                   "integer is its code point; an integer to char must be a code point 0..1114111."),
+                   "integer is its code point; an integer to char must be a code point 0..1114111.", partial=True),
     # ------------------------------------------------------------------ two operands
-    ScalarFunction("add", 2, NUMBERS, ResultKind.SAME, "x+y.", 0, True),
+    ScalarFunction("add", 2, NUMBERS, ResultKind.SAME, "x+y.", 0, _SUM),
     ScalarFunction("sub", 2, NUMBERS, ResultKind.SAME, "x-y.", 0),
-    ScalarFunction("mul", 2, NUMBERS, ResultKind.SAME, "x×y; complex: (ac-bd) + i(ad+bc) by four multiplications.", 1, True),
+    ScalarFunction("mul", 2, NUMBERS, ResultKind.SAME, "x×y; complex: (ac-bd) + i(ad+bc) by four multiplications.", 1, _SUM),
     ScalarFunction("div", 2, FLOATS | COMPLEX, ResultKind.SAME,
                    "x÷y, IEEE; complex: Smith's method, and by exactly 0 each part of x divided by 0.", 1),
     ScalarFunction("pow", 2, FLOATS | COMPLEX, ResultKind.SAME,
@@ -145,8 +193,8 @@ _ROWS = (
     ScalarFunction("log", 2, FLOATS | COMPLEX, ResultKind.SAME,
                    "Logarithm of y to the base x: log2(y) where x = 2 and log10(y) where x = 10 (floats), else ln(y)÷ln(x)."),
     ScalarFunction("root", 2, FLOATS | COMPLEX, ResultKind.SAME, "The x-th root of y: sqrt(y) where x = 2, else pow(y, 1÷x)."),
-    ScalarFunction("min", 2, INTEGERS | FLOATS, ResultKind.SAME, "The smaller; NaN if either is NaN.", None, True),
-    ScalarFunction("max", 2, INTEGERS | FLOATS, ResultKind.SAME, "The larger; NaN if either is NaN.", None, True),
+    ScalarFunction("min", 2, INTEGERS | FLOATS, ResultKind.SAME, "The smaller; NaN if either is NaN.", None, _CHOICE),
+    ScalarFunction("max", 2, INTEGERS | FLOATS, ResultKind.SAME, "The larger; NaN if either is NaN.", None, _CHOICE),
     ScalarFunction("residue", 2, NUMBERS, ResultKind.SAME,
                    "y modulo x with the sign of x; y where x = 0.  Floats: Python's `y % x` (exact fmod, then + x if the "
                    "signs differ), NaN where y is infinite.  Complex: y - x×floor(y÷x) with the complex floor.", 0),
@@ -158,28 +206,37 @@ _ROWS = (
     ScalarFunction("gcd", 2, NUMBERS, ResultKind.SAME,
                    "Greatest common divisor, not negative; gcd(x,0) = |x|.  Floats: Euclid on |x|, |y|, exact if both are whole, "
                    "else until the remainder is rounding beside the smaller operand; NaN if either is NaN or infinite.  "
-                   "Complex: Euclid with complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, True),
-    ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1, True),
-    ScalarFunction("band", 2, INTEGERS, ResultKind.SAME, "The bits that both have, of two's complement.", -1, True),
-    ScalarFunction("bor", 2, INTEGERS, ResultKind.SAME, "The bits that at least one has.", 0, True),
-    ScalarFunction("bxor", 2, INTEGERS, ResultKind.SAME, "The bits that exactly one has.", 0, True),
+                   "Complex: Euclid with complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, _MONOID),
+    ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1, frozenset({Law.ASSOCIATIVE})),
+    ScalarFunction("band", 2, INTEGERS, ResultKind.SAME, "The bits that both have, of two's complement.", -1, _MONOID),
+    ScalarFunction("bor", 2, INTEGERS, ResultKind.SAME, "The bits that at least one has.", 0, _MONOID),
+    ScalarFunction("bxor", 2, INTEGERS, ResultKind.SAME, "The bits that exactly one has.", 0, _MONOID),
     ScalarFunction("shl", 2, INTEGERS, ResultKind.SAME,
                    "y shifted left by x (modulo its width) bits, zeros coming in: y×2*x, wrapping."),
     ScalarFunction("shr", 2, INTEGERS, ResultKind.SAME,
                    "y shifted right by x (modulo its width) bits, its sign coming in (u8 has none): ⌊y÷2*x."),
     ScalarFunction("shru", 2, INTEGERS, ResultKind.SAME, "y shifted right by x (modulo its width) bits, zeros coming in."),
-    ScalarFunction("and", 2, BOOLS, ResultKind.SAME, "Both.", 1, True),
-    ScalarFunction("or", 2, BOOLS, ResultKind.SAME, "At least one.", 0, True),
-    ScalarFunction("nand", 2, BOOLS, ResultKind.SAME, "Not both."),
-    ScalarFunction("nor", 2, BOOLS, ResultKind.SAME, "Neither."),
+    ScalarFunction("and", 2, BOOLS, ResultKind.SAME, "Both.", 1, _CHOICE),
+    ScalarFunction("or", 2, BOOLS, ResultKind.SAME, "At least one.", 0, _CHOICE),
+    ScalarFunction("nand", 2, BOOLS, ResultKind.SAME, "Not both.", None, _SYMMETRIC),
+    ScalarFunction("nor", 2, BOOLS, ResultKind.SAME, "Neither.", None, _SYMMETRIC),
     ScalarFunction("lt", 2, ORDERED, ResultKind.BOOL, "x < y, exact; NaN compares false; char by code point.", 0),
     ScalarFunction("le", 2, ORDERED, ResultKind.BOOL, "x ≤ y.", 1),
-    ScalarFunction("eq", 2, EVERY, ResultKind.BOOL, "x = y, exact (0 = -0.0, NaN equals nothing).", 1),
+    ScalarFunction("eq", 2, EVERY, ResultKind.BOOL, "x = y, exact (0 = -0.0, NaN equals nothing).", 1, _SYMMETRIC),
     ScalarFunction("ge", 2, ORDERED, ResultKind.BOOL, "x ≥ y.", 1),
     ScalarFunction("gt", 2, ORDERED, ResultKind.BOOL, "x > y.", 0),
-    ScalarFunction("ne", 2, EVERY, ResultKind.BOOL, "Not x = y.", 0),
+    ScalarFunction("ne", 2, EVERY, ResultKind.BOOL, "Not x = y.", 0, _SYMMETRIC),
     # ------------------------------------------------------------------ three operands
     ScalarFunction("select", 3, EVERY, ResultKind.SAME, "The second operand where the first (bool) holds, else the third."),
 )  # fmt: skip
 
 FUNCTIONS: dict[str, ScalarFunction] = {row.name: row for row in _ROWS}
+
+
+def with_law(law: Law) -> frozenset[str]:
+    """The functions that a law holds for."""
+    return frozenset(row.name for row in _ROWS if law in row.laws)
+
+
+SUMMED: Final = with_law(Law.SUMMED)
+SELECTIVE: Final = with_law(Law.SELECTIVE)

@@ -12,22 +12,17 @@ from typing import Final
 
 from ...typechecker.core import Payload
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_ordered
 from ...typechecker.sizes import Size
 from ..graph.chains import ALONG
 from ..graph.phases import PLACES, ApplyNode, AxisNode, ConstantNode, ReadNode, SizeNode, Structured
+from ..scalar.table import REDUCTIONS, TRANSCENDENTAL, has_meaning
 from .complexes import PART, Complexes, Parts
 from .constants import FIXED_POWERS, LOGARITHMS, real_constant
 from .ir import Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Node, Operand, Result, Step, Stores
-from .mathematics import TRANSCENDENTAL, definition
 from .nest import Nest
 
 KINDS: Final = frozenset({Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64, Kind.CHAR})
-REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
-FUNCTIONS: Final = frozenset({
-    "add", "sub", "mul", "div", "min", "max", "and", "or", "nand", "nor", "not", "neg", "abs", "sign", "reciprocal", "sqrt",
-    "pi_times", "lt", "le", "eq", "ge", "gt", "ne", "select", "convert", "convert_checked", "floor", "ceil",
-    "square", "half_power", "band", "bor", "bxor", "bnot", "shl", "shr", "shru",
-})  # fmt: skip
 _ALONG: Final = frozenset(ALONG.values())
 _MOST_FACTORS: Final = 64
 _PLAIN: Final = 1 << 53
@@ -66,7 +61,7 @@ class Body:
     @property
     def is_ordered(self) -> bool:
         """Does it reduce in the order of sums?"""
-        return any(r.reduction in ("add", "mul") and r.kind.is_float for r in self.results)
+        return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
 
 
 def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
@@ -175,15 +170,11 @@ def _kind_of(phase: Structured, place: int) -> Kind:
 
 def _function(phase: Structured, node: ApplyNode, compute: Kind) -> str | None:
     """The kernel's name of a function, None if it has none for the kind."""
-    if node.function == "residue":
-        return "residue" if compute.is_integer or compute.is_float else None
-    if node.function in TRANSCENDENTAL:
-        return node.function if definition(node.function, node.parameter, compute) else None
     if node.function == "convert" and compute.is_float and not node.kind.is_float:
         return None
     if node.function == "convert_checked" and Kind.CHAR in (compute, node.kind) and compute.is_float:
         return None
-    return node.function if node.function in FUNCTIONS or node.function in _ALONG else None
+    return node.function if node.function in _ALONG or has_meaning(node.function, node.parameter, compute) else None
 
 
 def _fixed_power(phase: Structured, node: ApplyNode, x: int, compute: Kind, add: Callable[[Node, Kind], int]) -> int | None:

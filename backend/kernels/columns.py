@@ -17,22 +17,23 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_ordered, neutral
 from ..graph.phases import PLACES
 from .build import used_nodes
 from .emission import Cursor, Emission
 from .ir import Apply, Coordinate, Form, Kernel, Load, Result, kind_of
 from .nest import Nest
-from .scalar_text import COMPUTED, identity
+from .scalar_text import combine
 from .sums import column_address
+from .vectors import COMPUTED
 
-_ORDERED: Final = ("add", "mul")
 _CELLS: Final = 16
 _ROWS: Final = 32
 
 
 def is_free(results: tuple[Result, ...]) -> bool:
     """Are all these reductions exact in any order?"""
-    return all(r.reduction is not None and not (r.reduction in _ORDERED and r.kind.is_float) for r in results)
+    return all(r.reduction is not None and not is_ordered(r.reduction, r.kind) for r in results)
 
 
 def column_nest(nest: Nest, *, finds_places: bool) -> Nest:
@@ -150,7 +151,7 @@ def _first(e: Emission, place: int) -> _State:
     result = e.kernel.results[place]
     assert result.reduction is not None
     if result.reduction not in PLACES:
-        return _State((e.v.type(result.kind),), (e.v.constant(result.kind, identity(result.reduction, result.kind)),))
+        return _State((e.v.type(result.kind),), (e.v.constant(result.kind, neutral(result.reduction, result.kind)),))
     kind = e.result_kind(place)
     counted = _place_kind(kind)
     if kind.is_float:
@@ -158,7 +159,7 @@ def _first(e: Emission, place: int) -> _State:
     elif kind is Kind.BOOL:
         loses = e.v.constant(kind, result.reduction == "least_place")
     else:
-        loses = e.v.constant(kind, identity("min" if result.reduction == "least_place" else "max", kind))
+        loses = e.v.constant(kind, neutral("min" if result.reduction == "least_place" else "max", kind))
     return _State((e.v.type(kind), e.v.type(counted)), (loses, e.v.constant(counted, 0)))
 
 
@@ -167,7 +168,7 @@ def _joined(e: Emission, place: int, own: tuple[str, ...], value: str, row: str)
     v, w, result = e.v, e.w, e.kernel.results[place]
     assert result.reduction is not None
     if result.reduction not in PLACES:
-        return [v.combine(result.reduction, result.kind, own[0], value)]
+        return [combine(v, result.reduction, result.kind, own[0], value)]
     kind = e.result_kind(place)
     counted = _place_kind(kind)
     least = result.reduction == "least_place"

@@ -15,7 +15,8 @@ from typing import Final
 from ...typechecker.elements import Kind
 from .llvm_leaf import QUICK
 from .llvm_text import function_text
-from .scalar_text import Vectors
+from .scalar_text import combine
+from .vectors import Vectors
 from .writer import Writer
 
 COMBINE_WORDS: Final = 5
@@ -49,7 +50,7 @@ class Combine:
         high, joined = w.at(low, pitch), w.at(rows, w.word("mul", pair.index, pitch))
         cell = w.begin(0, pitch, bytes)
         first, second = v.load(self.kind, w.at(low, cell.index)), v.load(self.kind, w.at(high, cell.index))
-        v.store(self.kind, v.combine(self.function, self.kind, first, second), w.at(joined, cell.index))
+        v.store(self.kind, combine(v, self.function, self.kind, first, second), w.at(joined, cell.index))
         w.end(cell)
         w.end(pair)
         odd = w.word("mul", pitch, w.word("and", left, 1))

@@ -16,11 +16,11 @@ from functools import cache
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
 from .cuda_math import number
 from .cuda_reductions import SHARED, THREADS
 from .cuda_scalars import STORED, Functions, combine
 from .cuda_words import PRELUDE
-from .scalar_text import identity
 
 SCATTER: Final = "scatter"
 PRIVATE: Final = "shared"
@@ -48,7 +48,7 @@ def fits_shared(bins: int, kind: Kind) -> bool:
 def scatter_text(function: str, kind: Kind) -> str:
     """`scatter` and `shared`, of `(count, width, bins_count, keys, items, bins, failed)`: cells of `width` items (1 in `shared`);
     bins hold what changes nothing."""
-    stored, nothing = STORED[kind], number(kind, identity(function, kind))
+    stored, nothing = STORED[kind], number(kind, neutral(function, kind))
     heads = {
         name: f'extern "C" __global__ void __launch_bounds__({THREADS}) {name}(const i64 count, const i64 width, '
         f"const i64 bins_count, const i64 *keys, const {stored} *items, {stored} *bins, int *failed) {{"

@@ -1,10 +1,10 @@
-"""The definitions of `mathematics` as CUDA C++: `Expression` writes a statement for each operator.
+"""The meanings of `backend.scalar` as CUDA C++: `Expression` writes a statement for each operator.
 
-Each definition becomes one `__device__` function of the kind that it computes in.  The compiler is told to contract nothing by
+Each series becomes one `__device__` function of the kind that it computes in.  The compiler is told to contract nothing by
 itself, so the bits are those of every other tier, except where a definition asks the C library (angles beyond 10⁶): there it is
 CUDA's own.
 
-Neighbours: `mathematics` (the definitions), `cuda_scalars` (calls the functions).
+Neighbours: `backend.scalar` (the meanings), `cuda_scalars` (calls the functions, and writes short meanings in place).
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from hashlib import sha256
 from typing import Final
 
 from ...typechecker.elements import Kind
-from .mathematics import Definition
-from .tables import entries
+from ..scalar.table import Definition
+from ..scalar.tables import entries
 
 TYPES: Final = {
     Kind.BOOL: "bool", Kind.U8: "u8", Kind.I32: "int", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "u32",
 }  # fmt: skip
 """The type of a computed value."""
-WORDS: Final = {Kind.I32: ("int", "unsigned"), Kind.I64: ("i64", "u64")}
+WORDS: Final = {Kind.I32: "u32", Kind.I64: "u64"}
+"""In which signed arithmetic is done, as overflow has no meaning in C++."""
 
 _LEAST: Final = -(1 << 63)
 
@@ -64,10 +65,12 @@ class Expression:
         return other.name if isinstance(other, Expression) else number(self.kind, other)
 
     def _made(self, operator: str, left: str, right: str) -> Expression:
-        if not self.kind.is_float:
-            signed, unsigned = WORDS[self.kind]
-            return self.text.let(self.kind, f"({signed})(({unsigned}){left} {operator} ({unsigned}){right})")
-        return self.text.let(self.kind, f"{left} {operator} {right}")
+        type = TYPES[self.kind]
+        if self.kind in WORDS:
+            unsigned = WORDS[self.kind]
+            return self.text.let(self.kind, f"({type})(({unsigned}){left} {operator} ({unsigned}){right})")
+        value = f"{left} {operator} {right}"
+        return self.text.let(self.kind, value if self.kind.is_float else f"({type})({value})")
 
     def __add__(self, other: Expression | float) -> Expression:
         return self._made("+", self.name, self._of(other))
@@ -88,24 +91,44 @@ class Expression:
         return self._made("/", self._of(other), self.name)
 
     def __neg__(self) -> Expression:
-        return self.text.let(self.kind, f"-{self.name}")
+        if self.kind.is_float:
+            return self.text.let(self.kind, f"-{self.name}")
+        return self._made("-", "0", self.name)
+
+    def _bits(self, operator: str, other: Expression | int) -> Expression:
+        return self.text.let(self.kind, f"{self.name} {operator} {self._of(other)}")
 
     def __and__(self, other: Expression | int) -> Expression:
-        return self.text.let(self.kind, f"{self.name} & {self._of(other)}")
+        return self._bits("&", other)
 
-    def __lshift__(self, other: int) -> Expression:
-        signed, unsigned = WORDS[self.kind]
-        return self.text.let(self.kind, f"({signed})(({unsigned}){self.name} << {other})")
+    def __or__(self, other: Expression | int) -> Expression:
+        return self._bits("|", other)
 
-    def __rshift__(self, other: int) -> Expression:
-        signed, unsigned = WORDS[self.kind]
-        return self.text.let(self.kind, f"({signed})(({unsigned}){self.name} >> {other})")
+    def __xor__(self, other: Expression | int) -> Expression:
+        return self._bits("^", other)
+
+    def __invert__(self) -> Expression:
+        return self.text.let(self.kind, f"!{self.name}" if self.kind is Kind.BOOL else f"({TYPES[self.kind]})(~{self.name})")
+
+    def _shifted(self, operator: str, other: Expression | int) -> Expression:
+        """On unsigned words, which have a meaning for every value."""
+        type, count = TYPES[self.kind], f"(int){other.name}" if isinstance(other, Expression) else str(other)
+        return self.text.let(self.kind, f"({type})(({WORDS.get(self.kind, type)}){self.name} {operator} {count})")
+
+    def __lshift__(self, other: Expression | int) -> Expression:
+        return self._shifted("<<", other)
+
+    def __rshift__(self, other: Expression | int) -> Expression:
+        return self._shifted(">>", other)
 
     def _test(self, operator: str, other: Expression | float | int) -> Expression:
         return self.text.let(Kind.BOOL, f"{self.name} {operator} {self._of(other)}")
 
     def __lt__(self, other: Expression | float) -> Expression:
         return self._test("<", other)
+
+    def __le__(self, other: Expression | float) -> Expression:
+        return self._test("<=", other)
 
     def __gt__(self, other: Expression | float) -> Expression:
         return self._test(">", other)
@@ -117,9 +140,13 @@ class Expression:
         assert isinstance(other, Expression | float | int)
         return self._test("==", other)
 
+    def __ne__(self, other: object) -> Expression:  # type: ignore[override]
+        assert isinstance(other, Expression | float | int)
+        return self._test("!=", other)
+
 
 class CudaFunction:
-    """A function being written; `mathematics.Machine` on variables."""
+    """A function being written; `backend.scalar.machine.Machine` on variables."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -145,8 +172,34 @@ class CudaFunction:
         first, second = self._names(kind, x, y)
         return self.let(kind, f"{condition.name} ? {first} : {second}")
 
+    def like(self, x: Expression, value: float) -> Expression:
+        return Expression(self, x.kind, number(x.kind, value))
+
+    def is_float(self, x: Expression) -> bool:
+        return x.kind.is_float
+
+    def is_signed(self, x: Expression) -> bool:
+        return x.kind.is_float or x.kind in WORDS
+
+    def width(self, x: Expression) -> int:
+        return 8 * x.kind.bytes
+
+    def shifted_right(self, y: Expression, count: Expression) -> Expression:
+        return self.let(y.kind, f"({TYPES[y.kind]})({y.name} >> (int){count.name})")
+
+    def shifted_right_unsigned(self, y: Expression, count: Expression) -> Expression:
+        return y >> count
+
+    def smaller(self, x: Expression, y: Expression) -> Expression:
+        return self.choose(x < y, x, y)
+
+    def larger(self, x: Expression, y: Expression) -> Expression:
+        return self.choose(x > y, x, y)
+
     def magnitude(self, x: Expression) -> Expression:
-        return self.let(x.kind, f"{'fabsf' if x.kind is Kind.F32 else 'fabs'}({x.name})")
+        if x.kind.is_float:
+            return self.let(x.kind, f"{'fabsf' if x.kind is Kind.F32 else 'fabs'}({x.name})")
+        return self.choose(x < 0, -x, x) if self.is_signed(x) else x
 
     def root(self, x: Expression) -> Expression:
         return self.let(x.kind, f"{'sqrtf' if x.kind is Kind.F32 else 'sqrt'}({x.name})")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from ...typechecker.scalars import neutral
 from ..graph.chains import LONGEST
 from .cuda_math import TYPES, number
 from .cuda_reductions import SHARED, THREADS, along_blocks
@@ -25,7 +26,6 @@ from .cuda_text import NAME, CudaText, Text
 from .cuda_words import coordinates, indented, product
 from .ir import BLOCK, LANES, Apply, Kernel, kind_of
 from .row_plan import FUNCTIONS, plan_sweeps
-from .scalar_text import identity
 
 _MOST: Final = SHARED // (THREADS * 8)
 """Reductions of one sweep."""
@@ -149,7 +149,7 @@ class _Rows:
 
     def _nothing(self, place: int) -> str:
         kind = kind_of(self.text.kernel, place)
-        return number(kind, identity(self._function(place), kind))
+        return number(kind, neutral(self._function(place), kind))
 
     def _joined(self, place: int, left: str, right: str) -> str:
         kind = kind_of(self.text.kernel, place)

@@ -1,8 +1,7 @@
-"""Scalar functions as CUDA C++, one expression each: the twin of `scalar_text`.
+"""Scalar functions as CUDA C++, one expression each: a machine as that of `scalar_text`.
 
-The meanings are those of `typechecker.scalars`, to the bit: no contraction (`--fmad=false`), NaN passes through minimum and
-maximum (of equal operands the second is taken), integers wrap, nothing divides by zero.  Signed arithmetic goes through
-unsigned words, as overflow has no meaning in C++.
+The meanings are those of `backend.scalar`, to the bit: no contraction (`--fmad=false`), nothing divides by zero.  Signed
+arithmetic goes through unsigned words, as overflow has no meaning in C++.
 
 Neighbours: `cuda_math` (constants, functions by polynomials), `cuda_text` (loops around this), `ir`.
 """
@@ -14,10 +13,11 @@ import struct
 from dataclasses import dataclass, field
 from typing import Final
 
+from ...typechecker import scalars
 from ...typechecker.elements import Kind
-from .cuda_math import TYPES, defined, number
+from ..scalar.table import Definition, definition, is_plain
+from .cuda_math import TYPES, WORDS, CudaFunction, Expression, defined, number
 from .ir import FETCH, Apply, Literal
-from .mathematics import Definition, definition
 
 STORED: Final = TYPES | {Kind.BOOL: "u8"}
 """The type of a value in memory."""
@@ -25,21 +25,7 @@ STORED: Final = TYPES | {Kind.BOOL: "u8"}
 PROVED: Final = "fetch_proved"
 """`ir.FETCH` of an index that is known to be inside."""
 
-_UNSIGNED: Final = {Kind.I32: "u32", Kind.I64: "u64"}
-_NARROW: Final = frozenset({Kind.U8, Kind.BOOL})
-_OPERATORS: Final = {"add": "+", "sub": "-", "mul": "*", "div": "/", "and": "&", "or": "|", "band": "&", "bor": "|", "bxor": "^"}
-_RELATIONS: Final = {"lt": "<", "le": "<=", "eq": "==", "ge": ">=", "gt": ">", "ne": "!="}
-_NEGATED: Final = {"nand": "and", "nor": "or"}
-
 _HELPERS: Final = {
-    "extreme": """template <typename T> __device__ static T least(T x, T y) {
-  const T chosen = x < y ? x : y;
-  return x != x ? x : chosen;
-}
-template <typename T> __device__ static T greatest(T x, T y) {
-  const T chosen = x > y ? x : y;
-  return x != x ? x : chosen;
-}""",
     "place": """template <typename T> __device__ static bool is_least(T x, i64 at, T y, i64 there) {
   if (x != x || y != y) return x != x ? y != y && at < there : true;
   return x == y ? at < there : x < y;
@@ -47,15 +33,6 @@ template <typename T> __device__ static T greatest(T x, T y) {
 template <typename T> __device__ static bool is_greatest(T x, i64 at, T y, i64 there) {
   if (x != x || y != y) return x != x ? y != y && at < there : true;
   return x == y ? at < there : x > y;
-}""",
-    "sign": """template <typename T> __device__ static T sign_of(T x) {
-  return x != x ? x : x > (T)0 ? (T)1 : x < (T)0 ? (T)-1 : (T)0;
-}""",
-    "half_power64": """__device__ static double half_power64(double x) {
-  return x == -__longlong_as_double(0x7ff0000000000000LL) ? __longlong_as_double(0x7ff0000000000000LL) : sqrt(x) + 0.0;
-}""",
-    "half_power32": """__device__ static float half_power32(float x) {
-  return x == -__int_as_float(0x7f800000) ? __int_as_float(0x7f800000) : sqrtf(x) + 0.0f;
 }""",
     "residue": """template <typename T, typename U> __device__ static T residue_of(T x, T y) {
   if (x == 0) return y;
@@ -108,96 +85,48 @@ def literal(node: Literal) -> str:
             return number(node.kind, node.bits)
 
 
+class InPlace(CudaFunction):
+    """The machine that writes one expression: what a statement would define is in brackets."""
+
+    def __init__(self, functions: Functions, target: Kind) -> None:
+        super().__init__()
+        self.functions, self.target = functions, target
+
+    def let(self, kind: Kind, text: str) -> Expression:
+        return Expression(self, kind, f"({text})")
+
+    def converted(self, x: Expression) -> Expression:
+        return self.let(self.target, convert(x.kind, self.target, x.name))
+
+    def residue(self, x: Expression, y: Expression) -> Expression:
+        kind = x.kind
+        if kind is Kind.U8:
+            return self.let(kind, f"{x.name} == 0 ? {y.name} : (u8)({y.name} % {x.name})")
+        types = "" if kind.is_float else f"<{TYPES[kind]}, {WORDS[kind]}>"
+        helper = "residue32" if kind is Kind.F32 else "residue64" if kind is Kind.F64 else "residue"
+        self.functions.need(helper)
+        return self.let(kind, f"{helper if kind.is_float else 'residue_of'}{types}({x.name}, {y.name})")
+
+
 def combine(functions: Functions, function: str, kind: Kind, x: str, y: str) -> str:
     """A function of two operands of one kind."""
-    if function in _RELATIONS:
-        return f"{x} {_RELATIONS[function]} {y}"
-    if function in ("min", "max"):
-        functions.need("extreme")
-        return f"{'least' if function == 'min' else 'greatest'}<{TYPES[kind]}>({x}, {y})"
-    if function == "residue":
-        if kind is Kind.U8:
-            return f"{x} == 0 ? {y} : (u8)({y} % {x})"
-        if kind.is_float:
-            helper = "residue32" if kind is Kind.F32 else "residue64"
-            functions.need(helper)
-            return f"{helper}({x}, {y})"
-        functions.need("residue")
-        return f"residue_of<{TYPES[kind]}, {_UNSIGNED[kind]}>({x}, {y})"
-    if function in ("shl", "shr", "shru"):
-        return _shift(function, kind, x, y)
-    if function in _NEGATED:
-        return f"!({combine(functions, _NEGATED[function], kind, x, y)})"
-    operator = _OPERATORS[function]
-    if kind in _UNSIGNED:
-        word = _UNSIGNED[kind]
-        return f"({TYPES[kind]})(({word}){x} {operator} ({word}){y})"
-    return f"({TYPES[kind]})({x} {operator} {y})" if kind in _NARROW else f"{x} {operator} {y}"
-
-
-def _shift(function: str, kind: Kind, x: str, y: str) -> str:
-    """Modulo the width; to the left and without a sign on unsigned words, which have a meaning for every value."""
-    count = f"(int)({x} & {8 * kind.bytes - 1})"
-    if function == "shr" or (function == "shru" and kind in _NARROW):
-        return f"({TYPES[kind]})({y} >> {count})"
-    word = _UNSIGNED.get(kind, TYPES[kind])
-    return f"({TYPES[kind]})(({word}){y} {'<<' if function == 'shl' else '>>'} {count})"
+    return apply(functions, Apply(function, (0, 1), kind, kind), [x, y])
 
 
 def apply(functions: Functions, node: Apply, args: list[str]) -> str:
     """A function that cannot fail, of its operands (variables or constants)."""
     kind, function = node.compute, node.function
-    if function == "select":
-        return f"{args[0]} ? {args[1]} : {args[2]}"
-    if function == "convert":
-        return convert(kind, node.kind, args[0])
-    found = definition(function, node.parameter, kind)
-    if found is not None:
-        name = functions.define(function, node.parameter, found, kind, len(args))
-        if kind is found.kind:
+    meaning = definition(function, node.parameter, kind)
+    assert meaning is not None, f"kernels do not have {function}"
+    if not is_plain(function, node.parameter) or function == "circular":
+        name = functions.define(function, node.parameter, meaning, kind, len(args))
+        if kind is meaning.kind:
             return f"{name}({', '.join(args)})"
         return f"(float){name}({', '.join(f'(double){arg}' for arg in args)})"
-    if len(args) == 2:
-        return combine(functions, function, kind, args[0], args[1])
-    return _monadic(functions, function, kind, args[0])
-
-
-def _monadic(functions: Functions, function: str, kind: Kind, x: str) -> str:
-    wide = _UNSIGNED.get(kind)
-    match function:
-        case "neg":
-            return f"-{x}" if kind.is_float else f"({TYPES[kind]})(0 - {f'({wide})' if wide else ''}{x})"
-        case "not":
-            return f"!{x}"
-        case "bnot":
-            return f"({TYPES[kind]})(~{x})"
-        case "abs" if kind.is_float:
-            return f"{'fabsf' if kind is Kind.F32 else 'fabs'}({x})"
-        case "abs":
-            return f"{x} < 0 ? ({TYPES[kind]})(0 - ({wide}){x}) : {x}" if wide else x
-        case "sign" if kind in _NARROW:
-            return f"({TYPES[kind]})({x} != 0)"
-        case "sign":
-            functions.need("sign")
-            return f"sign_of<{TYPES[kind]}>({x})"
-        case "reciprocal":
-            return f"{number(kind, 1.0)} / {x}"
-        case "sqrt":
-            return f"{'sqrtf' if kind is Kind.F32 else 'sqrt'}({x})"
-        case "pi_times":
-            return f"{x} * {rounded(kind, math.pi)}"
-        case "square":
-            return f"{x} * {x}"
-        case "half_power":
-            helper = "half_power32" if kind is Kind.F32 else "half_power64"
-            functions.need(helper)
-            return f"{helper}({x})"
-    raise AssertionError(f"kernels do not have {function}")
-
-
-def rounded(kind: Kind, value: float) -> str:
-    """A constant rounded to the kind."""
-    return number(kind, struct.unpack("<f", struct.pack("<f", value))[0] if kind is Kind.F32 else value)
+    machine = InPlace(functions, node.kind)
+    kinds = (Kind.BOOL, kind, kind) if function == "select" else (kind,) * len(args)
+    value: str = meaning.compute(*(Expression(machine, own, text) for own, text in zip(kinds, args, strict=True)), machine).name
+    return value[1:-1] if value.startswith("(") and value not in args else value
 
 
 def convert(source: Kind, target: Kind, x: str) -> str:
@@ -261,4 +190,4 @@ def _outside(target: Kind, wide: str) -> str:
 
 def may_fail(node: Apply) -> bool:
     """May the function find that it has no value?"""
-    return node.function in ("floor", "ceil", "convert_checked", FETCH)
+    return node.function == FETCH or scalars.may_fail(node.function, node.kind)

@@ -13,11 +13,11 @@ from functools import cache
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
 from .cuda_math import number
 from .cuda_reductions import THREADS
 from .cuda_scalars import STORED, Functions, combine
 from .cuda_words import PRELUDE
-from .scalar_text import identity
 from .scanning import BLOCK, RUN
 
 LINES: Final = "lines"
@@ -33,7 +33,7 @@ def scan_text(function: str, kind: Kind) -> str:
     before)`, `carry(count, blocks, before)` and `tiles(count, length, source, before, result)`, where `before` has an item a
     block, and is 0 for lines of one block.  Lines are not empty."""
     functions, stored = Functions(), STORED[kind]
-    nothing = number(kind, identity(function, kind))
+    nothing = number(kind, neutral(function, kind))
 
     def joined(left: str, right: str) -> str:
         return combine(functions, function, kind, left, right)

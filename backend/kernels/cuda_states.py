@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
 from ..graph.phases import PLACES
 from .cuda_math import TYPES, number
 from .cuda_scalars import STORED, Functions, combine
 from .ir import Kernel, kind_of
-from .scalar_text import identity
 
 _LAST: Final = (1 << 63) - 1
 
@@ -76,7 +76,7 @@ def states(kernel: Kernel) -> tuple[State, ...]:
             value = Part(kind, _losing(function, kind), f"v{result.node}")
             made.append(State(function, (value, Part(Kind.I64, number(Kind.I64, _LAST), f"a{kernel.axes - 1}"))))
         else:
-            made.append(State(function, (Part(kind, number(kind, identity(function, kind)), f"v{result.node}"),)))
+            made.append(State(function, (Part(kind, number(kind, neutral(function, kind)), f"v{result.node}"),)))
     return tuple(made)
 
 
@@ -85,4 +85,4 @@ def _losing(function: str, kind: Kind) -> str:
         return number(kind, math.nan)
     if kind is Kind.BOOL:
         return number(kind, function == "least_place")
-    return number(kind, identity("min" if function == "least_place" else "max", kind))
+    return number(kind, neutral("min" if function == "least_place" else "max", kind))

@@ -19,7 +19,8 @@ from ..graph.bind import BoundGraph
 from ..graph.phases import PLACES, ApplyNode, LibraryPhase, Phase, ReadNode, Result, Structured, ValueId
 from ..graph.registry import LIBRARY as OPS
 from ..graph.registry import frame_of
-from .build import KINDS, REDUCTIONS, build_body
+from ..scalar.table import REDUCTIONS
+from .build import KINDS, build_body
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 Condition: TypeAlias = Callable[[LibraryPhase, Types], bool]

@@ -24,8 +24,8 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .llvm_text import function_text
-from .scalar_text import STORED, Vectors
 from .sorting import HEAD, Moves, below, call_sort, key_of, note, word_of, words_of
+from .vectors import STORED, Vectors
 from .writer import Writer
 
 _SPREAD: Final = -0x61C8864680B583EB

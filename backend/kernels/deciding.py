@@ -12,7 +12,7 @@ from .ir import FETCH, Apply
 
 if TYPE_CHECKING:
     from .emission import Emission
-    from .scalar_text import Vectors
+    from .vectors import Vectors
 
 _CHECKED: Final = frozenset({FETCH, "convert_checked", "floor", "ceil"})
 """Functions whose operands may be ones that they have no value for: what follows may fail, and is looked at."""

@@ -15,7 +15,8 @@ from .fetching import fetch, move_to_rows
 from .ir import FAILURE_WORDS, FETCH, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
 from .parts import load_part
 from .rooms import Rooms
-from .scalar_text import STORED, Vectors, literal_bits
+from .scalar_text import apply
+from .vectors import STORED, Vectors, literal_bits
 from .writer import Loop, Writer
 
 VECTOR_ALIGN = 64
@@ -237,7 +238,7 @@ class Emission:
             case Apply() as node if node.function == FETCH:
                 return fetch(self, place, node, [known[arg] for arg in node.args], cursors.get(node.parameter))
             case Apply() as node:
-                return v.apply(place, node, [known[arg] for arg in node.args])
+                return apply(v, place, node, [known[arg] for arg in node.args])
 
     def load(self, operand: int, cursor: Cursor | None) -> str:
         """The lanes of an operand from an address."""

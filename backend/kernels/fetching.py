@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ...lang.certain import certain
 from ...typechecker.elements import Kind
 from .ir import FETCH, Apply, Step
-from .scalar_text import Check
+from .vectors import Check
 
 if TYPE_CHECKING:
     from .emission import Cursor, Emission

@@ -20,7 +20,8 @@ from .emission import Emission
 from .ir import FETCH, Apply, Coordinate, Form, Kernel, Load, Step, kind_of
 from .maps import store_vector, write_vectors
 from .nest import Nest
-from .scalar_text import STORED
+from .scalar_text import apply
+from .vectors import STORED
 
 _LONGEST: Final = 24
 _ROWS: Final = 64
@@ -109,7 +110,7 @@ def _write_group(e: Emission, first: str, columns: dict[int, list[str]]) -> None
         if isinstance(node, Load):
             rows[place] = _row_items(e, node.operand, first)
         elif isinstance(node, Apply):
-            rows[place] = v.apply(place, node, [rows.get(arg) or e.known[arg] for arg in node.args])
+            rows[place] = apply(v, place, node, [rows.get(arg) or e.known[arg] for arg in node.args])
     e.flush_checks(None)
     for vector in range(kernel.length):
         order = [(vector * lanes + lane) // kernel.length for lane in range(lanes)]
@@ -127,7 +128,7 @@ def _write_group(e: Emission, first: str, columns: dict[int, list[str]]) -> None
                 kind = kernel.operands[node.operand].kind
                 found[place] = v.load(kind, w.at(e.bases[node.operand], w.word("mul", start, kind.bytes)))
             elif isinstance(node, Apply):
-                found[place] = v.apply(place, node, [found[arg] for arg in node.args])
+                found[place] = apply(v, place, node, [found[arg] for arg in node.args])
         e.flush_checks(None)
         for result, output in zip(kernel.results, e.outputs, strict=True):
             address = w.at(output, w.word("mul", start, result.kind.bytes))

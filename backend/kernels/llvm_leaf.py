@@ -12,7 +12,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, Final
 
-from . import tables
+from ..scalar import tables
 from .ir import NAME
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from .emission import VECTOR_ALIGN, Cursor, Emission
 from .ir import Result, Step, Stores
 from .parts import store_parts
-from .scalar_text import STORED
+from .vectors import STORED
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ...typechecker.elements import Kind
 from .complexes import PART
 from .ir import Step
-from .scalar_text import STORED
+from .vectors import STORED
 
 if TYPE_CHECKING:
     from .emission import Cursor, Emission

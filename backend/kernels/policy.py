@@ -19,6 +19,8 @@ from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from ..scalar.table import TRANSCENDENTAL
+
 if TYPE_CHECKING:
     from .build import Body
     from .ir import Kernel
@@ -28,8 +30,6 @@ SWITCH: Final = "RHO_KERNELS"
 SMALL: Final = 1 << 13
 """Points below which a phase stays on NumPy (its calls cost no more than binding a kernel), unless it has functions that are
 many operations there."""
-HARD: Final = frozenset({"exp", "ln", "erf", "circular", "pow", "expm1", "log1p", "log", "log2", "log10", "root"})
-"""Those functions (`mathematics.TRANSCENDENTAL`, which is not imported for the question)."""
 COMPILE_NANOSECONDS: Final = 10e6
 LOAD_NANOSECONDS: Final = 1.5e6
 
@@ -74,7 +74,7 @@ def mode() -> Mode:
 def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
     """Does a phase of so many points that applies these functions get a kernel once it has run often?  `sums`: of floats."""
     functions = list(applied)
-    return points >= SMALL or sums or len(functions) >= MANY or not HARD.isdisjoint(functions)
+    return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 
 
 _saved: dict[Kernel | Code, float] = {}

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...typechecker.elements import Kind
-from .scalar_text import Vectors
+from .vectors import Vectors
 
 _REACH = {Kind.F64: (500, 300), Kind.F32: (60, 40)}
 """Binary orders of magnitude, for elements and for divisors, within which no intermediate result loses bits."""

@@ -22,12 +22,10 @@ Neighbours: `scalar_text` (asks), `cuda_scalars` (the same on cards).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...typechecker.elements import Kind
-
-if TYPE_CHECKING:
-    from .scalar_text import Vectors
+from .vectors import Vectors
 
 _HALF: Final = (1 << 32) - 1
 _MIDDLE: Final = 1.5 * 2**52

@@ -9,7 +9,7 @@ from ...typechecker.elements import Kind
 from .emission import Emission
 from .ir import LANES
 from .maps import copy
-from .scalar_text import STORED
+from .vectors import STORED
 
 
 class Ends:

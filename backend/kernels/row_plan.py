@@ -9,16 +9,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ..graph.chains import ALONG, SHORTEST
+from ..scalar.table import weight_of
 from .emission import Emission
 from .ir import Apply, Kernel, Load
-from .mathematics import TRANSCENDENTAL
 
 FUNCTIONS: Final = {name: function for function, name in ALONG.items()}
 MOST_SIDE: Final = SHORTEST
 """Rows shorter than this are done side by side; a power of two."""
 _AGAIN: Final = 4
 """Operations on an element that are done again rather than kept."""
-_WEIGHTS: Final = {"div": 4, "sqrt": 4, "reciprocal": 4, "residue": 8, "half_power": 6}
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ def plan_sweeps(kernel: Kernel, is_row: tuple[bool, ...]) -> Sweeps:
         elif any(arg in elements for arg in args):
             assert isinstance(node, Apply)
             elements.add(place)
-            own = 40 if node.function in TRANSCENDENTAL else _WEIGHTS.get(node.function, 1)
+            own = weight_of(node.function)
             cost = min(1000, own + sum(costs[arg] for arg in args))
         levels.append(level)
         costs.append(cost)

@@ -23,15 +23,17 @@ from typing import Final
 
 from ...lang.certain import certain
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_ordered, neutral
+from ..scalar.table import TRANSCENDENTAL
 from .emission import VECTOR_ALIGN
 from .ir import BLOCK, LANES, Apply, Kernel, Load, Step, Stores, kind_of
 from .llvm_text import function_text
-from .mathematics import TRANSCENDENTAL
 from .quotients import Divisor, divide, prepare
 from .row_ends import Ends, copy_row
 from .row_plan import FUNCTIONS, RowEmission, Sweep, plan_sweeps
-from .scalar_text import Vectors, identity
+from .scalar_text import combine
 from .sums import carry, finish
+from .vectors import Vectors
 
 ODD: Final = VECTOR_ALIGN
 """Bytes between scratch rows, so that they do not begin at the same place in cache."""
@@ -148,7 +150,7 @@ class _Rows:
             assert isinstance(node, Apply)
             function, kind = FUNCTIONS[node.function], node.kind
             totals.append(_Total(place, node.args[0], function, kind, "", ""))
-        ordered = any(t.function in ("add", "mul") and t.kind.is_float for t in totals)
+        ordered = any(is_ordered(t.function, t.kind) for t in totals)
         strips = self.strips(sweep, ordered=ordered)
         if ordered:
             for total in totals:
@@ -252,7 +254,7 @@ class _Rows:
                 values[number].append(found[total.argument])
         values = self.without_absent(totals, values, is_tail, rest, lane, offsets)
         return [
-            v.combine(total.function, total.kind, before, value)
+            combine(v, total.function, total.kind, before, value)
             for number, total in enumerate(totals)
             for before, value in zip(carried[number * len(offsets) : (number + 1) * len(offsets)], values[number], strict=True)
         ]
@@ -315,7 +317,7 @@ class _Rows:
 
     def identities(self, totals: list[_Total], strips: int) -> list[tuple[str, str]]:
         v = self.v
-        return [(v.type(t.kind), v.constant(t.kind, identity(t.function, t.kind))) for t in totals for _ in range(strips)]
+        return [(v.type(t.kind), v.constant(t.kind, neutral(t.function, t.kind))) for t in totals for _ in range(strips)]
 
     def clear(self, totals: list[_Total], stop: str, apart: int) -> None:
         """Identities in the lanes that a short block lacks."""
@@ -323,7 +325,7 @@ class _Rows:
         end = w.let(f"select i1 {w.test('ult', stop, apart)}, i64 {apart}, i64 0")
         loop = w.begin(0, end, self.kernel.lanes)
         for total in totals:
-            none = v.constant(total.kind, identity(total.function, total.kind))
+            none = v.constant(total.kind, neutral(total.function, total.kind))
             v.store(total.kind, none, w.at(total.buffer, w.word("mul", loop.index, total.kind.bytes)))
         w.end(loop)
 
@@ -342,7 +344,7 @@ class _Rows:
             here = "<" + ", ".join(f"i64 {offset + item}" for item in range(v.lanes)) + ">"
             present = v.compare("slt", Kind.I64, here, limit)
             for number, total in enumerate(totals):
-                none = v.constant(total.kind, identity(total.function, total.kind))
+                none = v.constant(total.kind, neutral(total.function, total.kind))
                 cut[number].append(v.choose(total.kind, present, values[number][strip], none))
         after = w.block
         w.jump(ready)
@@ -361,7 +363,7 @@ class _Rows:
         """Parts joined by halving: the first with the one in the middle."""
         while len(parts) > 1:
             half = len(parts) // 2
-            parts = [self.v.combine(total.function, total.kind, parts[i], parts[i + half]) for i in range(half)]
+            parts = [combine(self.v, total.function, total.kind, parts[i], parts[i + half]) for i in range(half)]
         return parts[0]
 
     def across(self, total: _Total, value: str) -> str:
@@ -374,7 +376,7 @@ class _Rows:
             for start in (0, count):
                 order = "<" + ", ".join(f"i32 {start + lane}" for lane in range(count)) + ">"
                 halves.append(w.let(f"shufflevector {whole} {value}, {whole} poison, <{count} x i32> {order}"))
-            value = v.combine(total.function, total.kind, halves[0], halves[1])
+            value = combine(v, total.function, total.kind, halves[0], halves[1])
         return value
 
     def publish(self, total: _Total, value: str) -> None:

@@ -13,7 +13,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ...typechecker.elements import Kind
-from .scanning import BLOCK, PARITIES, nothing
+from ...typechecker.scalars import neutral
+from .scanning import BLOCK, PARITIES
 
 if TYPE_CHECKING:
     from .scanning import ScanWriting
@@ -51,7 +52,7 @@ def _line(s: ScanWriting, source: str, result: str, length: str, carry: str, beh
     vectors = w.begin(0, whole, lanes, [(v.type(kind), first)])
     before = vectors.carried[0]
     own = v.load(kind, s.item(source, vectors.index))
-    blank = v.constant(kind, nothing(s.code.function, kind))
+    blank = v.constant(kind, neutral(s.code.function, kind))
     step = 1
     while step < lanes:
         own = s.joined(_moved(s, own, blank, step), own, v)
@@ -87,7 +88,7 @@ def _decided(s: ScanWriting, source: str, result: str, length: str, carry: str, 
     """What is before the first item that decides, and what is behind it."""
     w = s.w
     w.declarations[_FILL] = None
-    open = int(nothing(s.code.function, Kind.BOOL))
+    open = int(neutral(s.code.function, Kind.BOOL))
     decides = "eq" if open else "ne"
     look, hit, ready = (w.new_label() for _ in range(3))
     own = w.let(f"load i8, ptr {carry}, align 1")
@@ -180,7 +181,7 @@ def write_totals(s: ScanWriting) -> None:
     """The total of each block."""
     w, v, one, kind, lanes = s.w, s.v, s.one, s.kind, s.code.lanes
     length, source, result = s.word(1), s.word(2, "ptr"), s.word(5, "ptr")
-    blank = v.constant(kind, nothing(s.code.function, kind))
+    blank = v.constant(kind, neutral(s.code.function, kind))
     blocks = w.begin(0, length, BLOCK)
     items = w.smaller(w.word("sub", length, blocks.index), BLOCK)
     origin = s.item(source, blocks.index)

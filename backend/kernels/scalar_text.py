@@ -1,371 +1,272 @@
-"""Scalar functions as LLVM text on vectors of any number of lanes (reductions end on vectors of one).
+"""Scalar functions on LLVM vectors: the machine that writes an instruction for each word of a meaning.
 
-The meanings are those of `typechecker.scalars`, to the bit: no fast-math flag, no contraction, NaN passes through minimum and
-maximum (of equal operands the second is taken, as NumPy does), integers wrap, and no lane divides by zero.
+The meanings are those of `backend.scalar`, to the bit: no fast-math flag, no contraction, integers wrap, and no lane divides by
+zero.
 
-Neighbours: `mathematics` (functions by polynomials), `llvm_text` (loops around this), `ir`.
+Neighbours: `vectors` (instructions), `residues`, `conversion_text`, `permutes` (words that are many instructions), `llvm_text`
+(loops around this), `cuda_math` (the same on cards).
 """
 
 from __future__ import annotations
 
-import math
-import struct
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Sequence
 
 from ...typechecker.elements import Kind
-from .ir import Apply, Literal
-from .math_text import defined
-from .mathematics import definition
+from ..scalar.table import definition
+from .conversion_text import convert, convert_checked, whole_checked
+from .ir import Apply
+from .permutes import picked
 from .residues import residue
-from .writer import Writer
-
-STORED: Final = {
-    Kind.BOOL: "i8", Kind.U8: "i8", Kind.I32: "i32", Kind.I64: "i64", Kind.F32: "float", Kind.F64: "double", Kind.CHAR: "i32",
-    Kind.C64: "i64", Kind.C128: "i128",
-}  # fmt: skip
-COMPUTED: Final = STORED | {Kind.BOOL: "i1"}
-_UNSIGNED: Final = frozenset({Kind.BOOL, Kind.U8, Kind.CHAR})
+from .vectors import UNSIGNED, Vectors
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A run-time check inside a body: lanes of `failed` are bad, and `value` (of `kind`) is what was checked."""
-
-    node: int
-    failed: str
-    value: str
-    kind: Kind
-
-
-class Vectors:
-    """Values of `lanes` elements; `checks` collects what may fail."""
-
-    def __init__(self, writer: Writer, lanes: int) -> None:
-        self.w = writer
-        self.lanes = lanes
-        self.checks: list[Check] = []
-
-    # ------------------------------------------------------------------------------- types and constants
-
-    def type(self, kind: Kind) -> str:
-        return f"<{self.lanes} x {COMPUTED[kind]}>"
-
-    def stored(self, kind: Kind) -> str:
-        return f"<{self.lanes} x {STORED[kind]}>"
-
-    def suffix(self, kind: Kind) -> str:
-        """As intrinsics name the type."""
-        letter = {"double": "f64", "float": "f32"}.get(COMPUTED[kind], COMPUTED[kind])
-        return f"v{self.lanes}{letter}"
-
-    def constant(self, kind: Kind, value: float | int) -> str:
-        return f"splat ({COMPUTED[kind]} {literal(kind, value)})"
-
-    def splat(self, kind: Kind, scalar: str) -> str:
-        type = self.type(kind)
-        first = self.w.let(f"insertelement {type} poison, {COMPUTED[kind]} {scalar}, i64 0")
-        return self.w.let(f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
-
-    def counting(self) -> str:
-        """0, 1, 2, … as i64."""
-        return "<" + ", ".join(f"i64 {lane}" for lane in range(self.lanes)) + ">"
-
-    # ----------------------------------------------------------------------------------------- memory
-
-    def load(self, kind: Kind, address: str, align: int = 1) -> str:
-        return self.from_stored(kind, self.w.let(f"load {self.stored(kind)}, ptr {address}, align {align}"))
-
-    def load_present(self, kind: Kind, address: str, present: str) -> str:
-        """The lanes that are there, zeros in the others; memory beside those that are there is not touched."""
-        lanes, stored = self.lanes, self.stored(kind)
-        letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
-        name = f"llvm.masked.load.v{lanes}{letter}.p0"
-        self.w.declarations[f"declare {stored} @{name}(ptr, i32 immarg, <{lanes} x i1>, {stored})"] = None
-        found = self.w.let(f"call {stored} @{name}(ptr {address}, i32 1, <{lanes} x i1> {present}, {stored} zeroinitializer)")
-        return self.from_stored(kind, found)
-
-    def from_stored(self, kind: Kind, value: str) -> str:
-        if kind is Kind.BOOL:
-            return self.w.let(f"icmp ne {self.stored(kind)} {value}, zeroinitializer")
-        return value
-
-    def store(self, kind: Kind, value: str, address: str, align: int = 1, tail: str = "") -> None:
-        if kind is Kind.BOOL:
-            value = self.w.let(f"zext {self.type(kind)} {value} to {self.stored(kind)}")
-        self.w.do(f"store {self.stored(kind)} {value}, ptr {address}, align {align}{tail}")
-
-    def gather(self, kind: Kind, pointers: str) -> str:
-        """The stored items at a vector of addresses."""
-        lanes, stored = self.lanes, self.stored(kind)
-        letter = {"double": "f64", "float": "f32"}.get(STORED[kind], STORED[kind])
-        value = self.w.call(stored, f"llvm.masked.gather.v{lanes}{letter}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
-                            (f"<{lanes} x i1>", "splat (i1 true)"), (stored, "poison"))  # fmt: skip
-        return self.from_stored(kind, value)
-
-    def number(self, value: float, kind: Kind = Kind.F64) -> str:
-        return literal(kind, value)
-
-    # -------------------------------------------------------------------------------------- functions
-
-    def intrinsic(self, name: str, kind: Kind, *args: str) -> str:
-        type = self.type(kind)
-        return self.w.call(type, f"llvm.{name}.{self.suffix(kind)}", *((type, arg) for arg in args))
-
-    def binary(self, operation: str, kind: Kind, x: str, y: str) -> str:
-        return self.w.let(f"{operation} {self.type(kind)} {x}, {y}")
-
-    def compare(self, relation: str, kind: Kind, x: str, y: str) -> str:
-        return self.w.let(f"{'fcmp' if kind.is_float else 'icmp'} {relation} {self.type(kind)} {x}, {y}")
-
-    def choose(self, kind: Kind, condition: str, x: str, y: str) -> str:
-        mask = f"<{self.lanes} x i1>"
-        return self.w.let(f"select {mask} {condition}, {self.type(kind)} {x}, {self.type(kind)} {y}")
-
-    def cast(self, operation: str, source: Kind, target: Kind, value: str) -> str:
-        return self.w.let(f"{operation} {self.type(source)} {value} to {self.type(target)}")
-
-    def combine(self, function: str, kind: Kind, x: str, y: str) -> str:
-        """One step of a reduction."""
-        return _DYADIC[function](self, kind, x, y)
-
-    def apply(self, place: int, node: Apply, args: list[str]) -> str:
-        """The value of body node `place`."""
-        kind = node.compute
-        match node.function:
-            case "select":
-                return self.choose(kind, args[0], args[1], args[2])
-            case "convert":
-                return convert(self, kind, node.kind, args[0])
-            case "convert_checked":
-                return convert_checked(self, place, kind, node.kind, args[0])
-            case "floor" | "ceil":
-                rounded = self.intrinsic(node.function, kind, args[0])
-                return _to_i64_checked(self, place, kind, rounded, args[0], Kind.I64)
-        found = definition(node.function, node.parameter, kind)
-        if found is not None:
-            return defined(self, found, kind, args)
-        if len(args) == 2:
-            return _DYADIC[node.function](self, kind, args[0], args[1])
-        return _MONADIC[node.function](self, kind, args[0])
+def apply(v: Vectors, place: int, node: Apply, args: Sequence[str]) -> str:
+    """The value of body node `place`; what may fail is noted in `v.checks`."""
+    kinds = (Kind.BOOL, node.compute, node.compute) if node.function == "select" else (node.compute,) * len(args)
+    meaning = definition(node.function, node.parameter, node.compute)
+    assert meaning is not None, f"kernels do not have {node.function}"
+    widens = node.compute is not meaning.kind
+    names = [v.cast("fpext", node.compute, meaning.kind, x) for x in args] if widens else args
+    operands = [Value(v, meaning.kind if widens else kind, name) for kind, name in zip(kinds, names, strict=True)]
+    result = str(meaning.compute(*operands, LlvmVectors(v, node.kind, place)).name)
+    return v.cast("fptrunc", meaning.kind, node.compute, result) if widens else result
 
 
-def literal(kind: Kind, value: float | int) -> str:
-    """A constant as LLVM writes it."""
-    if kind is Kind.BOOL:
-        return "true" if value else "false"
-    if not kind.is_float:
-        return str(int(value))
-    if kind is Kind.F32:
-        value = struct.unpack("<f", struct.pack("<f", value))[0]
-    return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
+def combine(v: Vectors, function: str, kind: Kind, x: str, y: str) -> str:
+    """One step of a reduction."""
+    return apply(v, 0, Apply(function, (0, 1), kind, kind), (x, y))
 
 
-def literal_bits(node: Literal) -> str:
-    """A literal node as LLVM writes it."""
-    match node.kind:
-        case Kind.F64:
-            return f"0x{node.bits:016X}"
-        case Kind.F32:
-            value = struct.unpack("<f", struct.pack("<I", node.bits))[0]
-            if math.isnan(value):
-                return f"0x{(node.bits >> 31) << 63 | 0x7FF << 52 | (node.bits & 0x7FFFFF) << 29:016X}"
-            return literal(Kind.F32, value)
-        case Kind.BOOL:
-            return "true" if node.bits else "false"
-        case _:
-            return str(node.bits)
+class Value:
+    """A vector of floats, whole numbers of their width, or truths."""
+
+    __slots__ = ("kind", "name", "v")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, v: Vectors, kind: Kind, name: str) -> None:
+        self.v, self.kind, self.name = v, kind, name
+
+    def _of(self, other: Value | float | int) -> str:
+        return other.name if isinstance(other, Value) else self.v.constant(self.kind, other)
+
+    def _made(self, floats: str, integers: str, left: str, right: str) -> Value:
+        operation = floats if self.kind.is_float else integers
+        return Value(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
+
+    def __add__(self, other: Value | float) -> Value:
+        return self._made("fadd", "add", self.name, self._of(other))
+
+    def __sub__(self, other: Value | float) -> Value:
+        return self._made("fsub", "sub", self.name, self._of(other))
+
+    def __rsub__(self, other: float) -> Value:
+        return self._made("fsub", "sub", self._of(other), self.name)
+
+    def __mul__(self, other: Value | float) -> Value:
+        return self._made("fmul", "mul", self.name, self._of(other))
+
+    def __truediv__(self, other: Value | float) -> Value:
+        return self._made("fdiv", "sdiv", self.name, self._of(other))
+
+    def __rtruediv__(self, other: float) -> Value:
+        return self._made("fdiv", "sdiv", self._of(other), self.name)
+
+    def __neg__(self) -> Value:
+        if not self.kind.is_float:
+            return self._bits("sub", "zeroinitializer", self.name)
+        return Value(self.v, self.kind, self.v.w.let(f"fneg {self.v.type(self.kind)} {self.name}"))
+
+    def _bits(self, operation: str, left: str, right: str) -> Value:
+        return Value(self.v, self.kind, self.v.binary(operation, self.kind, left, right))
+
+    def __and__(self, other: Value | int) -> Value:
+        return self._bits("and", self.name, self._of(other))
+
+    def __or__(self, other: Value | int) -> Value:
+        return self._bits("or", self.name, self._of(other))
+
+    def __xor__(self, other: Value | int) -> Value:
+        return self._bits("xor", self.name, self._of(other))
+
+    def __invert__(self) -> Value:
+        return self ^ -1
+
+    def __lshift__(self, other: Value | int) -> Value:
+        return self._bits("shl", self.name, self._of(other))
+
+    def __rshift__(self, other: Value | int) -> Value:
+        return self._bits("lshr", self.name, self._of(other))
+
+    def _test(self, relation: str, other: Value | float | int) -> Value:
+        if self.kind.is_float:
+            relation = "une" if relation == "ne" else f"o{relation}"
+        elif relation not in ("eq", "ne"):
+            relation = f"{'u' if self.kind in UNSIGNED else 's'}{relation}"
+        return Value(self.v, Kind.BOOL, self.v.compare(relation, self.kind, self.name, self._of(other)))
+
+    def __lt__(self, other: Value | float) -> Value:
+        return self._test("lt", other)
+
+    def __le__(self, other: Value | float) -> Value:
+        return self._test("le", other)
+
+    def __gt__(self, other: Value | float) -> Value:
+        return self._test("gt", other)
+
+    def __ge__(self, other: Value | float) -> Value:
+        return self._test("ge", other)
+
+    def __eq__(self, other: object) -> Value:  # type: ignore[override]
+        assert isinstance(other, Value | float | int)
+        return self._test("eq", other)
+
+    def __ne__(self, other: object) -> Value:  # type: ignore[override]
+        assert isinstance(other, Value | float | int)
+        return self._test("ne", other)
 
 
-def identity(function: str, kind: Kind) -> float | int:
-    """What changes nothing, not even the sign of a zero, when combined from either side."""
-    match function:
-        case "add":
-            return -0.0 if kind.is_float else 0
-        case "mul":
-            return 1
-        case "and":
-            return 1
-        case "or":
-            return 0
-        case "min" | "max":
-            least, greatest = _RANGES[kind]
-            return greatest if function == "min" else least
-    raise AssertionError(f"{function} is not reduced in kernels")
+class LlvmVectors:
+    """`backend.scalar.machine.Machine` on LLVM vectors, for body node `place`, whose result is of the kind `target`."""
 
+    def __init__(self, v: Vectors, target: Kind, place: int = 0) -> None:
+        self.v, self.target, self.place = v, target, place
 
-_RANGES: Final[dict[Kind, tuple[float | int, float | int]]] = {
-    Kind.F64: (-math.inf, math.inf), Kind.F32: (-math.inf, math.inf), Kind.I64: (-(1 << 63), (1 << 63) - 1),
-    Kind.I32: (-(1 << 31), (1 << 31) - 1), Kind.U8: (0, 255),
-}  # fmt: skip
+    def _result(self, name: str) -> Value:
+        return Value(self.v, self.target, name)
 
+    def converted(self, x: Value) -> Value:
+        return self._result(convert(self.v, x.kind, self.target, x.name))
 
-# ------------------------------------------------------------------------------------- two operands
+    def checked(self, x: Value) -> Value:
+        return self._result(convert_checked(self.v, self.place, x.kind, self.target, x.name))
 
+    def rounded_down(self, x: Value) -> Value:
+        return self._whole("floor", x)
 
-def _arithmetic(operation: str) -> Callable[[Vectors, Kind, str, str], str]:
-    return lambda v, kind, x, y: v.binary(f"f{operation}" if kind.is_float else operation, kind, x, y)
+    def rounded_up(self, x: Value) -> Value:
+        return self._whole("ceil", x)
 
+    def _whole(self, rounding: str, x: Value) -> Value:
+        rounded = self.v.intrinsic(rounding, x.kind, x.name)
+        return self._result(whole_checked(self.v, self.place, x.kind, rounded, x.name, Kind.I64))
 
-def _logic(operation: str, *, negated: bool = False) -> Callable[[Vectors, Kind, str, str], str]:
-    def emit(v: Vectors, kind: Kind, x: str, y: str) -> str:
-        value = v.binary(operation, kind, x, y)
-        return _not(v, kind, value) if negated else value
+    def residue(self, x: Value, y: Value) -> Value:
+        return self._result(residue(self.v, x.kind, x.name, y.name))
 
-    return emit
+    def like(self, x: Value, number: float) -> Value:
+        return Value(self.v, x.kind, self.v.constant(x.kind, number))
 
+    def is_float(self, x: Value) -> bool:
+        return x.kind.is_float
 
-def _shift(operation: str) -> Callable[[Vectors, Kind, str, str], str]:
-    def emit(v: Vectors, kind: Kind, x: str, y: str) -> str:
-        count = v.binary("and", kind, x, v.constant(kind, 8 * kind.bytes - 1))
-        return v.binary("lshr" if kind in _UNSIGNED and operation == "ashr" else operation, kind, y, count)
+    def is_signed(self, x: Value) -> bool:
+        return x.kind not in UNSIGNED
 
-    return emit
+    def width(self, x: Value) -> int:
+        return 8 * x.kind.bytes
 
+    def shifted_right(self, y: Value, count: Value) -> Value:
+        operation = "lshr" if y.kind in UNSIGNED else "ashr"
+        return Value(self.v, y.kind, self.v.binary(operation, y.kind, y.name, count.name))
 
-def _comparison(relation: str) -> Callable[[Vectors, Kind, str, str], str]:
-    def emit(v: Vectors, kind: Kind, x: str, y: str) -> str:
+    def shifted_right_unsigned(self, y: Value, count: Value) -> Value:
+        return y >> count
+
+    def smaller(self, x: Value, y: Value) -> Value:
+        return self._extreme("min", x, y)
+
+    def larger(self, x: Value, y: Value) -> Value:
+        return self._extreme("max", x, y)
+
+    def _extreme(self, which: str, x: Value, y: Value) -> Value:
+        name = f"{'u' if x.kind in UNSIGNED else 's'}{which}"
+        return Value(self.v, x.kind, self.v.intrinsic(name, x.kind, x.name, y.name))
+
+    def _names(self, kind: Kind, *operands: Value | float) -> list[str]:
+        return [side.name if isinstance(side, Value) else self.v.constant(kind, side) for side in operands]
+
+    def fma(self, *operands: Value | float) -> Value:
+        kind = next(operand.kind for operand in operands if isinstance(operand, Value))
+        return Value(self.v, kind, self.v.intrinsic("fma", kind, *self._names(kind, *operands)))
+
+    def signed(self, size: Value, x: Value) -> Value:
+        return Value(self.v, x.kind, self.v.intrinsic("copysign", x.kind, size.name, x.name))
+
+    def choose(self, condition: Value, x: Value | float, y: Value | float) -> Value:
+        kind = x.kind if isinstance(x, Value) else y.kind if isinstance(y, Value) else Kind.F64
+        return Value(self.v, kind, self.v.choose(kind, condition.name, *self._names(kind, x, y)))
+
+    def magnitude(self, x: Value) -> Value:
+        kind, v = x.kind, self.v
         if kind.is_float:
-            return v.compare("une" if relation == "ne" else f"o{relation}", kind, x, y)
-        if relation in ("eq", "ne"):
-            return v.compare(relation, kind, x, y)
-        return v.compare(f"{'u' if kind in _UNSIGNED else 's'}{relation}", kind, x, y)
+            return Value(v, kind, v.intrinsic("fabs", kind, x.name))
+        if kind in UNSIGNED:
+            return x
+        return Value(v, kind, v.w.call(v.type(kind), f"llvm.abs.{v.suffix(kind)}", (v.type(kind), x.name), ("i1", "false")))
 
-    return emit
+    def root(self, x: Value) -> Value:
+        return Value(self.v, x.kind, self.v.intrinsic("sqrt", x.kind, x.name))
 
+    def bits(self, x: Value) -> Value:
+        kind = Kind.I64 if x.kind is Kind.F64 else Kind.I32
+        return Value(self.v, kind, self.v.cast("bitcast", x.kind, kind, x.name))
 
-def _extreme(function: str) -> Callable[[Vectors, Kind, str, str], str]:
-    def emit(v: Vectors, kind: Kind, x: str, y: str) -> str:
-        if not kind.is_float:
-            return v.intrinsic(f"{'u' if kind in _UNSIGNED else 's'}{function}", kind, x, y)
-        # x if it is beyond y or NaN: ordered or unordered "beyond" is true of any NaN, so y's NaN is put back
-        chosen = v.choose(kind, v.compare("olt" if function == "min" else "ogt", kind, x, y), x, y)
-        return v.choose(kind, v.compare("uno", kind, x, x), x, chosen)
+    def float_of(self, bits: Value) -> Value:
+        kind = Kind.F64 if bits.kind is Kind.I64 else Kind.F32
+        return Value(self.v, kind, self.v.cast("bitcast", bits.kind, kind, bits.name))
 
-    return emit
+    def number(self, word: Value) -> Value:
+        kind = Kind.F64 if word.kind is Kind.I64 else Kind.F32
+        return Value(self.v, kind, self.v.cast("sitofp", word.kind, kind, word.name))
 
+    def lookup(self, table: str, index: Value, start: int) -> Value:
+        v, name = self.v, f"@rho_table_{table}"
+        v.w.declarations[f"{name} = external constant double, align 64"] = None
+        first = f"getelementptr (i8, ptr {name}, i64 {_signed(-start * 8)})"
+        pointers = v.w.let(f"getelementptr double, ptr {first}, {v.type(Kind.I64)} {index.name}")
+        return Value(v, Kind.F64, v.gather(Kind.F64, pointers))
 
-_DYADIC: Final[dict[str, Callable[[Vectors, Kind, str, str], str]]] = {
-    "add": _arithmetic("add"), "sub": _arithmetic("sub"), "mul": _arithmetic("mul"), "div": _arithmetic("div"),
-    "and": _logic("and"), "or": _logic("or"), "nand": _logic("and", negated=True), "nor": _logic("or", negated=True),
-    "lt": _comparison("lt"), "le": _comparison("le"), "eq": _comparison("eq"), "ge": _comparison("ge"),
-    "gt": _comparison("gt"), "ne": _comparison("ne"), "min": _extreme("min"), "max": _extreme("max"), "residue": residue,
-    "band": _logic("and"), "bor": _logic("or"), "bxor": _logic("xor"), "shl": _shift("shl"), "shr": _shift("ashr"),
-    "shru": _shift("lshr"),
-}  # fmt: skip
+    def pick(self, entries: tuple[float, ...], index: Value) -> Value:
+        return Value(self.v, Kind.F32, picked(self.v, entries, index.name))
 
+    def usually(self, where: Value, value: Value, other: Callable[[], Value]) -> Value:
+        v, w = self.v, self.v.w
+        mask, before = f"<{v.lanes} x i1>", w.block
+        rare, ready = w.new_label(), w.new_label()
+        w.branch(w.call("i1", f"llvm.vector.reduce.and.v{v.lanes}i1", (mask, where.name)), ready, rare)
+        w.label(rare)
+        chosen = self.choose(where, value, other())
+        after = w.block
+        w.jump(ready)
+        w.label(ready)
+        return Value(v, value.kind, w.let(f"phi {v.type(value.kind)} [ {value.name}, %{before} ], [ {chosen.name}, %{after} ]"))
 
-# ------------------------------------------------------------------------------------- one operand
-
-
-def _not(v: Vectors, kind: Kind, x: str) -> str:
-    return v.binary("xor", Kind.BOOL, x, v.constant(Kind.BOOL, 1))
-
-
-def _negative(v: Vectors, kind: Kind, x: str) -> str:
-    if kind.is_float:
-        return v.w.let(f"fneg {v.type(kind)} {x}")
-    return v.binary("sub", kind, "zeroinitializer", x)
-
-
-def _magnitude(v: Vectors, kind: Kind, x: str) -> str:
-    if kind.is_float:
-        return v.intrinsic("fabs", kind, x)
-    if kind in _UNSIGNED:
-        return x
-    return v.w.call(v.type(kind), f"llvm.abs.{v.suffix(kind)}", (v.type(kind), x), ("i1", "false"))
-
-
-def _sign(v: Vectors, kind: Kind, x: str) -> str:
-    """Of a NaN the NaN itself; 0 of -0.0."""
-    zero, one = v.constant(kind, 0), v.constant(kind, 1)
-    if kind is Kind.U8:
-        return v.choose(kind, v.compare("ne", kind, x, zero), one, zero)
-    above = v.compare("ogt" if kind.is_float else "sgt", kind, x, zero)
-    below = v.compare("olt" if kind.is_float else "slt", kind, x, zero)
-    found = v.choose(kind, above, one, v.choose(kind, below, v.constant(kind, -1), zero))
-    return v.choose(kind, v.compare("uno", kind, x, x), x, found) if kind.is_float else found
-
-
-def _half_power(v: Vectors, kind: Kind, x: str) -> str:
-    """x*0.5: as the square root, but 0 of -0.0 and ∞ of -∞."""
-    root = v.binary("fadd", kind, v.intrinsic("sqrt", kind, x), v.constant(kind, 0.0))
-    far = v.compare("oeq", kind, x, v.constant(kind, -math.inf))
-    return v.choose(kind, far, v.constant(kind, math.inf), root)
-
-
-_MONADIC: Final[dict[str, Callable[[Vectors, Kind, str], str]]] = {
-    "neg": _negative, "not": _not, "abs": _magnitude, "sign": _sign,
-    "reciprocal": lambda v, kind, x: v.binary("fdiv", kind, v.constant(kind, 1.0), x),
-    "sqrt": lambda v, kind, x: v.intrinsic("sqrt", kind, x),
-    "pi_times": lambda v, kind, x: v.binary("fmul", kind, x, v.constant(kind, math.pi)),
-    "square": lambda v, kind, x: v.binary("fmul", kind, x, x),
-    "half_power": _half_power, "bnot": lambda v, kind, x: v.binary("xor", kind, x, v.constant(kind, -1)),
-}  # fmt: skip
+    def patch(self, name: str, where: Value, x: Value, value: Value) -> Value:
+        """Lane by lane, where any lane needs it."""
+        v, w, lanes = self.v, self.v.w, self.v.lanes
+        type, before = v.type(Kind.F64), w.block
+        rare, ready = w.new_label(), w.new_label()
+        w.branch(w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", where.name)), rare, ready)
+        w.label(rare)
+        loop = w.begin(0, lanes, 1, [(type, value.name)])
+        wanted = w.let(f"extractelement <{lanes} x i1> {where.name}, i64 {loop.index}")
+        call, following = w.new_label(), w.new_label()
+        asked = w.block
+        w.branch(wanted, call, following)
+        w.label(call)
+        item = w.let(f"extractelement {type} {x.name}, i64 {loop.index}")
+        made = w.call("double", f"rho_{name}", ("double", item))
+        placed = w.let(f"insertelement {type} {loop.carried[0]}, double {made}, i64 {loop.index}")
+        w.jump(following)
+        w.label(following)
+        joined = w.let(f"phi {type} [ {loop.carried[0]}, %{asked} ], [ {placed}, %{call} ]")
+        w.end(loop, [joined])
+        after = w.block
+        w.jump(ready)
+        w.label(ready)
+        return Value(v, Kind.F64, w.let(f"phi {type} [ {value.name}, %{before} ], [ {loop.carried[0]}, %{after} ]"))
 
 
-# ----------------------------------------------------------------------------------- conversions
-
-
-def convert(v: Vectors, source: Kind, target: Kind, x: str) -> str:
-    """To a kind that is known to hold the value (floats round)."""
-    if source is target:
-        return x
-    if target is Kind.BOOL:
-        return v.compare("une" if source.is_float else "ne", source, x, v.constant(source, 0))
-    if source.is_float:
-        if target.is_float:
-            return v.cast("fpext" if target is Kind.F64 else "fptrunc", source, target, x)
-        return v.cast("fptosi", source, target, x)
-    if target.is_float:
-        return v.cast("uitofp" if source in _UNSIGNED else "sitofp", source, target, x)
-    if COMPUTED[source] == COMPUTED[target]:
-        return x
-    if target.bytes < source.bytes:
-        return v.cast("trunc", source, target, x)
-    return v.cast("zext" if source in _UNSIGNED else "sext", source, target, x)
-
-
-_BOUNDS: Final = {Kind.BOOL: (0, 1), Kind.CHAR: (0, 0x10FFFF), Kind.U8: (0, 255), Kind.I32: (-(1 << 31), (1 << 31) - 1)}
-
-
-def convert_checked(v: Vectors, place: int, source: Kind, target: Kind, x: str) -> str:
-    """As `convert`, noting the lanes whose value does not fit."""
-    if source is target:
-        return x
-    if target.is_float:
-        result = convert(v, source, target, x)
-        if source is Kind.F64:
-            far = v.compare("oeq", target, v.intrinsic("fabs", target, result), v.constant(target, math.inf))
-            near = v.compare("one", source, v.intrinsic("fabs", source, x), v.constant(source, math.inf))
-            v.checks.append(Check(place, v.w.let(f"and <{v.lanes} x i1> {far}, {near}"), x, source))
-        return result
-    if source.is_float:
-        whole = _to_i64_checked(v, place, source, x, x, target)
-        return convert(v, Kind.I64, target, whole)
-    if target is not Kind.I64 and source is not Kind.BOOL:
-        wide = convert(v, source, Kind.I64, x)
-        _check_range(v, place, target, wide, x, source)
-    return convert(v, source, target, x)
-
-
-def _check_range(v: Vectors, place: int, target: Kind, wide: str, value: str, kind: Kind) -> None:
-    low, high = _BOUNDS[target]
-    below = v.compare("slt", Kind.I64, wide, v.constant(Kind.I64, low))
-    above = v.compare("sgt", Kind.I64, wide, v.constant(Kind.I64, high))
-    v.checks.append(Check(place, v.w.let(f"or <{v.lanes} x i1> {below}, {above}"), value, kind))
-
-
-def _to_i64_checked(v: Vectors, place: int, kind: Kind, x: str, value: str, target: Kind) -> str:
-    """A float that must be a whole number of the target's range, as an i64; 0 in the lanes that are noted as bad."""
-    limit = float(1 << 63)
-    inside = v.binary("and", Kind.BOOL, v.compare("oge", kind, x, v.constant(kind, -limit)),
-                      v.compare("olt", kind, x, v.constant(kind, limit)))  # fmt: skip
-    if x == value:
-        inside = v.binary("and", Kind.BOOL, inside, v.compare("oeq", kind, v.intrinsic("floor", kind, x), x))
-    v.checks.append(Check(place, _not(v, Kind.BOOL, inside), value, kind))
-    whole = v.cast("fptosi", kind, Kind.I64, v.choose(kind, inside, x, v.constant(kind, 0.0)))
-    if target is not Kind.I64:
-        _check_range(v, place, target, whole, value, kind)
-    return whole
+def _signed(word: int) -> int:
+    """A word as a signed number."""
+    return (word + (1 << 63)) % (1 << 64) - (1 << 63)

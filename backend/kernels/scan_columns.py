@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from .scanning import BLOCK, RUN, nothing
+from ...typechecker.scalars import neutral
+from .scanning import BLOCK, RUN
 
 if TYPE_CHECKING:
     from .scanning import ScanWriting
@@ -49,7 +50,7 @@ def _strip(
     """Lines side by side, as many as groups of vectors hold.  `places`: the source and its step, the result and its step."""
     w, v, lanes, kind = s.w, s.v, s.code.lanes, s.kind
     source, step, result, result_step = places
-    type, blank = v.type(kind), v.constant(kind, nothing(s.code.function, kind))
+    type, blank = v.type(kind), v.constant(kind, neutral(s.code.function, kind))
     runs_before, blocks_before = rooms
 
     def load(room: str, at: str) -> str:

@@ -22,9 +22,11 @@ from enum import Enum
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_ordered, neutral
 from .llvm_text import function_text
 from .rooms import Rooms
-from .scalar_text import COMPUTED, Vectors, identity
+from .scalar_text import combine
+from .vectors import COMPUTED, Vectors
 from .writer import Writer
 
 RUN: Final = 64
@@ -61,7 +63,7 @@ class Scan:
     @property
     def is_free(self) -> bool:
         """Does the order not show?"""
-        return not (self.kind.is_float and self.function in ("add", "mul"))
+        return not is_ordered(self.function, self.kind)
 
     def text(self) -> str:
         writing = ScanWriting(self)
@@ -77,13 +79,8 @@ class Scan:
         return function_text(w, [*writing.rooms.entry(), *w.lines])
 
 
-PARITIES: Final = {"ne": 0, "eq": 1}
-"""Functions of truth values that are scanned besides those that kernels reduce with, and what changes nothing."""
-
-
-def nothing(function: str, kind: Kind) -> float | int:
-    """What is before a line."""
-    return PARITIES[function] if function in PARITIES else identity(function, kind)
+PARITIES: Final = frozenset({"ne", "eq"})
+"""Functions of truth values that are scanned besides those that kernels reduce with."""
 
 
 class ScanWriting:
@@ -97,7 +94,7 @@ class ScanWriting:
         self.sides = _VECTORS * self.wide.lanes
         self.rooms = Rooms(self.w)
         self.type = self.one.type(code.kind)
-        self.nothing = self.one.constant(code.kind, nothing(code.function, code.kind))
+        self.nothing = self.one.constant(code.kind, neutral(code.function, code.kind))
         self.w.label("start")
 
     def word(self, place: int, type: str = "i64") -> str:
@@ -112,7 +109,7 @@ class ScanWriting:
         return self.w.at(base, self.w.word("mul", place, self.kind.bytes if stride is None else stride))
 
     def joined(self, left: str, right: str, vectors: Vectors | None = None) -> str:
-        return (vectors or self.one).combine(self.code.function, self.kind, left, right)
+        return combine((vectors or self.one), self.code.function, self.kind, left, right)
 
     # ------------------------------------------------------------------------------------------ lines
 
@@ -210,7 +207,7 @@ class ScanWriting:
         `befores`: what is joined to the results."""
         w, v, lanes = self.w, self.wide, self.wide.lanes
         type = v.type(self.kind)
-        state = [(type, v.constant(self.kind, nothing(self.code.function, self.kind)))] * _VECTORS
+        state = [(type, v.constant(self.kind, neutral(self.code.function, self.kind)))] * _VECTORS
         parts = [range(lanes * vector, lanes * vector + lanes) for vector in range(_VECTORS)]
         begun = "0"
         if self.code.unit and lanes > 1:
@@ -268,7 +265,7 @@ class ScanWriting:
         lines = [w.word("add", w.smaller(groups.index, last), side) for side in range(self.sides)]
         sources = [w.at(source, w.word("mul", line, source_line)) for line in lines]
         targets = [w.at(result, w.word("mul", line, result_line)) for line in lines]
-        blank = (v.type(self.kind), v.constant(self.kind, nothing(self.code.function, self.kind)))
+        blank = (v.type(self.kind), v.constant(self.kind, neutral(self.code.function, self.kind)))
         runs = w.begin(0, length, RUN, [blank] * _VECTORS)
         befores = [self.joined(before_all, total, v) for total in runs.carried]
         sources = [self.item(address, runs.index, self.stride) for address in sources]

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from ...typechecker.elements import Kind
 from .ir import Step
 from .llvm_text import function_text
-from .scalar_text import STORED, Vectors
+from .scalar_text import combine
+from .vectors import STORED, Vectors
 from .writer import Writer
 
 WORDS = 8
@@ -57,7 +58,7 @@ class Scatter:
                 w.label(inside)
                 item = only or v.load(self.kind, w.at(items, w.word("mul", at, item_step)))
                 entry = w.let(f"getelementptr {STORED[self.kind]}, ptr {starts[table]}, i64 {key}")
-                v.store(self.kind, v.combine(self.function, self.kind, v.load(self.kind, entry), item), entry)
+                v.store(self.kind, combine(v, self.function, self.kind, v.load(self.kind, entry), item), entry)
             w.end(loop)
         w.do("ret i64 0")
         w.label(outside)

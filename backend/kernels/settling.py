@@ -10,7 +10,7 @@ Neighbours: `sorting` (asks for it).
 from __future__ import annotations
 
 from ...typechecker.elements import Kind
-from .scalar_text import STORED
+from .vectors import STORED
 from .writer import Writer
 
 

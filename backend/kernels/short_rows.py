@@ -13,12 +13,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from ...typechecker.scalars import neutral
 from .build import used_nodes
 from .emission import Cursor, Emission
 from .ir import LANES, Form, Kernel, Step, kind_of
 from .nest import Nest
-from .scalar_text import Vectors, identity
+from .scalar_text import combine
 from .sums import fold_lanes
+from .vectors import Vectors
 
 _MOST: Final = 256
 """Nodes of all vectors of a row together."""
@@ -69,7 +71,7 @@ def write_short_rows(e: Emission) -> None:
         while 2 * half < len(row):
             half *= 2
         while len(row) > 1:
-            joined = [e.v.combine(function, result.kind, low, high) for low, high in zip(row, row[half:], strict=False)]
+            joined = [combine(e.v, function, result.kind, low, high) for low, high in zip(row, row[half:], strict=False)]
             row = joined + row[len(joined) : half]
             half //= 2
         scalars.store(result.kind, fold_lanes(w, function, result.kind, row[0], width), e.outputs[place])
@@ -89,6 +91,6 @@ def _values(e: Emission, first: int) -> list[str]:
     if whole:
         return values
     return [
-        v.choose(r.kind, present, value, v.constant(r.kind, identity(r.reduction or "", r.kind)))
+        v.choose(r.kind, present, value, v.constant(r.kind, neutral(r.reduction or "", r.kind)))
         for r, value in zip(kernel.results, values, strict=True)
     ]

@@ -18,13 +18,15 @@ from dataclasses import dataclass
 
 from ...lang.certain import certain
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_ordered, neutral
 from .emission import Cursor
 from .ir import Apply, Kernel, Load, kind_of
 from .llvm_text import function_text
 from .quotients import Divisor, divide, prepare
 from .row_plan import FUNCTIONS, MOST_SIDE, RowEmission, Sweep, plan_sweeps
-from .scalar_text import STORED, identity
+from .scalar_text import combine
 from .sums import column_address
+from .vectors import STORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +103,14 @@ class _Sides:
             assert isinstance(node, Apply)
             function = FUNCTIONS[node.function]
             row = (place, node.args[0], function, node.kind)
-            (ordered if function in ("add", "mul") and node.kind.is_float else plain).append(row)
+            (ordered if is_ordered(function, node.kind) else plain).append(row)
         for place, _, _, kind in ordered:
             self.trees.setdefault(place, self.room(kind))
         for place in sorted(sweep.nodes):
             node = kernel.body[place]
             if isinstance(node, Apply) and self.divides_by_row(node) and node.args[1] not in self.divisors:
                 self.divisors[node.args[1]] = prepare(v, node.compute, self.known[node.args[1]])
-        firsts = [(v.type(kind), v.constant(kind, identity(function, kind))) for _, _, function, kind in plain]
+        firsts = [(v.type(kind), v.constant(kind, neutral(function, kind))) for _, _, function, kind in plain]
         items = w.begin(0, self.size, 1, firsts)
         found = dict(self.known)
         for place in sorted(sweep.nodes):
@@ -122,7 +124,7 @@ class _Sides:
             kind = kernel.results[i].kind
             self.scatter(kind, found[kernel.results[i].node], w.at(self.targets[i], w.word("mul", items.index, kind.bytes)), i)
         joined = [
-            v.combine(function, kind, before, found[argument])
+            combine(v, function, kind, before, found[argument])
             for (_, argument, function, kind), before in zip(plain, items.carried, strict=True)
         ]
         w.end(items, joined)
@@ -160,7 +162,7 @@ class _Sides:
             w.declarations["declare i64 @llvm.usub.sat.i64(i64, i64)"] = None
             items = w.begin(0, w.smaller(rest, half))
             low, high = self.at(room, kind, items.index), self.at(room, kind, w.word("add", items.index, half))
-            v.store(kind, v.combine(function, kind, v.load(kind, low), v.load(kind, high)), low)
+            v.store(kind, combine(v, function, kind, v.load(kind, low), v.load(kind, high)), low)
             w.end(items)
             half //= 2
         return v.load(kind, room)

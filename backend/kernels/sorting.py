@@ -32,8 +32,8 @@ from typing import Final, NamedTuple
 
 from ...typechecker.elements import Kind
 from .llvm_text import function_text
-from .scalar_text import Vectors
 from .settling import settle
+from .vectors import Vectors
 from .writer import Writer
 
 PATIENCE: Final = 8

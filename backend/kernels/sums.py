@@ -11,11 +11,13 @@ Neighbours: `emission`, `llvm_text`; `backend.run.sums` is the definition.
 from __future__ import annotations
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
 from .deciding import leave_decided
 from .emission import VECTOR_ALIGN, Cursor, Emission
 from .ir import BLOCK, LANES, Step
 from .maps import pack_operand
-from .scalar_text import Vectors, identity
+from .scalar_text import combine
+from .vectors import Vectors
 from .writer import Writer
 
 TILE = 1024
@@ -68,7 +70,7 @@ def _clear(e: Emission, buffers: list[str]) -> None:
     loop = w.begin(0, LANES, e.kernel.lanes)
     for buffer, result in zip(buffers, e.kernel.results, strict=True):
         assert result.reduction is not None
-        none = v.constant(result.kind, identity(result.reduction, result.kind))
+        none = v.constant(result.kind, neutral(result.reduction, result.kind))
         v.store(result.kind, none, w.at(buffer, w.word("mul", loop.index, result.kind.bytes)), _aligned(e, result.kind.bytes))
     w.end(loop)
 
@@ -101,7 +103,7 @@ def _join(e: Emission, buffers: list[str], place: str, values: list[str]) -> Non
     lane = w.word("and", place, LANES - 1)
     for buffer, result, value in zip(buffers, e.kernel.results, values, strict=True):
         address, align = w.at(buffer, w.word("mul", lane, result.kind.bytes)), _aligned(e, result.kind.bytes)
-        joined = v.combine(result.reduction or "", result.kind, v.load(result.kind, address, align), value)
+        joined = combine(v, result.reduction or "", result.kind, v.load(result.kind, address, align), value)
         v.store(result.kind, joined, address, align)
 
 
@@ -144,7 +146,7 @@ def _last_values(e: Emission, place: str, left: str) -> list[str]:
     found = e.evaluate(cursors, {axis: w.word("add", e.origins[axis], place)})
     e.flush_checks(active)
     return [
-        v.choose(r.kind, present, found[r.node], v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results
+        v.choose(r.kind, present, found[r.node], v.constant(r.kind, neutral(r.reduction or "", r.kind))) for r in kernel.results
     ]
 
 
@@ -183,7 +185,7 @@ def _halve(e: Emission, place: int, buffer: str, lanes: str) -> str:
         loop = w.begin(0, stop, width)
         low = w.at(buffer, w.word("mul", loop.index, bytes))
         high = w.at(low, half * bytes)
-        joined = e.v.combine(function, kind, e.v.load(kind, low, align), e.v.load(kind, high, align))
+        joined = combine(e.v, function, kind, e.v.load(kind, low, align), e.v.load(kind, high, align))
         e.v.store(kind, joined, low, align)
         w.end(loop)
         half //= 2
@@ -199,7 +201,7 @@ def fold_lanes(w: Writer, function: str, kind: Kind, value: str, count: int) -> 
         for first in (0, count):
             order = "<" + ", ".join(f"i32 {first + lane}" for lane in range(count)) + ">"
             parts.append(w.let(f"shufflevector {whole} {value}, {whole} poison, <{count} x i32> {order}"))
-        value = v.combine(function, kind, parts[0], parts[1])
+        value = combine(v, function, kind, parts[0], parts[1])
     return value
 
 
@@ -225,7 +227,7 @@ def carry(w: Writer, v: Vectors, function: str, kind: Kind, tree: str, index: st
     odd = w.let(f"trunc i64 {left} to i1")
     w.branch(odd, join, put)
     w.label(join)
-    joined = v.combine(function, kind, v.load(kind, address), total)
+    joined = combine(v, function, kind, v.load(kind, address), total)
     following, above = w.word("lshr", left, 1), w.at(address, pitch)
     w.jump(head)
     w.fill(holes[0], f"{left} = phi i64 [ {index}, %{before} ], [ {following}, %{join} ]")
@@ -259,7 +261,7 @@ def finish(w: Writer, v: Vectors, function: str, kind: Kind, tree: str, size: st
     above = w.at(address, pitch)
     w.branch(w.let(f"trunc i64 {left} to i1"), join, skip)
     w.label(join)
-    joined = v.combine(function, kind, v.load(kind, above), total)
+    joined = combine(v, function, kind, v.load(kind, above), total)
     w.jump(skip)
     w.label(skip)
     value = w.let(f"phi {v.type(kind)} [ {total}, %{body} ], [ {joined}, %{join} ]")
@@ -350,7 +352,7 @@ def _halve_across(e: Emission, rows: list[str], width: str, bits: str) -> None:
     for base, result in zip(rows, e.kernel.results, strict=True):
         low = w.at(base, w.word("mul", items.index, result.kind.bytes))
         high = w.at(low, w.word("mul", span, result.kind.bytes))
-        joined = e.v.combine(result.reduction or "", result.kind, e.v.load(result.kind, low), e.v.load(result.kind, high))
+        joined = combine(e.v, result.reduction or "", result.kind, e.v.load(result.kind, low), e.v.load(result.kind, high))
         e.v.store(result.kind, joined, low)
     w.end(items)
     w.end(steps)
@@ -359,7 +361,7 @@ def _halve_across(e: Emission, rows: list[str], width: str, bits: str) -> None:
 def _lane_across(e: Emission, cell: str, start: str, lane: str, length: str) -> tuple[str, ...]:
     """One lane of a vector of cells, down the rows of a block."""
     w, v, kernel = e.w, e.v, e.kernel
-    firsts = [(v.type(r.kind), v.constant(r.kind, identity(r.reduction or "", r.kind))) for r in kernel.results]
+    firsts = [(v.type(r.kind), v.constant(r.kind, neutral(r.reduction or "", r.kind))) for r in kernel.results]
     columns = {i: column_address(e, i, cell) for i in e.varying}
     rows = w.begin(lane, length, LANES, firsts)
     row = w.word("add", start, rows.index)
@@ -368,7 +370,7 @@ def _lane_across(e: Emission, cell: str, start: str, lane: str, length: str) -> 
     found = e.evaluate(cursors, coordinates)
     e.flush_checks(None)
     joined = [
-        v.combine(r.reduction or "", r.kind, total, found[r.node]) for r, total in zip(kernel.results, rows.carried, strict=True)
+        combine(v, r.reduction or "", r.kind, total, found[r.node]) for r, total in zip(kernel.results, rows.carried, strict=True)
     ]
     w.end(rows, joined)
     return rows.carried

@@ -13,7 +13,7 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .llvm_text import function_text
-from .scalar_text import Vectors
+from .vectors import Vectors
 from .writer import Writer
 
 ROUNDS: Final = 10

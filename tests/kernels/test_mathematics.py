@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import ApplyNode, ConstantNode, Structured
-from rho.backend.kernels import llvm_leaf, math_text, mathematics, policy, tables
+from rho.backend.kernels import llvm_leaf, permutes
 from rho.backend.kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
 from rho.backend.kernels.llvm_text import llvm_text
 from rho.backend.run.cpu.items import itemwise
 from rho.backend.run.cpu.mathematics import own_function as through
+from rho.backend.scalar import table as rows
+from rho.backend.scalar import tables
 from rho.tests.kernels.phases import both, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
 
@@ -96,7 +98,7 @@ def test_tiers_agree(name: str, kind: Kind) -> None:
 def test_compiled_as_defined(name: str, kind: Kind) -> None:
     """The bits of the definition, run step by step: what the first items of a process are computed by."""
     function, parameter = FUNCTIONS[name][:2] if name in FUNCTIONS else (name, 0)
-    found = mathematics.definition(function, parameter, kind)
+    found = rows.definition(function, parameter, kind)
     assert found is not None
     dtype = np.float64 if kind is Kind.F64 else np.float32
     with np.errstate(all="ignore"):
@@ -134,7 +136,7 @@ def test_entries_are_picked_alike(features: tuple[str, ...], lanes: int, monkeyp
     """By permutations of one register, of two, and from memory."""
     if not all(map(llvm_leaf.has_feature, features)):
         pytest.skip("another processor")
-    monkeypatch.setattr(math_text, "has_feature", features.__contains__)
+    monkeypatch.setattr(permutes, "has_feature", features.__contains__)
     operand, body = Operand(Kind.F32, Step.UNIT, (True,)), (Load(0), Apply("circular", (0,), Kind.F32, Kind.F32, 7))
     text = llvm_text(Kernel(Form.MAP, 1, lanes, (operand,), 0, body, (Result(1, Kind.F32, None),)))
     assert ("permvar" in text, "permps" in text) == ("avx512f" in features, features == ("avx2",))
@@ -168,7 +170,7 @@ def test_error_bound_of_the_narrow_kind(name: str) -> None:
     """Against binary64, over all binades: a step that is no power of two through the bit patterns."""
     function, parameter, *_ = FUNCTIONS[name]
     narrow, wide = own_function(function, Kind.F32, parameter), own_function(function, Kind.F64, parameter)
-    found = mathematics.definition(function, parameter, Kind.F32)
+    found = rows.definition(function, parameter, Kind.F32)
     bound = 0.6 if found is not None and found.kind is Kind.F64 and name not in ("sin", "cos") else 1.5
     last = 1e6 if name in ("sin", "cos", "tan") else 3.4e38
     places = [np.arange(1, np.array(last, np.float32).view(np.int32), 4099, dtype=np.int32)]
@@ -278,10 +280,6 @@ def test_plain_circular_functions(parameter: int, kind: Kind) -> None:
     count = len(values)
     for got, want in both(phase([count], [projection([count], [count], [0])], body, [1]), [values]):
         assert same_bits(got, want)
-
-
-def test_names() -> None:
-    assert policy.HARD == mathematics.TRANSCENDENTAL
 
 
 def test_table_of_erf() -> None:

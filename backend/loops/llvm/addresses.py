@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....typechecker.elements import Kind
-from ...kernels.scalar_text import Vectors
+from ...kernels.vectors import Vectors
 from ..ir import Index, View
 from .registers import Registers
 

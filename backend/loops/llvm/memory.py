@@ -6,7 +6,7 @@ Neighbours: `addresses` (where), `registers` (what).
 from __future__ import annotations
 
 from ....typechecker.elements import Kind
-from ...kernels.scalar_text import Vectors
+from ...kernels.vectors import Vectors
 from ..ir import Index, Load, Store, View
 from .addresses import Addresses
 from .registers import Registers

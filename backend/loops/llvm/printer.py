@@ -19,10 +19,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import neutral
 from ...kernels.ir import Apply as Function
 from ...kernels.ir import Literal
 from ...kernels.llvm_text import function_text
-from ...kernels.scalar_text import COMPUTED, Vectors, identity, literal_bits
+from ...kernels.scalar_text import apply, combine
+from ...kernels.vectors import COMPUTED, Vectors, literal_bits
 from ..ir import (
     MOST_VALUES,
     Apply,
@@ -126,7 +128,7 @@ class Printer:
         v = Vectors(self.w, r.lanes if varying else 1)
         args = [r.vector(a) if varying else r.scalar(a) for a in node.args]
         function = Function(node.function, tuple(range(len(args))), node.compute, node.kind, node.parameter)
-        r.define(node.name, v.apply(max(node.check, 0), function, args), varying=varying)
+        r.define(node.name, apply(v, max(node.check, 0), function, args), varying=varying)
         for check in v.checks:
             self.check(check.node, v.lanes, check.failed, [(check.kind, check.value)])
 
@@ -206,9 +208,9 @@ class Printer:
         r.open()
         if lanes > 1:
             v = Vectors(self.w, lanes)
-            neutral = [v.constant(c.kind, identity(c.reduction or "", c.kind)) for c in node.carried]
+            neutrals = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) for c in node.carried]
             r.lanes, r.vector_index = lanes, node.index
-            lower, totals = self.counted(node, lower, upper, neutral, lanes)
+            lower, totals = self.counted(node, lower, upper, neutrals, lanes)
             r.lanes, r.vector_index = 1, ""
             first = [self.joined(c, lanes, own, total) for c, own, total in zip(node.carried, first, totals, strict=True)]
         _, last = self.counted(node, lower, upper, first, node.step)
@@ -266,6 +268,6 @@ class Printer:
             for start in (0, half):
                 order = ", ".join(f"i32 {start + lane}" for lane in range(half))
                 parts.append(w.let(f"shufflevector {type} {value}, {type} poison, <{half} x i32> <{order}>"))
-            value = Vectors(w, half).combine(carried.reduction or "", kind, parts[0], parts[1])
+            value = combine(Vectors(w, half), carried.reduction or "", kind, parts[0], parts[1])
             lanes = half
-        return Vectors(w, 1).combine(carried.reduction or "", kind, initial, value)
+        return combine(Vectors(w, 1), carried.reduction or "", kind, initial, value)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ....typechecker.elements import Kind
-from ...kernels.scalar_text import COMPUTED, Vectors
+from ...kernels.vectors import COMPUTED, Vectors
 from ...kernels.writer import Writer
 from ..ir import Index, Program
 from .lanes import kinds_of

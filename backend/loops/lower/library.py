@@ -11,11 +11,10 @@ from math import prod
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
 from ....typechecker.sizes import Size, number
 from ...graph.phases import LibraryPhase, ValueId
 from ...graph.sums_of_products import sum_of_products
-from ...kernels.build import FUNCTIONS as SCALAR
+from ...scalar.table import REDUCTIONS
 from ..builder import at
 from ..ir import ZERO, Fail, Index, LoopKind, plus, times
 from .structured import copy, lower_structured
@@ -262,7 +261,7 @@ def _running(scope: Scope, phase: LibraryPhase) -> None:
     assert isinstance(function, str)
     if kind.is_float and function not in ("min", "max"):
         raise Unsupported("a scan of floats is a routine")
-    if kind.is_complex or function not in SCALAR or not FUNCTIONS[function].associative or scope.kind(arg) is not kind:
+    if kind.is_complex or function not in REDUCTIONS or scope.kind(arg) is not kind:
         raise Unsupported(f"a scan by {function} is a routine")
     shape, target = scope.shape(arg), scope.place_for(result)
     one = Index((), 1)

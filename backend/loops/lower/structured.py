@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 from ....lang.source import Span
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import neutral
 from ....typechecker.sizes import Size, number
 from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, Reshaped, Structured
 from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
-from ...kernels.scalar_text import identity
 from ..builder import at
 from ..ir import ZERO, Index, LoopKind, plus, times
 from ..orders import CELLS, MOST_UNROLLED, Sum, ordered, unrolled
@@ -145,7 +145,7 @@ class _Nest:
             return self.places(point)
         exact = all(not k.is_float for _, k in functions)
         joined = exact and kind is None
-        carried = [(k, self.b.constant(k, bits_of(k, identity(f, k))), f if joined else None) for f, k in functions]
+        carried = [(k, self.b.constant(k, bits_of(k, neutral(f, k))), f if joined else None) for f, k in functions]
         with self.b.range(kind or (LoopKind.VECTOR if exact else LoopKind.SERIAL), extent, carried) as loop:
             items = self.values([*point, at(loop.index)])
             loop.yields = tuple(

@@ -1,9 +1,9 @@
-"""The definitions of `kernels.mathematics` on single numbers, in Python: the first few items of a process, with the same bits.
+"""The series of `backend.scalar` on single numbers, in Python: the first few items of a process, with the same bits.
 
 Importing llvmlite and compiling take a tenth of a second, in which these compute some thousand items.  Values are scalars of
 NumPy, which divide by zero; fused multiply-adds are the C library's, which rounds once on every processor.
 
-Neighbours: `mathematics` (asks for these), `kernels.elementary.Machine` (what they are).
+Neighbours: `mathematics` (asks for these), `backend.scalar.machine.Machine` (what they are).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...kernels.mathematics import Definition
-from ...kernels.tables import entries
+from ...scalar.table import Definition
+from ...scalar.tables import entries
 from .kinds import DTYPES
 
 
@@ -64,12 +64,40 @@ def _of(other: Word | int) -> int:
 
 
 class Items:
-    """`kernels.elementary.Machine` on scalars of NumPy, of one kind of floats."""
+    """`backend.scalar.machine.Machine` on scalars of NumPy, of one kind."""
 
     def __init__(self, kind: Kind, fused: Callable[[float, float, float], float]) -> None:
         self.scalar: Callable[[Any], Any] = DTYPES[kind].type
         self.fused = fused
-        self.width, self.formats = (64, ("<d", "<Q")) if kind is Kind.F64 else (32, ("<f", "<I"))
+        self.formats = ("<d", "<Q") if kind is Kind.F64 else ("<f", "<I")
+
+    def like(self, x: Any, number: float) -> Any:
+        return type(x)(number)
+
+    def is_float(self, x: Any) -> bool:
+        return isinstance(x, np.floating)
+
+    def is_signed(self, x: Any) -> bool:
+        return isinstance(x, np.floating | np.signedinteger)
+
+    def width(self, x: Any) -> int:
+        return int(8 * x.itemsize)
+
+    def shifted_right(self, y: Any, count: Any) -> Any:
+        return y >> count
+
+    def shifted_right_unsigned(self, y: Any, count: Any) -> Any:
+        unsigned = np.dtype(f"u{y.itemsize}").type
+        return (y.view(unsigned) >> count.view(unsigned)).view(type(y))
+
+    def smaller(self, x: Any, y: Any) -> Any:
+        return np.minimum(x, y)
+
+    def larger(self, x: Any, y: Any) -> Any:
+        return np.maximum(x, y)
+
+    def residue(self, x: Any, y: Any) -> Any:
+        return y if x == 0 else np.remainder(y, x)
 
     def fma(self, x: Any, y: Any, z: Any) -> Any:
         return self.scalar(self.fused(float(x), float(y), float(z)))
@@ -89,7 +117,7 @@ class Items:
 
     def bits(self, x: Any) -> Word:
         number, word = self.formats
-        return Word(struct.unpack(word, struct.pack(number, x))[0], self.width)
+        return Word(struct.unpack(word, struct.pack(number, x))[0], 8 * struct.calcsize(word))
 
     def float_of(self, bits: Word) -> Any:
         number, word = self.formats

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import neutral
 from ...graph.phases import LibraryPhase, ValueId
 from ...graph.registry import frame_of
-from ...kernels.build import KINDS, REDUCTIONS
+from ...kernels.build import KINDS
 from ...kernels.counting import Counting
 from ...kernels.llvm_leaf import has_feature
 from ...kernels.native_text import Operation
-from ...kernels.scalar_text import identity
 from ...kernels.scanning import RUN, Scan
 from ...kernels.scanning import Form as ScanForm
 from ...kernels.selecting import WIDTHS, Select
 from ...kernels.selecting import Form as SelectForm
+from ...scalar.table import REDUCTIONS
 from .compiled import vector_bytes
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
@@ -59,7 +60,7 @@ def link_scan(linker: Linker, phase: LibraryPhase) -> bool:
     address = linker.code(Scan(function, kind, ScanForm.LINES, lanes, arg.strides[-1] == kind.bytes))
     result, carry = (
         linker.make(arg.shape, DTYPES[kind]),
-        linker.workspace((function, kind), np.full(2, identity(function, kind), DTYPES[kind])),
+        linker.workspace((function, kind), np.full(2, neutral(function, kind), DTYPES[kind])),
     )
     words = [prod(arg.shape[:-1]), arg.shape[-1], 0, step, arg.strides[-1], 0, arg.shape[-1] * kind.bytes, carry]
     end = linker.unless_none(arg.size)

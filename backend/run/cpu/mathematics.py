@@ -4,7 +4,7 @@ Where llvmlite is not installed, or does not work, there is no other tier to agr
 kernel of one function on items side by side is compiled when the function is first called (or read from disk, like any kernel),
 but the first few items of a process are computed one by one.
 
-Neighbours: `scalars` (asks here first), `kernels.mathematics`, `items`.
+Neighbours: `scalars` (asks here first), `backend.scalar`, `items`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
-from ...kernels.mathematics import Definition, definition, is_plain
+from ...scalar.table import Definition, definition, is_plain
 from .items import itemwise
 from .kinds import DTYPES
 

@@ -18,18 +18,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...kernels.policy import HARD
+from ...scalar.table import TRANSCENDENTAL, UFUNCS
 from .kinds import NumArray
 
 Implementation: TypeAlias = Callable[..., Any]
 
-PLAIN: Final[dict[str, np.ufunc]] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide, "min": np.minimum, "max": np.maximum,
-    "and": np.logical_and, "or": np.logical_or, "not": np.logical_not, "neg": np.negative, "conj": np.conjugate,
-    "lt": np.less, "le": np.less_equal, "eq": np.equal, "ge": np.greater_equal, "gt": np.greater, "ne": np.not_equal,
-    "exp": np.exp, "ln": np.log, "sqrt": np.sqrt, "expm1": np.expm1, "log1p": np.log1p, "ipow": np.power,
-    "abs": np.absolute, "sign": np.sign, "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor, "bnot": np.invert,
-}  # fmt: skip
+PLAIN: Final[dict[str, np.ufunc]] = {function: getattr(np, ufunc) for function, ufunc in UFUNCS.items()}
 
 
 def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) -> Implementation:
@@ -45,7 +39,7 @@ def implementation(function: str, kind: Kind, result: Kind, parameter: int = 0) 
         found = complex_circular(parameter) if function == "circular" else COMPLEX.get(function)
         if found is not None:
             return found
-    if function in HARD:
+    if function in TRANSCENDENTAL:
         from .mathematics import own_function
 
         return own_function(function, kind, parameter, _plain(function, kind, parameter))

@@ -17,11 +17,13 @@ from typing import Any, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import neutral
 from ...kernels import policy
-from ...kernels.build import KINDS, REDUCTIONS
+from ...kernels.build import KINDS
 from ...kernels.llvm_leaf import is_installed
-from ...kernels.scanning import BLOCK, PARITIES, RUN, Form, Scan, nothing
+from ...kernels.scanning import BLOCK, PARITIES, RUN, Form, Scan
 from ...kernels.store import address_of
+from ...scalar.table import REDUCTIONS
 from ..pool import ALIGNMENT, room
 from .compiled import STREAMED, vector_bytes
 from .kinds import DTYPES, NumArray
@@ -164,7 +166,7 @@ class Whole:
     @property
     def carry(self) -> NumArray:
         """What is before every line is nothing; what is behind is nobody's."""
-        return np.full(2, nothing(self.code.function, self.code.kind), DTYPES[self.code.kind])
+        return np.full(2, neutral(self.code.function, self.code.kind), DTYPES[self.code.kind])
 
     def run(self, arg: NumArray, result: NumArray) -> None:
         carry = self.carry
@@ -192,7 +194,7 @@ class Cut:
     def run(self, arg: NumArray, result: NumArray) -> None:
         source, target, bytes = _address(arg), _address(result), self.code.kind.bytes
         for line in range(self.lines):
-            before = np.array(nothing(self.code.function, self.code.kind), DTYPES[self.code.kind])
+            before = np.array(neutral(self.code.function, self.code.kind), DTYPES[self.code.kind])
             for start in range(0, self.length, self.batch):
                 batch = self.whole if start + self.batch <= self.length else self.last
                 here = source + line * self.line_step + start * self.step

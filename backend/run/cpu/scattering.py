@@ -14,13 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import neutral
 from ...kernels import policy
-from ...kernels.build import KINDS, REDUCTIONS
+from ...kernels.build import KINDS
 from ...kernels.ir import Step
 from ...kernels.llvm_leaf import is_installed
-from ...kernels.scalar_text import identity as unchanging
 from ...kernels.scattering import WORDS, Scatter
 from ...kernels.store import address_of
+from ...scalar.table import REDUCTIONS
 from ..team import run_boxes
 from .compiled import CALL
 from .cuts import PARALLEL
@@ -56,7 +57,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
     if address is None:
         return None
     pieces = min(threads, _MOST_PIECES) if exact and small and count >= PARALLEL else 1
-    tables = np.full((pieces * code.tables, bins), unchanging(function, kind), DTYPES[kind])
+    tables = np.full((pieces * code.tables, bins), neutral(function, kind), DTYPES[kind])
     if not _run(address, keys, items, tables, pieces):
         return None
     result = PLAIN[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
@@ -91,7 +92,7 @@ def _with_empty_bins(function: str, kind: Kind, keys: NumArray, result: NumArray
     from .library.sequential import identity
 
     if function in ("min", "max") or (kind.is_float and function == "add"):
-        untouched = result == unchanging(function, kind)
+        untouched = result == neutral(function, kind)
         if function == "add":
             untouched &= np.signbit(result)
         if untouched.any():  # or touched by what changes nothing

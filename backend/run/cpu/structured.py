@@ -16,11 +16,13 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import is_ordered
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.constants import FIXED_POWERS, real_constant
+from ...scalar.table import TRANSCENDENTAL
 from .body import compile_body
 from .kinds import DTYPES, FILLS, NumArray, constant
 from .mapping import MappingRun
@@ -104,9 +106,9 @@ def _through_kernels(
         return compile_kernel(phase, views, space, kinds, number, threads, run)
 
     applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
-    if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not policy.HARD.isdisjoint(applied):
+    if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not TRANSCENDENTAL.isdisjoint(applied):
         return through()
-    sums = any(r.reduction in ("add", "mul") and kinds(r.value).is_float for r in phase.results)
+    sums = any(is_ordered(r.reduction or "", kinds(r.value)) for r in phase.results)
     if not policy.is_candidate(prod(space), applied, sums=sums):
         return _Small(run, through).run
     return through() if mode is policy.Mode.WARM else _Patient(run, through).run

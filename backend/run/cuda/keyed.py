@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import identity_of
+from ....typechecker.scalars import identity_of, neutral
 from ...kernels.complexes import PART
 from ...kernels.cuda_bins import GROUPED, PRIVATE, SCATTER, fits_shared, grouped_text, is_scattered, scatter_text
 from ...kernels.cuda_reductions import THREADS
-from ...kernels.scalar_text import identity as unchanging
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
 from .selecting import check_indices
@@ -43,7 +42,7 @@ def key_reduce(call: Call, arrays: Any) -> Any:
 
 def _scattered(call: Call, kind: Kind, keys: Any, items: Any, shape: tuple[int, int]) -> Any:
     xp, function, checked, (bins, width) = call.xp, call.function(), call.flag("checked"), shape
-    result = xp.full(shape, unchanging(function, kind), DTYPES[kind])
+    result = xp.full(shape, neutral(function, kind), DTYPES[kind])
     if keys.size and (width or checked):
         failed = xp.zeros((1,), np.int32) if checked else None
         blocks = -(-items.size // THREADS)

@@ -5,7 +5,7 @@ parts.  Logarithms to the bases 2 and 10 add exact multiples of the exponent: po
 
 Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 2 ulp.
 
-Neighbours: `elementary` (exp and ln, whose steps these are; tanh), `mathematics` (names these).
+Neighbours: `elementary` (exp and ln, whose steps these are; tanh), `table` (names these).
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from .elementary import (
     LOG2_E,
     NAN,
     SHIFT,
-    Machine,
     exp,
     ln,
     log_of_normal,
@@ -30,6 +29,7 @@ from .elementary import (
     parts_of_normal,
     power_series,
 )
+from .machine import Machine
 
 _FAR: Final = 2.0**28
 """Beside numbers beyond this 1 is nothing, after a square root."""

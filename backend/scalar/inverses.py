@@ -6,14 +6,15 @@ freely usable with notice).
 
 Largest errors found against mpmath are asserted in tests/kernels/test_mathematics.py: 1 ulp.
 
-Neighbours: `elementary` (what definitions are written in), `mathematics` (names these).
+Neighbours: `elementary` (what definitions are written in), `table` (names these).
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from .elementary import Machine, halves
+from .elementary import halves
+from .machine import Machine
 
 _QUARTER, _QUARTER_LOW = 1.5707963267948966, 6.123233995736766e-17
 """π÷2."""

@@ -4,7 +4,7 @@ The logarithm is in two parts, `high + low`: of x = 2ᵏ z with z near 1/c, c of
 ln x = k ln 2 - ln c + ln(1 + r), of which everything but r³ and beyond is kept with what was rounded away.  The exponential keeps
 what its sum rounds away.  What is wrong before the last rounding is less than a third of a unit: exact powers are found.
 
-Neighbours: `elementary` (exp and ln, whose steps these are), `tables`, `mathematics`.
+Neighbours: `elementary` (exp and ln, whose steps these are), `tables`, `table`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .elementary import (
     SHIFT,
     WHOLE,
     WHOLE_BITS,
-    Machine,
     halves,
     parts_of_normal,
     polynomial,
 )
+from .machine import Machine
 from .tables import INTERVALS
 
 _LEAST_NORMAL: Final = 2.0**-1022

@@ -1,67 +1,18 @@
-"""What definitions are written in, and exp, ln, tanh and erf of binary64.
+"""exp, ln, tanh and erf of binary64, and the series that definitions share.
 
 exp, ln, tanh: polynomials of least relative error (Remez's exchange in 160 bits, coefficients then rounded).  erf: a table of the
 function and its derivative at multiples of 1/256, with a Taylor polynomial between.
 
-Neighbours: `mathematics` (names them, says what they are within), `circles`, `powers`, `single`.
+Neighbours: `table` (names them, says what they are within), `machine`, `circles`, `powers`, `single`.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from .machine import Machine
 from .tables import STEPS_PER_UNIT
-
-
-class Machine(Protocol):
-    """What definitions need beside operators.  Values are opaque: floats, whole numbers as wide as they, and truths.
-
-    `>>` of whole numbers brings in zeros.  Operands may be Python numbers where at least one is a value."""
-
-    def fma(self, x: Any, y: Any, z: Any) -> Any:
-        """x×y+z, rounded once."""
-        ...
-
-    def choose(self, condition: Any, x: Any, y: Any) -> Any:
-        """`x` where the condition holds, else `y`; one of them may be a Python float."""
-        ...
-
-    def magnitude(self, x: Any) -> Any: ...
-    def root(self, x: Any) -> Any:
-        """The square root, rounded once."""
-        ...
-
-    def signed(self, size: Any, x: Any) -> Any:
-        """|size| with the sign of x."""
-        ...
-
-    def bits(self, x: Any) -> Any:
-        """The bits of a float as a whole number of its width."""
-        ...
-
-    def float_of(self, bits: Any) -> Any: ...
-    def number(self, word: Any) -> Any:
-        """A whole number as a float of its width, rounded."""
-        ...
-
-    def lookup(self, table: str, index: Any, start: int) -> Any:
-        """The entries of a table of `tables` at `index - start`, which is in range."""
-        ...
-
-    def pick(self, entries: tuple[float, ...], index: Any) -> Any:
-        """Of sixteen entries of binary32 those that the low four bits of `index` name."""
-        ...
-
-    def patch(self, name: str, where: Any, x: Any, value: Any) -> Any:
-        """`value`, but the C library's function `name` of x where `where` holds (rarely)."""
-        ...
-
-    def usually(self, where: Any, value: Any, other: Callable[[], Any]) -> Any:
-        """`value` where `where` holds, else `other()`, which is computed only if it is wanted somewhere."""
-        ...
-
 
 SHIFT: Final = 6755399441055744.0
 """1.5 × 2⁵²: added to a float below 2⁵¹ in magnitude, it leaves the nearest whole number in the low bits."""

@@ -1,13 +1,14 @@
 """The circular functions of binary64, with coefficients of FreeBSD's msun (Sun Microsystems, 1993; freely usable with notice).
 
-Neighbours: `elementary` (what definitions are written in), `mathematics` (names these).
+Neighbours: `elementary` (what definitions are written in), `table` (names these).
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from .elementary import SHIFT, Machine, polynomial
+from .elementary import SHIFT, polynomial
+from .machine import Machine
 
 _FAR: Final = 1.0e6
 """Angles beyond this need more digits of π than are here."""

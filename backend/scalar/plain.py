@@ -1,6 +1,6 @@
 """The circular functions that are roots or less, of either kind: what NumPy computes for them, step by step.
 
-Neighbours: `mathematics` (names these), `backend.run.cpu.scalars` (the same on arrays).
+Neighbours: `table` (names these), `backend.run.cpu.scalars` (the same on arrays).
 """
 
 from __future__ import annotations
@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .elementary import NAN, Machine
+from .elementary import NAN
+from .machine import Machine
 
 
 def root_less(x: Any, m: Machine) -> Any:

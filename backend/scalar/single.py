@@ -1,4 +1,4 @@
-"""Functions of binary32 in binary32: the definitions of `mathematics` for the narrow kind, twice as many to a vector.
+"""Functions of binary32 in binary32: the definitions of `table` for the narrow kind, twice as many to a vector.
 
 They are Python over the same values; a constant is rounded to binary32 where it meets one, once, so that every tier has the same
 bits.  exp, ln, tanh and erf compute in binary32; sine and cosine in binary64 with polynomials that are as long as binary32 needs.
@@ -7,17 +7,15 @@ Largest errors found against binary64 are asserted in tests/kernels/test_mathema
 Polynomials of least relative error (Remez's exchange), of tanh and erf around sixteen multiples of a step (some improved by
 trying neighbouring numbers); those of sine and cosine are FreeBSD's msun.
 
-Neighbours: `elementary`, `circles` (binary64), `mathematics` (who asks).
+Neighbours: `elementary`, `circles` (binary64), `table` (who asks).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from .circles import by_quarter
-
-if TYPE_CHECKING:
-    from .elementary import Machine
+from .machine import Machine
 
 _SHIFT: Final = 12582912.0
 """1.5 × 2²³: added to a float below 2²² in magnitude, it leaves the nearest whole number in the low bits."""

@@ -1,0 +1,238 @@
+"""What back ends know of each scalar function: a row each, joined by name with `typechecker.scalars`.
+
+There are its kinds, identity and laws; here are the class that it is counted as, its weight in a kernel, how NumPy spells it,
+what it holds there meanwhile, what a calibration measures of it, and its meaning.  A meaning is named as `module.function` of
+this package and read when it is first asked for: most runs ask for few.  It is Python over values that know operators and over
+a `machine.Machine`.  A multiplication is fused with an addition only where the meaning says so, so all machines give the same
+bits.
+
+Sets of functions (`LIGHT`, `TRANSCENDENTAL`, `REDUCTIONS`, …) are derived from the rows; nobody lists names elsewhere.
+
+Neighbours: `basic` (meanings that are a few instructions), `elementary`, `circles`, `inverses`, `hyperbolics`, `powers`, `plain`,
+`single` (the others).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from typing import Any, Final, TypeAlias
+
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, Law
+
+Compute: TypeAlias = Callable[..., Any]
+"""Of the operands and the machine."""
+
+
+class Cost(Enum):
+    """The class of a profile that an application counts as, if the profile has no entry of its own."""
+
+    ADD = "add"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    COMPARE = "compare"
+    LOGIC = "logic"
+    CAST = "cast"
+    SELECT = "select"
+    TRANSCENDENTAL = "transcendental"
+
+
+class Probe(Enum):
+    """How a calibration measures a function."""
+
+    CHAINED = "many in a row, of every kind: each takes less than a load"
+    EVERYWHERE = "of every kind"
+    ONCE = "on NumPy of every kind, in kernels of f64"
+    RARE = "of f64"
+    NEVER = "another of its class stands for it"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """Where a meaning is.  A `series` is of binary64, and binary32 goes through it and is rounded once, but where `single` is its
+    own, computed in `single_kind`; other meanings are of every kind.  `within`: the units in the last place that the result may
+    be away from the exact one."""
+
+    text: str
+    series: bool = False
+    single: str = ""
+    single_kind: Kind = Kind.F64
+    within: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`compute` on values of `kind`, to which the operands are converted and from which the result is."""
+
+    compute: Compute
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`weight`: in additions of a kernel.  `numpy`: the ufunc that is the function of every kind but char, as NumPy calls it.
+    `held`: words an item that it holds inside on NumPy besides its result, and `held_complex` of complex numbers (16 bytes each).
+    `meanings`: by `parameter`, which only `circular` has; empty: no kernel has it."""
+
+    name: str
+    cost: Cost = Cost.ADD
+    weight: int = 1
+    numpy: str = ""
+    held: int = 0
+    held_complex: int = 6
+    probe: Probe = Probe.ONCE
+    meanings: Mapping[int, Meaning] = field(default_factory=dict)
+
+
+def _basic(name: str, cost: Cost = Cost.ADD, numpy: str = "", *, weight: int = 1, held: int = 0, held_complex: int = 6,
+           probe: Probe = Probe.ONCE, text: str = "") -> Row:  # fmt: skip
+    return Row(name, cost, weight, numpy, held, held_complex, probe, {0: Meaning(f"basic.{text or name}")})
+
+
+def _series(name: str, text: str, within: float, *, numpy: str = "", held: int = 3, probe: Probe = Probe.ONCE, single: str = "",
+            single_kind: Kind = Kind.F32) -> Row:  # fmt: skip
+    meaning = Meaning(text, True, single, single_kind if single else Kind.F64, within)
+    return Row(name, Cost.TRANSCENDENTAL, _LONG, numpy, held, probe=probe, meanings={0: meaning})
+
+
+def _without_kernel(name: str, cost: Cost, held: int, probe: Probe = Probe.NEVER, numpy: str = "") -> Row:
+    return Row(name, cost, _LONG, numpy, held, probe=probe)
+
+
+_LONG: Final = 40
+_CIRCULAR: Final[dict[int, Meaning]] = {
+    1: Meaning("circles.sin", True, "single.sin", within=1.0), 2: Meaning("circles.cos", True, "single.cos", within=1.0),
+    3: Meaning("circles.tan", True, within=2.0), 5: Meaning("hyperbolics.sinh", True, within=2.0),
+    6: Meaning("hyperbolics.cosh", True, within=2.0), 7: Meaning("elementary.tanh", True, "single.tanh", Kind.F32, 2.0),
+    -1: Meaning("inverses.asin", True, within=1.0), -2: Meaning("inverses.acos", True, within=1.0),
+    -3: Meaning("inverses.atan", True, within=1.0), -5: Meaning("hyperbolics.asinh", True, within=2.0),
+    -6: Meaning("hyperbolics.acosh", True, within=2.0), -7: Meaning("hyperbolics.atanh", True, within=2.0),
+    0: Meaning("plain.root_less"), 4: Meaning("plain.root_more"), -4: Meaning("plain.root_less_one"),
+    8: Meaning("plain.nothing"), -8: Meaning("plain.nothing"), 9: Meaning("plain.itself"), 10: Meaning("plain.size"),
+    11: Meaning("plain.zero"), 12: Meaning("plain.angle"), -9: Meaning("plain.itself"), -10: Meaning("plain.itself"),
+}  # fmt: skip
+
+_C = Cost
+_VOCABULARY = (
+    # ------------------------------------------------------------------ one operand
+    Row("conj", numpy="conjugate", held_complex=0),
+    _basic("neg", numpy="negative", held_complex=0, probe=Probe.EVERYWHERE),
+    _basic("sign", numpy="sign"),
+    _basic("reciprocal", _C.DIVIDE, weight=4, held=3),
+    _basic("abs", numpy="absolute", probe=Probe.EVERYWHERE),
+    _basic("floor", held=3, probe=Probe.EVERYWHERE),
+    _basic("ceil", held=3),
+    _series("exp", "elementary.exp", 1.0, numpy="exp", held=13, probe=Probe.EVERYWHERE, single="single.exp"),
+    _series("ln", "elementary.ln", 1.0, numpy="log", held=15, probe=Probe.EVERYWHERE, single="single.ln"),
+    _basic("sqrt", _C.TRANSCENDENTAL, "sqrt", weight=4, probe=Probe.EVERYWHERE),
+    _without_kernel("factorial", _C.TRANSCENDENTAL, 14, Probe.RARE),
+    _basic("pi_times", held=3),
+    Row("circular", _C.TRANSCENDENTAL, _LONG, held=18, probe=Probe.EVERYWHERE, meanings=_CIRCULAR),
+    _basic("not", _C.LOGIC, "logical_not", probe=Probe.EVERYWHERE, text="complement"),
+    _basic("bnot", _C.LOGIC, "invert", probe=Probe.NEVER, text="complement"),
+    _series("erf", "elementary.erf", 2.0, held=18, single="single.erf"),
+    _without_kernel("erfc", _C.TRANSCENDENTAL, 18, Probe.RARE),
+    _without_kernel("lgamma", _C.TRANSCENDENTAL, 11, Probe.RARE),
+    _without_kernel("digamma", _C.TRANSCENDENTAL, 11),
+    _series("expm1", "hyperbolics.expm1", 2.0, numpy="expm1", held=0, probe=Probe.RARE),
+    _series("log1p", "hyperbolics.log1p", 1.0, numpy="log1p", held=0, probe=Probe.RARE),
+    _basic("convert", _C.CAST, held_complex=0, probe=Probe.NEVER),
+    _basic("convert_checked", _C.CAST, held=3, probe=Probe.NEVER),
+    # ------------------------------------------------------------------ two operands
+    _basic("add", numpy="add", held_complex=0, probe=Probe.CHAINED),
+    _basic("sub", numpy="subtract", held_complex=0, probe=Probe.CHAINED),
+    _basic("mul", _C.MULTIPLY, "multiply", held_complex=0, probe=Probe.CHAINED),
+    _basic("div", _C.DIVIDE, "true_divide", weight=4, probe=Probe.EVERYWHERE),
+    _series("pow", "powers.power", 0.8, held=3, single="powers.narrow_power", single_kind=Kind.F64),
+    Row("ipow", _C.MULTIPLY, _LONG, "power", held=3),
+    _series("log", "hyperbolics.log", 2.0, probe=Probe.NEVER),
+    _series("root", "powers.root", 2.0, probe=Probe.NEVER),
+    _basic("min", numpy="minimum", probe=Probe.CHAINED, text="least"),
+    _basic("max", numpy="maximum", probe=Probe.CHAINED, text="greatest"),
+    _basic("residue", _C.DIVIDE, weight=8, held=3, probe=Probe.EVERYWHERE),
+    _without_kernel("binomial", _C.TRANSCENDENTAL, 15),
+    _without_kernel("gcd", _C.DIVIDE, 14),
+    _without_kernel("lcm", _C.DIVIDE, 16),
+    _basic("band", _C.LOGIC, "bitwise_and", probe=Probe.NEVER, text="both"),
+    _basic("bor", _C.LOGIC, "bitwise_or", probe=Probe.NEVER, text="either"),
+    _basic("bxor", _C.LOGIC, "bitwise_xor", probe=Probe.NEVER, text="differing"),
+    _basic("shl", _C.LOGIC, held=3, probe=Probe.NEVER),
+    _basic("shr", _C.LOGIC, held=3, probe=Probe.NEVER),
+    _basic("shru", _C.LOGIC, held=3, probe=Probe.NEVER),
+    _basic("and", _C.LOGIC, "logical_and", probe=Probe.CHAINED, text="both"),
+    _basic("or", _C.LOGIC, "logical_or", probe=Probe.CHAINED, text="either"),
+    _basic("nand", _C.LOGIC, held=3, probe=Probe.NEVER),
+    _basic("nor", _C.LOGIC, held=3, probe=Probe.NEVER),
+    _basic("lt", _C.COMPARE, "less", probe=Probe.EVERYWHERE),
+    _basic("le", _C.COMPARE, "less_equal", probe=Probe.NEVER),
+    _basic("eq", _C.COMPARE, "equal", held_complex=0),
+    _basic("ge", _C.COMPARE, "greater_equal", probe=Probe.NEVER),
+    _basic("gt", _C.COMPARE, "greater", probe=Probe.NEVER),
+    _basic("ne", _C.COMPARE, "not_equal", held_complex=0, probe=Probe.NEVER),
+    # ------------------------------------------------------------------ three operands
+    _basic("select", _C.SELECT, held_complex=0),
+)  # fmt: skip
+_OF_KERNELS = (
+    _basic("square", _C.MULTIPLY),
+    _basic("half_power", _C.DIVIDE, weight=6),
+    _series("log2", "hyperbolics.log2", 1.0),
+    _series("log10", "hyperbolics.log10", 1.0),
+)
+"""What kernels write for powers and logarithms that are always the same (`kernels.constants`)."""
+
+ROWS: Final[dict[str, Row]] = {row.name: row for row in (*_VOCABULARY, *_OF_KERNELS)}
+VOCABULARY: Final = frozenset(row.name for row in _VOCABULARY)
+
+TRANSCENDENTAL: Final = frozenset(name for name, row in ROWS.items() if any(m.series for m in row.meanings.values()))
+"""Those that are many operations: polynomials and tables."""
+LIGHT: Final = frozenset(name for name in VOCABULARY if ROWS[name].weight == 1 and not FUNCTIONS[name].partial)
+"""An instruction or few, of which none can fail: sooner made again than read."""
+MODERATE: Final = frozenset(name for name in VOCABULARY if ROWS[name].weight <= 4 and not FUNCTIONS[name].partial)
+REDUCTIONS: Final = frozenset(name for name in LIGHT if {Law.ASSOCIATIVE, Law.COMMUTATIVE} <= FUNCTIONS[name].laws)
+"""What kernels reduce with: light, and partial results may be joined in any grouping."""
+UFUNCS: Final = {name: row.numpy for name, row in ROWS.items() if row.numpy}
+
+
+def weight_of(function: str) -> int:
+    """In additions; functions that only graphs or kernels name move items, or are reductions that were made before."""
+    return ROWS[function].weight if function in ROWS else 1
+
+
+def is_plain(function: str, parameter: int) -> bool:
+    """Has the meaning of this one the bits that NumPy's function has?"""
+    meaning = _meaning(function, parameter)
+    return meaning is not None and not meaning.series
+
+
+def has_meaning(function: str, parameter: int, kind: Kind) -> bool:
+    """Do kernels have a function of operands of a kind?"""
+    meaning = _meaning(function, parameter)
+    return meaning is not None and (kind.is_float or not meaning.series)
+
+
+def definition(function: str, parameter: int, kind: Kind) -> Definition | None:
+    """What a scalar function is on a kind; None: kernels do not have it."""
+    meaning = _meaning(function, parameter)
+    if meaning is None or (meaning.series and not kind.is_float):
+        return None
+    if not meaning.series:
+        return Definition(_compute(meaning.text), kind)
+    if kind is Kind.F32 and meaning.single:
+        return Definition(_compute(meaning.single), meaning.single_kind)
+    return Definition(_compute(meaning.text), Kind.F64)
+
+
+def _meaning(function: str, parameter: int) -> Meaning | None:
+    row = ROWS.get(function)
+    return None if row is None else row.meanings.get(parameter if function == "circular" else 0)
+
+
+@cache
+def _compute(text: str) -> Compute:
+    module, name = text.split(".")
+    found: Compute = getattr(import_module(f".{module}", __package__), name)
+    return found

@@ -1,0 +1,84 @@
+"""The two tables of scalar functions: the same names, no fact in both, every meaning where its row says, and what it means."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho.backend.run.cpu.items import machine
+from rho.backend.run.cpu.kinds import DTYPES
+from rho.backend.run.reference.scalars import evaluate
+from rho.backend.scalar import table
+from rho.typechecker import scalars
+from rho.typechecker.elements import Kind
+from rho.typechecker.scalars import FUNCTIONS
+
+
+def test_the_same_names() -> None:
+    assert FUNCTIONS.keys() == table.VOCABULARY
+    assert not (table.ROWS.keys() - table.VOCABULARY) & FUNCTIONS.keys()
+
+
+def test_no_fact_in_both() -> None:
+    of_checker = {field.name for field in dataclasses.fields(scalars.ScalarFunction)}
+    assert of_checker & {field.name for field in dataclasses.fields(table.Row)} == {"name"}
+
+
+@pytest.mark.parametrize("name", sorted(table.ROWS))
+def test_a_row(name: str) -> None:
+    """Its ufunc is one, with as many operands; its meanings are there."""
+    row = table.ROWS[name]
+    if row.numpy:
+        ufunc = getattr(np, row.numpy)
+        assert isinstance(ufunc, np.ufunc) and ufunc.nin == FUNCTIONS[name].arity
+    for parameter, meaning in row.meanings.items():
+        for kind in (Kind.F64, Kind.F32):
+            assert table.definition(name, parameter, kind) is not None
+        assert meaning.series == (meaning.within is not None)
+    assert (name == "circular") == (len(row.meanings) > 1)
+
+
+def test_derived_sets() -> None:
+    """A light function is one that reductions and recomputed phases may hold; what is many operations is not."""
+    assert {"add", "mul", "min", "max", "and", "or", "band", "bor", "bxor"} == table.REDUCTIONS
+    assert not table.LIGHT & table.TRANSCENDENTAL
+    assert not any(FUNCTIONS[name].partial for name in table.MODERATE)
+    assert table.LIGHT < table.MODERATE
+
+
+HARD: dict[Kind, list[Any]] = {
+    Kind.BOOL: [False, True],
+    Kind.U8: [0, 1, 2, 3, 7, 8, 127, 128, 200, 254, 255],
+    Kind.I64: [0, 1, -1, 2, -2, 7, -8, 63, 64, -65, 2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63)],
+    Kind.F64: [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.0, 5e-324, -1e-310, 1e300, -1e300, np.inf, -np.inf, np.nan],
+}
+IN_PLACE = sorted(
+    name for name, row in table.ROWS.items()
+    if row.meanings and not any(m.series for m in row.meanings.values()) and name in FUNCTIONS
+    and not name.startswith("convert")
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HARD)
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_meanings_on_single_items(name: str, kind: Kind) -> None:
+    """What a row means, run step by step on hard values, is what the reference says."""
+    row = FUNCTIONS[name]
+    result = row.result_kind(kind)
+    steps = machine(kind)
+    if kind not in row.kinds or scalars.may_fail(name, result or kind) or steps is None:
+        pytest.skip("not of this kind")
+    meaning = table.definition(name, 0, kind)
+    assert meaning is not None and result is not None
+    scalar = DTYPES[kind].type
+    sides = [HARD[Kind.BOOL] if name == "select" and place == 0 else HARD[kind] for place in range(row.arity)]
+    for items in itertools.product(*sides):
+        operands = [(np.bool_ if isinstance(item, bool) else scalar)(item) for item in items]
+        with np.errstate(all="ignore"):
+            made = DTYPES[result].type(meaning.compute(*operands, steps))
+        wanted = DTYPES[result].type(evaluate(name, kind, items, result))
+        assert made.tobytes() == wanted.tobytes() or (made != made and wanted != wanted), (items, made, wanted)
