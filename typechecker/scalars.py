@@ -207,7 +207,8 @@ _ROWS = (
                    "Greatest common divisor, not negative; gcd(x,0) = |x|.  Floats: Euclid on |x|, |y|, exact if both are whole, "
                    "else until the remainder is rounding beside the smaller operand; NaN if either is NaN or infinite.  "
                    "Complex: Euclid with complex residue, result rotated by a unit to re > 0, im ≥ 0.", 0, _MONOID),
-    ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1, frozenset({Law.ASSOCIATIVE})),
+    ScalarFunction("lcm", 2, NUMBERS, ResultKind.SAME, "0 where either is 0, else x×(y÷gcd(x,y)).", 1,
+                   frozenset({Law.ASSOCIATIVE})),
     ScalarFunction("band", 2, INTEGERS, ResultKind.SAME, "The bits that both have, of two's complement.", -1, _MONOID),
     ScalarFunction("bor", 2, INTEGERS, ResultKind.SAME, "The bits that at least one has.", 0, _MONOID),
     ScalarFunction("bxor", 2, INTEGERS, ResultKind.SAME, "The bits that exactly one has.", 0, _MONOID),
