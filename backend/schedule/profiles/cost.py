@@ -25,6 +25,7 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, capacity
 from ....typechecker.sizes import number as size_number
+from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import (
     Branch,
@@ -41,6 +42,7 @@ from ...graph.phases import (
     SubGraph,
 )
 from ...kernels.cuda_support import missing
+from ...loops.lower.region import literals_of
 from ..problem import DeviceGroup, Ticks
 from ..units import shape_of
 from .chained import chains_in
@@ -50,6 +52,7 @@ from .library import cold, library_grains
 from .points import cooled
 from .profile import Backend, Calibration, DeviceProfile, Profile
 from .rates import Around, NoTable, Rates
+from .regions import BOOLE, region_grains
 from .repeated import repeated_grains
 from .reuse import is_view, surroundings
 from .spans import Formula, Trace, Undecided, smallest
@@ -94,7 +97,7 @@ def phase_ticks(
     if device is None:
         return None
     number = numbers_of(bound)
-    rates = Rates(device, around=surroundings(bound, number))
+    rates = _rates(device, bound, number)
     overhead = device.launch_ns * GRAIN
     if execution is Execution.FIRST:
         overhead += making_grains(phase, rates)
@@ -127,6 +130,11 @@ def phase_ticks(
     except NoTable:
         return None
     return Curve(-(-rows // grain), exact, traced, up)
+
+
+def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
+    literals = literals_of(traverse.all_phases(bound.graph), bound.graph.types)
+    return Rates(device, around=surroundings(bound, number), guards=bound.graph.guards, literals=literals)
 
 
 def making_ticks(phases: Iterable[Phase], profile: Profile, group: DeviceGroup, tick_ns: int = 1) -> int:
@@ -167,6 +175,8 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case Loop():
             if (merged := repeated_grains(phase, types, rates, number, where)) is not None:
                 return merged
+            if cut is None and (whole := region_grains(phase, types, rates, number)) is not None:
+                return whole
             trip = number(phase.trip)
             once, each = _block(phase.body, types, rates, number, cut) if phase.index is None else (0, 0)
             turns = trip * each if phase.index is None else 0
@@ -177,12 +187,16 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
                 once, turns = once + first, turns + trip * again
             return Grains(once + turns)
         case Map():
+            if (whole := region_grains(phase, types, rates, number)) is not None:
+                return whole
             once, each = _block(phase.body, types, rates, number)
             cells = 1
             for size in phase.frame:
                 cells *= number(size)
             return Grains(once + cells * each)
         case Fold():
+            if (whole := region_grains(phase, types, rates, number)) is not None:
+                return whole
             once, each = _block(phase.body, types, rates, number)
             return Grains(once + max(0, number(types[phase.args[0]].shape[0]) - 1) * each)
         case Branch():
@@ -192,17 +206,14 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
             return Grains(0)
 
 
-_BOOLE: Final = (7, 32, 12, 32, 7)
-
-
 def _turns(phase: Loop, index: SizeVariable, types: Types, rates: Rates, number: Number, trip: int) -> tuple[int, int]:
     """What a loop with an index costs once and in all its turns, by those at five places (Boole's rule)."""
     once = total = 0
-    for place, weight in enumerate(_BOOLE):
+    for place, weight in enumerate(BOOLE):
         at = {index: size_number(max(0, trip - 1) * place // 4)}
         first, each = _block(phase.body, types, rates, lambda size, at=at: number(size.substitute(at)))  # type: ignore[misc]
         once, total = max(once, first), total + weight * each
-    return once, total * trip // sum(_BOOLE)
+    return once, total * trip // sum(BOOLE)
 
 
 def _block(graph: SubGraph, types: Types, rates: Rates, number: Number, cut: Cut | None = None) -> tuple[int, int]:
@@ -225,7 +236,7 @@ def step_ns(
 
     Of the last member of a chain along rows: what the chain takes."""
     number = numbers_of(bound)
-    rates = Rates(device, around=surroundings(bound, number))
+    rates = _rates(device, bound, number)
     if rates.measured and (chain := chains_in(bound).get(phase.id)) is not None:
         phase = shape_of(chain)
         rates = rates.gathering(phase.id, chain.ids)

@@ -119,13 +119,24 @@ def _applied(work: Work, prefix: str, rates: Rates) -> int:
             size, called = row.points * row.kind.bytes, prefix == "ufunc."
             total += _looked_up(row.function, "ufunc.reduce.", row.kind, size, rates) if called else _reduced(row, rates)
             continue
-        function = _SAME.get(one.function, one.function)
-        kind = one.kind if function.startswith("convert") else one.compute
-        stems = scalar_stems(function, one.compute, one.parameter)
-        if one.constant:
-            stems = (f"{function}.constant", *stems)
-        total += _first(rates, (*(prefix + stem for stem in stems), *_class(prefix, function)), kind).rate(one.points * one.each)
+        table = _table_of(one.function, one.compute, one.kind, one.parameter, prefix, rates, constant=one.constant)
+        total += table.rate(one.points * one.each)
     return total
+
+
+def _table_of(function: str, compute: Kind, kind: Kind, parameter: int, prefix: str, rates: Rates, *, constant: bool) -> Table:
+    function = _SAME.get(function, function)
+    kind = kind if function.startswith("convert") else compute
+    stems = scalar_stems(function, compute, parameter)
+    if constant:
+        stems = (f"{function}.constant", *stems)
+    return _first(rates, (*(prefix + stem for stem in stems), *_class(prefix, function)), kind)
+
+
+def application_rate(function: str, compute: Kind, kind: Kind, parameter: int, rates: Rates) -> float:
+    """Of one application more in a kernel, an item; in grains."""
+    each = 2 * compute.bytes + kind.bytes
+    return _table_of(function, compute, kind, parameter, "point.", rates, constant=False).rate(each * 1000) / 1000
 
 
 def _class(prefix: str, function: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ....typechecker.core import CoreGuard, Payload
 from ....typechecker.elements import Kind
 from ...graph.phases import PhaseId, ValueId
 from .keys import kinds_near
@@ -44,8 +45,12 @@ class NoTable(Exception):
 class Rates:
     """One device's tables.  `reuses`: results are written where an operand was, so that no fresh memory is touched."""
 
-    def __init__(self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None) -> None:
+    def __init__(
+        self, device: DeviceProfile, *, reuses: bool = False, around: Mapping[PhaseId, Around] | None = None,
+        guards: Sequence[CoreGuard] = (), literals: Mapping[ValueId, Payload] | None = None,
+    ) -> None:  # fmt: skip
         self.device = device
+        self.guards, self.literals = guards, literals or {}
         self.reuses = reuses
         self.around = around or {}
         self.measured = "step.f64" in device.ops
@@ -53,7 +58,10 @@ class Rates:
         self._found: dict[tuple[tuple[str, ...], Kind], Table | None] = {}
 
     def reusing(self) -> Rates:
-        return self if self.reuses else Rates(self.device, reuses=True, around=self.around)
+        return self if self.reuses else self._with(self.around, reuses=True)
+
+    def _with(self, around: Mapping[PhaseId, Around], *, reuses: bool) -> Rates:
+        return Rates(self.device, reuses=reuses, around=around, guards=self.guards, literals=self.literals)
 
     def gathering(self, one: PhaseId, members: Sequence[PhaseId]) -> Rates:
         """`one` stands for all these phases together."""
@@ -64,7 +72,7 @@ class Rates:
         before = known[0].before if known else 0
         apart = min((each.apart for each in known), default=0)
         around = Around(max((each.total for each in known), default=0), since, unknown, handed=handed, before=before, apart=apart)
-        return Rates(self.device, reuses=self.reuses, around={**self.around, one: around})
+        return self._with({**self.around, one: around}, reuses=self.reuses)
 
     def table(self, stems: Iterable[str], kind: Kind) -> Table | None:
         """The first that exists: exact kind and name before near kinds, those before wider names."""
