@@ -1,9 +1,9 @@
 """Estimates: how long a phase of a bound graph, or a shard of it, takes on a device of a profile.
 
 `phase_ticks` is what planners ask; `phase_grains` the same unrounded, `step_ns` what one execution of a step takes with the
-executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop is trip × body with a launch an
-iteration (where loops run as one kernel: its operands once, and its applications every turn), a map or fold its body once
-a cell, a branch its longer arm.
+executor's work around it (for `run --analyze`).  Run-time sizes count at their caps.  A loop, fold or map that is compiled
+whole is what its loop program takes (`regions`); else a loop is trip × body with a launch an iteration (where loops run as one
+kernel: its operands once, and its applications every turn), a map or fold its body once a cell.  A branch is its longer arm.
 
 Note [Steps].  The first execution of a step finds or makes its kernel: `host_dispatch_ns`, or what the table `kernel` says of a
 structured phase (tables of library phases then include it).  Every execution costs `launch_ns`.  Both are part of a
