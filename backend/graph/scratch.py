@@ -307,7 +307,7 @@ def _interval_index(op: Operands) -> Size:
     items, table = op.items(1), op.items(0)
     kind = op.kind(0)
     if len(op.cells.args[0]) <= 1:
-        sort = kind.bytes + 1
+        sort = 32 + kind.bytes + 1  # or where each bound is passed, in items that ascend
         cast = 0 if op.kind(0) is op.kind(1) else 8
         return table * (sort + cast) + items * (1 + cast)
     rows = op.made() + capacity(op.cells.args[0][0])

@@ -22,12 +22,29 @@ def test_keys_out_of_range(monkeypatch: pytest.MonkeyPatch) -> None:
             keys = np.zeros(7, np.int64)
             keys[place] = bad
             assert scattering.reduce_by_key("add", Kind.I64, keys, np.ones(7, np.int64), 3, 2) is None
+            assert scattering.reduce_by_key("add", Kind.F64, keys, np.ones(7), 3, 2) is None
+
+
+def test_ascending_keys_go_by_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In pieces of whole runs, also where one run is most of the keys; what does not ascend goes item by item."""
+    monkeypatch.setenv(policy.SWITCH, "always")
+    monkeypatch.setattr(scattering, "PARALLEL", 1)
+    by_runs, found = scattering._by_runs, []
+    monkeypatch.setattr(scattering, "_by_runs", lambda *given: found.append(by_runs(*given)) or found[-1])
+    long = np.repeat(np.arange(5), (3, 900, 1, 0, 200))
+    late = np.append(np.arange(900), 0)
+    for keys, bins in ((np.arange(1000) // 7, 143), (long, 6), (np.zeros(500, np.int64), 1), (late, 900)):
+        items = data(Kind.F64, len(keys), 2)
+        got = scattering.reduce_by_key("add", Kind.F64, keys, items, bins, 3)
+        assert got is not None and same_bits(got, _reduced("add", Kind.F64, keys, items[:, np.newaxis], bins)[:, 0])
+        assert (found.pop() is None) == (keys is late)
 
 
 @pytest.mark.parametrize("kind", [Kind.BOOL, Kind.U8, Kind.I32, Kind.I64, Kind.F32, Kind.F64])
 @pytest.mark.parametrize("function", ["add", "mul", "min", "max", "and", "or"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("order", ["none", "ascending", "first half"])
+def test_bits(kind: Kind, function: str, threads: int, order: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if (kind is Kind.BOOL) != (function in ("and", "or")):
         pytest.skip("no such function")
     monkeypatch.setenv(policy.SWITCH, "always")
@@ -38,6 +55,8 @@ def test_bits(kind: Kind, function: str, threads: int, monkeypatch: pytest.Monke
         keys[: count // 2] = keys[0]
         if function in ("min", "max"):
             keys[:bins] = np.arange(bins)[: len(keys[:bins])]
+        if order != "none":
+            keys[: count if order == "ascending" else count // 2].sort()
         for items in (data(kind, count, count), np.broadcast_to(data(kind, 1, 3), (count,)), data(kind, 2 * count, 9)[::2]):
             with np.errstate(all="ignore"):
                 try:

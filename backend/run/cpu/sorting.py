@@ -231,7 +231,7 @@ def _is_asked(items: NumArray, kind: Kind, keyed: bool) -> bool:
     return is_installed() and items.dtype == DTYPES[kind] and items.size < _MOST and items.flags.c_contiguous
 
 
-def _is_ordered(items: NumArray, descending: bool) -> bool:
+def is_ordered(items: NumArray, *, descending: bool) -> bool:
     """Is each item in order with the one before?  (NaN is with none.)  Most vectors show at once that they are not."""
     in_order = np.less_equal if descending else np.greater_equal
     step, start = _GLANCE, 0
@@ -246,7 +246,7 @@ def graded(items: NumArray, kind: Kind, descending: bool, threads: int) -> NumAr
     """The stable order of a vector, or of each row of a matrix; None where NumPy has to find it."""
     if kind not in _KINDS or items.ndim not in (1, 2) or items.shape[-1] < 2 or not _is_asked(items, kind, True):
         return None
-    if items.ndim == 1 and _is_ordered(items, descending):
+    if items.ndim == 1 and is_ordered(items, descending=descending):
         trim()
         return np.arange(len(items))
     rows = len(items) if items.ndim == 2 else 0

@@ -156,6 +156,8 @@ def test_interval_index(kind: Kind) -> None:
     for size, frame in itertools.product((0, 1, 6), [(), (0,), (7,), (2, 3)]):
         compare("interval_index", [ascending(fresh(kind, (size,))), fresh(kind, frame, 1)], searching.interval_index)
         compare("interval_index", [ascending(fresh(kind, (size, 2))), fresh(kind, (*frame, 2), 1)], searching.interval_index)
+    for table in (fresh(kind, (5,)), fresh(kind, (0,)), ascending(fresh(kind, (600,)))):  # items that ascend are not searched for
+        compare("interval_index", [table, ascending(fresh(kind, (700,), 1))], searching.interval_index)
     lifted("interval_index", [fresh(kind, (2, 3)), fresh(kind, (2, 4), 1)], (True, True), (2,), searching.interval_index)
 
 

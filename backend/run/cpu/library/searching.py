@@ -14,9 +14,13 @@ import numpy as np
 
 from .....typechecker.elements import Kind
 from ..kinds import NumArray
+from ..sorting import is_ordered
 from .frames import Arrays, Call, Implementation, cell_by_cell, whole
 from .grading import rows_of
 from .keys import first_positions, lexicographic_keys, missing_items, order_columns, row_columns, row_words, stable_order
+
+_MERGED: Final = 1 << 9
+"""Items from which it is worth knowing that they ascend: of the bounds each is looked up among them."""
 
 
 def comparable(call: Call) -> bool:
@@ -148,6 +152,9 @@ def interval_index(call: Call, table: NumArray, arg: NumArray) -> NumArray:
         lost = None if missing is None else missing.any(axis=1).reshape(frame)
     if bounds.dtype.kind == "f" or (bounds[1:] < bounds[:-1]).any():
         bounds = np.sort(bounds)
+    if lost is None and items.ndim == 1 and len(items) >= max(_MERGED, len(bounds)) and is_ordered(items, descending=False):
+        ends = np.searchsorted(items, bounds, side="left")  # where each bound is passed
+        return np.repeat(np.arange(-1, len(bounds)), np.diff(ends, prepend=0, append=len(items)))
     found = np.asarray(np.searchsorted(bounds, items, side="right")).astype(np.int64, copy=False)
     found -= 1
     if lost is not None:
