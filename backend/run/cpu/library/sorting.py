@@ -81,9 +81,9 @@ def sorted_rows(rows: NumArray, *, descending: bool, wanted: Window | None, thre
 def _odd_rows(source: NumArray, ordered: NumArray) -> NumArray:
     """Rows of which some items are equal and look different: a zero with a sign, or NaN.  (A sort may change signs of zeros.)"""
     odd = np.isnan(ordered[:, -1])
-    between = (ordered[:, 0] <= 0) & ~(ordered[:, -1] < 0)
-    if between.any():
-        odd[between] |= (np.signbit(source[between]) & (source[between] == 0)).any(axis=1)
+    zeros = source == 0
+    if zeros.any():
+        odd |= (np.signbit(source) & zeros).any(axis=1)
     return np.flatnonzero(odd)
 
 
