@@ -75,12 +75,20 @@ def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
 def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
     """Scratch bytes of a chain along rows (`graph.chains`) on a device's whole team: blocks of its rows."""
     sizes = [number(axis.size) for axis in phase.axes]
-    points, row = prod(sizes), prod(sizes[1:]) if len(sizes) > 1 else sizes[0]
+    points, row = prod(sizes), prod(sizes[rows_cut(sizes) + 1 :]) if len(sizes) > 1 else sizes[0]
     applied = [node for node in phase.body if isinstance(node, ApplyNode)]
     each, _ = _each(phase, applied, reduces=False)
     results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
     in_work = max(rows_points(points, row), min(points, LARGEST_TEAM * row if points >= ALONE_BELOW else row))
     return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
+
+
+def rows_cut(sizes: Sequence[int]) -> int:
+    """The axis of the frame that blocks of rows are cut along, where there is one: the first of which one step is few points."""
+    axis = 0
+    while axis < len(sizes) - 2 and prod(sizes[axis + 1 :]) > ROWS_POINTS:
+        axis += 1
+    return axis
 
 
 def rows_points(points: int, row: int) -> int:

@@ -18,7 +18,7 @@ from rho.backend.kernels import policy
 from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.run import pool
 from rho.backend.run.cpu import rows
-from rho.backend.schedule import one_device
+from rho.backend.schedule import one_device, workspace
 from rho.backend.schedule.one_device import needs_no_more
 from rho.backend.schedule.plan import Device, Plan, RowsStep, RunStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
@@ -193,7 +193,10 @@ def test_against_the_reference(text: str, monkeypatch: pytest.MonkeyPatch) -> No
     assert not run_both(core, inputs), text
 
 
-def test_rows_of_any_frame() -> None:
+@pytest.mark.parametrize("block", [workspace.ROWS_POINTS, 1 << 6])
+def test_rows_of_any_frame(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are cut along the first axis of the frame of which a step is few points."""
+    monkeypatch.setattr(workspace, "ROWS_POINTS", block)
     text = "input T : f64[a b c]\noutput r ← {e ← *⍵-⌈/⍵ ⋄ e÷+/e}⍤1 ⊢ T\noutput s ← {(+/⍵)÷≢⍵}⍤1 ⊢ 1⊖T\n"
     core = checked(text)
     assert core is not None
@@ -276,9 +279,11 @@ def test_the_planned_peak_is_a_bound(mode: str, threads: int, monkeypatch: pytes
     """And no array is there of what only the chain reads."""
     monkeypatch.setenv(policy.SWITCH, mode)
     monkeypatch.setattr(one_device, "needs_no_more", needs_no_more)
-    inputs = {"A": np.random.default_rng(1).standard_normal((4000, 500))}
-    for text in (FLOATS[0], FLOATS[2], "r ← {√(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1 ⊢ A"):
-        plan, bound = planned(f"input A : f64[r c]\noutput {text}\n", inputs, threads)
+    A = np.random.default_rng(1).standard_normal((4000, 500))
+    for text in (FLOATS[0], FLOATS[2], "r ← {√(+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵}⍤1 ⊢ A", FLOATS[0] + "\n"):
+        deep = text.endswith("\n")
+        inputs = {"A": A.reshape(8, 500, 500) if deep else A}
+        plan, bound = planned(f"input A : f64[{'b ' * deep}r c]\noutput {text.strip()}\n", inputs, threads)
         assert chains(plan)
         backend.execute(plan, bound, inputs)
         backend.execute(plan, bound, inputs)

@@ -1,7 +1,7 @@
 """Chains along rows on arrays: through one kernel, or on NumPy in blocks of rows; both give the bits of the members one by one.
 
-On NumPy a block is some rows of the first axis of the frame; what is made of it lives as long as the block.  So a chain never
-needs an array of what only it reads, whatever tier runs it, and the plan counts none.
+On NumPy a block is some rows along one axis of the frame (`rows_cut`); what is made of it lives as long as the block.  So a
+chain never needs an array of what only it reads, whatever tier runs it, and the plan counts none.
 
 Neighbours: `graph.chains` (finds and joins), `kernels.rows` (the kernel), `compiled` (binding of phases), `structured`.
 """
@@ -23,7 +23,7 @@ from ...graph.phases import ApplyNode, ConstantNode, ReadNode, SizeNode, Structu
 from ...kernels import policy
 from ...kernels.ir import Stores
 from ...kernels.llvm_leaf import is_installed
-from ...schedule.workspace import LARGEST_TEAM, rows_points
+from ...schedule.workspace import LARGEST_TEAM, rows_cut, rows_points
 from ..pool import room, trim
 from ..team import run_boxes
 from . import space as boxes
@@ -150,25 +150,28 @@ class _Blocks:
         return implementation(node.function, compute, node.kind, node.parameter), node.args
 
     def run(self, arrays: Sequence[NumArray], targets: Sequence[NumArray]) -> tuple[Any, ...]:
-        rows = self.space[0] if len(self.space) > 1 else 1
-        inner = prod(self.space[1:]) if len(self.space) > 1 else self.space[0]
-        threads = self.threads if rows * inner >= boxes.THREADED else 1
-        many = max(1, rows_points(rows * inner, inner) // threads // max(1, inner))
-        starts = range(0, rows, many) if len(self.space) > 1 else range(1)
+        axis, points = rows_cut(self.space), prod(self.space)
+        outer, length = (self.space[:axis], self.space[axis]) if len(self.space) > 1 else ((), 1)
+        inner = prod(self.space[axis + 1 :]) if len(self.space) > 1 else self.space[0]
+        threads = self.threads if points >= boxes.THREADED else 1
+        many = max(1, rows_points(points, inner) // threads // max(1, inner))
+        starts = [(*place, start) for place in np.ndindex(outer) for start in range(0, length, many)]
 
-        def work(start: int) -> None:
-            self.block(arrays, targets, slice(start, start + many) if len(self.space) > 1 else None)
+        def work(start: tuple[int, ...]) -> None:
+            *place, first = start
+            self.block(arrays, targets, (*(slice(at, at + 1) for at in place), slice(first, first + many)))
 
         run_boxes(starts, lambda: work, threads)
         return tuple(targets)
 
-    def block(self, arrays: Sequence[NumArray], targets: Sequence[NumArray], rows: slice | None) -> None:
+    def block(self, arrays: Sequence[NumArray], targets: Sequence[NumArray], rows: tuple[slice, ...]) -> None:
         slots: dict[int, Any] = dict(self.constants)
+        rows = rows if len(self.space) > 1 else ()
         for place, index in self.loads:
             array = arrays[index]
             if array.ndim != len(self.space) and array.size == 1:
                 array = array.reshape((1,) * len(self.space))
-            slots[place] = array[rows] if rows is not None and array.shape[0] != 1 else array
+            slots[place] = array[tuple(slice(None) if n == 1 else own for own, n in zip(rows, array.shape, strict=False))]
         for step in self.steps:
             slots[step.slot] = step.function(*[slots[arg] for arg in step.args], None)
             for arg in step.dead:
@@ -177,7 +180,7 @@ class _Blocks:
             value = slots[result.node]
             if on_row and value.ndim:
                 value = value[..., 0]
-            np.copyto(target[rows] if rows is not None else target, value)
+            np.copyto(target[rows], value)
 
 
 def _along(reduction: Reduction, length: int) -> Callable[..., Any]:
