@@ -180,7 +180,7 @@ class _Blocks:
             value = slots[result.node]
             if on_row and value.ndim:
                 value = value[..., 0]
-            np.copyto(target[rows], value)
+            np.copyto(target[rows] if rows else target, value)
 
 
 def _along(reduction: Reduction, length: int) -> Callable[..., Any]:
