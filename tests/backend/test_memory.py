@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from share import SEED, SHARE
 
 from rho import backend
 from rho.backend.graph import scratch, traverse
@@ -303,7 +304,8 @@ def above(found: Mapping[str, tuple[int, int, set[str]]]) -> list[str]:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_planned_peak_bounds_every_program_and_is_tight_at_the_median(part: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "off")
-    found = {program: peaks(program) for program in PROGRAMS[part::PARTS]}
+    drawn = PROGRAMS[part::PARTS] if SHARE >= 1 else PROGRAMS[part + SEED % 2 * PARTS :: 2 * PARTS]
+    found = {program: peaks(program) for program in drawn}
     assert not above(found)
     assert statistics.median(planned / measured for measured, planned, _ in found.values()) <= 1.5
 

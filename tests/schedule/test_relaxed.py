@@ -36,7 +36,7 @@ def shortest_known(random: Random, problem: Problem, timer: Timer) -> int | None
 def test_no_plan_of_a_random_problem_is_refuted(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relaxed, "MOST_PLACES", places)
     asked = sharp = 0
-    for seed in range(60):
+    for seed in range(30):
         random = Random(seed)
         problem = problem_of(random, 5)
         if seed % 2:
@@ -52,7 +52,7 @@ def test_no_plan_of_a_random_problem_is_refuted(places: int, monkeypatch: pytest
             assert model.probe(best, Steps(STEPS), STEPS) is not Verdict.UNSAT, (seed, levels)
             asked += 1
         sharp += model.probe(best - 1, Steps(STEPS), STEPS) is Verdict.UNSAT
-    assert asked > 100 and sharp > 20
+    assert asked > 50 and sharp > 10
 
 
 def launches(count: int) -> Problem:

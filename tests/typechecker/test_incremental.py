@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from share import repeats
 
 from rho.lang.diagnostics import Diagnostic
 from rho.lang.parser import parse_program
@@ -116,7 +116,7 @@ def shown(result: CheckResult) -> tuple[object, ...]:
     return result.diagnostics, result.types, result.last, quantities, result.signatures(), ops, guards
 
 
-@settings(max_examples=int(os.environ.get("RHO_HISTORIES", "250")), deadline=None)
+@settings(max_examples=repeats(1000), deadline=None)
 @given(histories(), st.booleans())
 def test_every_version_is_as_checked_alone(versions: list[str], strict: bool) -> None:
     checker = Checker(load, strict=strict)
@@ -125,7 +125,7 @@ def test_every_version_is_as_checked_alone(versions: list[str], strict: bool) ->
         assert shown(checker.check(source)) == shown(check(source, load_module=load, strict=strict))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=repeats(400), deadline=None)
 @given(histories())
 def test_remembered_statements_are_the_ones_read_anew(versions: list[str]) -> None:
     remembered = Statements()
