@@ -1,6 +1,6 @@
 """Which loops, folds, scans and maps are compiled whole, and why the others are not: `benchmarks/results/coverage.md`.
 
-    python benchmarks/coverage.py [--npbench CORPUS] [-o benchmarks/results/coverage.md]
+    python benchmarks/loop_coverage.py [--npbench CORPUS] [-o benchmarks/results/coverage.md]
 
 Programs: the recorded APL expressions, idioms and programs of `tests/corpora`, the examples, the kernels of `benchmarks/npbench`
 (with the data of NPBench's initialisers, where CORPUS is given), and the loops of `tests/loops`.  Each runs once with
@@ -83,7 +83,7 @@ def main() -> None:
             if one.reason:
                 others.append(f"| {group} | `{name.splitlines()[0][:60].replace('|', '∣')}` | {one.reason} |")
     columns = ("programs", "not run", "with loops", "compiled", "by phases")
-    command = "`python benchmarks/coverage.py --npbench CORPUS -o benchmarks/results/coverage.md`"
+    command = "`python benchmarks/loop_coverage.py --npbench CORPUS -o benchmarks/results/coverage.md`"
     lines = ["# What is compiled whole", "", command, ""]
     lines += ["| group | " + " | ".join(columns) + " |", "|---" * (1 + len(columns)) + "|"]
     lines += [f"| {group} | " + " | ".join(str(tally[c]) for c in columns) + " |" for group, tally in counts.items()]
