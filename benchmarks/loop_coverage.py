@@ -44,10 +44,8 @@ def examples() -> Iterator[tuple[str, str, Callable[[], object]]]:
 def loops() -> Iterator[tuple[str, str, Callable[[], object]]]:
     from rho.tests.loops.programs import REGIONS, ROUTINES
 
-    for text, makes in REGIONS:
+    for text, makes in [*REGIONS, *((text, makes) for text, makes, _ in ROUTINES)]:
         yield "tests/loops", text, lambda text=text, make=makes[-1]: rho.compile(text)(*make(np.random.default_rng(1)))  # type: ignore[misc]
-    for text, make, _ in ROUTINES:
-        yield "tests/loops", text, lambda text=text, make=make: rho.compile(text)(*make(np.random.default_rng(1)))  # type: ignore[misc]
 
 
 def npbench(corpus: Path) -> Iterator[tuple[str, str, Callable[[], object]]]:

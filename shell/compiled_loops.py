@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..backend.graph import traverse
-from ..backend.graph.phases import Branch, Fold, Graph, Loop, Map, Phase
+from ..backend.graph.phases import Branch, Fold, Graph, LibraryPhase, Loop, Map, Phase, Structured
 from ..backend.loops.lower.region import Region, literals_of, lower_region
 from ..backend.loops.lower.values import Unsupported
 from ..backend.loops.text import show
@@ -49,7 +49,19 @@ def _outermost(phases: tuple[Phase, ...]) -> Iterator[Loop | Fold | Map]:
 
 
 def _state(region: Region) -> str:
-    """Where the state lies."""
+    """Where the state lies, and which phases are called."""
+    called = sorted({_name(routine.phase) for routine in region.routines})
+    return _lies(region) + (f"; it calls {', '.join(called)}" if called else "")
+
+
+def _name(phase: LibraryPhase | Structured | None) -> str:
+    """What a routine does."""
+    if phase is None:
+        return "a guard's check"
+    return f"`{phase.op}`" if isinstance(phase, LibraryPhase) else "NumPy's functions"
+
+
+def _lies(region: Region) -> str:
     if region.cells:
         return "cells on all threads"
     doubled = sum(region.states)

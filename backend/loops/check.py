@@ -23,6 +23,8 @@ from .ir import (
     MOST_VALUES,
     ONE,
     Apply,
+    Box,
+    Call,
     Carried,
     Constant,
     Fail,
@@ -38,6 +40,8 @@ from .ir import (
     Store,
     View,
     defined_within,
+    index,
+    plus,
     uses,
     walk,
     within,
@@ -185,6 +189,8 @@ class _Rules:
                     self.use(value, None)
                 if len(values) > MOST_VALUES:
                     self.wrong(f"a record has at most {MOST_VALUES} values")
+            case Call():
+                self.call(statement, around)
             case For():
                 self.loop(statement, around)
             case If(condition, then, otherwise, results):
@@ -228,6 +234,18 @@ class _Rules:
             self.use(node.value, view.kind)
             if view.role is Role.INPUT:
                 self.wrong(f"{view.name} is only read")
+
+    def call(self, node: Call, around: tuple[For, ...]) -> None:
+        for form in node.forms:
+            self.form(form)
+        for box in node.boxes:
+            view = self.views.get(box.view)
+            if view is None or not len(view.shape) == len(box.start) == len(box.shape):
+                self.wrong(f"there is no view {box.view} of rank {len(box.start)}")
+            elif view.role is Role.INPUT and box in node.writes:
+                self.wrong(f"{view.name} is only read")
+        if any(loop.kind is LoopKind.VECTOR for loop in around):
+            self.wrong("there are no calls in a vector loop")
 
     # -- loops
 
@@ -300,9 +318,25 @@ class Access:
     facts: Facts
 
 
+ANY: Final = index("?")
+"""An index of which nothing is known."""
+
+
 def accesses(body: tuple[Statement, ...], facts: Facts) -> list[Access]:
     """All accesses of a block."""
-    return [Access(node, there.assuming(node.mask)) for node, there in everywhere(body, facts) if isinstance(node, Load | Store)]
+    found: list[Access] = []
+    for node, there in everywhere(body, facts):
+        if isinstance(node, Call):
+            found += [Access(any_item(box, node), there) for box in node.boxes]
+        elif isinstance(node, Load | Store):
+            found.append(Access(node, there.assuming(node.mask)))
+    return found
+
+
+def any_item(box: Box, call: Call) -> Load | Store:
+    """An access of an item of a box."""
+    indices = tuple(first if size is None else ANY for first, size in zip(box.start, box.shape, strict=True))
+    return Store(box.view, indices, "") if box in call.writes else Load("", box.view, indices)
 
 
 def apart(access: Access, later: Access, loop: For, inner: frozenset[str]) -> bool:
@@ -312,8 +346,8 @@ def apart(access: Access, later: Access, loop: For, inner: frozenset[str]) -> bo
     both = access.facts.beside(later.facts, loop, inner)
     if both.never:
         return True
-    own = map(both.definitions.expand, access.node.indices)
-    return any(both.differs(minus(both.later(other), form)) for form, other in zip(own, later.node.indices, strict=True))
+    pairs = [pair for pair in zip(access.node.indices, later.node.indices, strict=True) if ANY not in pair]
+    return any(both.differs(minus(both.later(other), both.definitions.expand(own))) for own, other in pairs)
 
 
 class _Proofs:
@@ -322,6 +356,9 @@ class _Proofs:
         self.found: list[Problem] = []
         for statement, facts in everywhere(program.body, facts_of(program)):
             match statement:
+                case Call():
+                    for box in statement.boxes:
+                        self.inside(box, statement, facts)
                 case Load() | Store():
                     self.bounds(statement, facts.assuming(statement.mask))
                 case For() if statement.kind is not LoopKind.SERIAL:
@@ -334,6 +371,11 @@ class _Proofs:
         for axis, (form, length) in enumerate(zip(node.indices, self.views[node.view].shape, strict=True)):
             if not facts.proves(form) or not facts.proves(minus(minus(length, form), ONE)):
                 self.unproved(f"index {axis} of {node.view} may be outside 0..{show_index(length)}", node)
+
+    def inside(self, box: Box, call: Call, facts: Facts) -> None:
+        for axis, (first, size, length) in enumerate(zip(box.start, box.shape, self.views[box.view].shape, strict=True)):
+            if not facts.proves(first) or not facts.proves(minus(length, plus(first, ONE if size is None else size))):
+                self.unproved(f"axis {axis} of the box of {box.view} may leave 0..{show_index(length)}", call)
 
     def independence(self, loop: For, touched: list[Access]) -> None:
         inner = frozenset(within(loop))

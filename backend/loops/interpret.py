@@ -17,6 +17,8 @@ from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from .ir import (
     Apply,
+    Box,
+    Call,
     Constant,
     Fail,
     For,
@@ -40,6 +42,18 @@ class Meaning(Protocol):
     """`function` of items of kind `kind`; raises `Failed` where a checked function fails."""
 
     def __call__(self, function: str, kind: Kind, args: Sequence[Payload], result: Kind, parameter: int, /) -> Payload: ...
+
+
+Items: TypeAlias = tuple[tuple[int, ...], Sequence[Any]]
+"""The shape of a box, and its items."""
+
+
+class Routines(Protocol):
+    """The items of each box that routine number `routine` writes: from those of each box that it reads, the shapes of those that
+    it writes, and its numbers.  Items are in row-major order, None where nothing was written."""
+
+    def __call__(self, routine: int, reads: Sequence[Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int], /
+                 ) -> Sequence[Sequence[Any]]: ...  # fmt: skip
 
 
 class Failed(Exception):
@@ -78,11 +92,12 @@ def run(
     arrays: Mapping[str, Any],
     meaning: Meaning,
     order: Callable[[Sequence[int]], Sequence[int]] = forwards,
+    routines: Routines | None = None,
 ) -> Record | None:
     """Run a program on NumPy arrays of its INPUT and OUTPUT views; what is stored is written to those of OUTPUT.
 
     Returns the record of the `Fail` that ended it, if one did."""
-    machine = _Machine(program, parameters, arrays, meaning, order)
+    machine = _Machine(program, parameters, arrays, meaning, order, routines)
     record: Record | None = None
     try:
         machine.block(program.body)
@@ -97,8 +112,8 @@ def run(
 
 class _Machine:
     def __init__(self, program: Program, parameters: Mapping[str, int], arrays: Mapping[str, Any], meaning: Meaning,
-                 order: Callable[[Sequence[int]], Sequence[int]]) -> None:  # fmt: skip
-        self.program, self.meaning, self.order = program, meaning, order
+                 order: Callable[[Sequence[int]], Sequence[int]], routines: Routines | None) -> None:  # fmt: skip
+        self.program, self.meaning, self.order, self.routines = program, meaning, order, routines
         self.registers: dict[str, Any] = {name: parameters[name] for name in program.parameters}
         self.around: list[int] = []
         self.views = {view.name: view for view in program.views}
@@ -164,6 +179,8 @@ class _Machine:
             case Fail(check, condition, values):
                 if self.holds(condition):
                     raise self.leave(check, values)
+            case Call():
+                self.call(statement)
             case For():
                 self.loop(statement)
             case If(condition, then, otherwise, results):
@@ -191,6 +208,34 @@ class _Machine:
         if not self.holds(statement.mask):
             return _item(self.program_view(statement).kind, 0)
         return self.memory[statement.view][self.place(statement)]
+
+    def box(self, box: Box) -> tuple[tuple[int, ...], list[int]]:
+        """The shape of a box, and the places of its items in the view."""
+        view, places, shape = self.shapes[box.view], [0], list[int]()
+        for first, size, length in zip(box.start, box.shape, view, strict=True):
+            start, count = self.form(first), 1 if size is None else self.form(size)
+            shape += [] if size is None else [count]
+            if start < 0 or count < 0 or start + count > length:
+                raise Undefined(f"items {start} to {start + count} of an axis of {box.view} of length {length}")
+            places = [place * length + i for place in places for i in range(start, start + count)]
+        return tuple(shape), places
+
+    def call(self, call: Call) -> None:
+        if self.routines is None:
+            raise Undefined("a call without routines")
+        given: list[Items] = []
+        for box in call.reads:
+            shape, places = self.box(box)
+            items = [self.memory[box.view][place] for place in places]
+            given.append((shape, [None if item is _UNWRITTEN else item for item in items]))
+        targets = [self.box(box) for box in call.writes]
+        try:
+            made = self.routines(call.routine, given, [shape for shape, _ in targets], list(map(self.form, call.numbers)))
+        except Failed:
+            raise self.leave(-1, ()) from None
+        for box, (_, places), written in zip(call.writes, targets, made, strict=True):
+            for place, item in zip(places, written, strict=True):
+                self.memory[box.view][place] = _UNWRITTEN if item is None else item
 
     def leave(self, check: int, values: tuple[str, ...]) -> _Leave:
         return _Leave(Record(check, tuple(map(self.value, values)), tuple(self.around)))

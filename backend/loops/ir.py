@@ -21,6 +21,10 @@ are only read.  BOOL items are bytes, any non-zero byte is true when loaded, tru
 Note [Failures].  `Fail` leaves the program with a record where its condition holds: the number of the check and up to
 `MOST_VALUES` values.  What was stored before stays stored.
 
+Note [Calls].  `Call` runs a routine of the caller's, which reads the items of some boxes and then writes items of others, and
+nothing else; it may leave the program.  What was in a box that it writes is undefined from then on, but for what it wrote.
+Calls stand in no VECTOR loop.
+
 Neighbours: `lower` makes programs, `check` verifies them, `interpret` is their meaning, `text` prints and reads them, `llvm`
 makes machine code.
 """
@@ -128,6 +132,34 @@ class Fail:
     values: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Part of a view: from `start` on so many items along each axis; an axis with None has one, and is left out."""
+
+    view: str
+    start: tuple[Index, ...]
+    shape: tuple[Index | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Routine number `routine`, which is given `numbers` besides; see Note [Calls]."""
+
+    routine: int
+    reads: tuple[Box, ...]
+    writes: tuple[Box, ...]
+    numbers: tuple[Index, ...] = ()
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        return self.reads + self.writes
+
+    @property
+    def forms(self) -> tuple[Index, ...]:
+        axes = (form for box in self.boxes for form in (*box.start, *box.shape) if form is not None)
+        return *self.numbers, *axes
+
+
 class LoopKind(Enum):
     SERIAL = "serial"
     VECTOR = "vector"
@@ -179,7 +211,7 @@ class If:
     results: tuple[Chosen, ...] = ()
 
 
-Statement: TypeAlias = Constant | Number | Apply | Load | Store | Fail | For | If
+Statement: TypeAlias = Constant | Number | Apply | Load | Store | Fail | Call | For | If
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +270,7 @@ def defined(statement: Statement) -> tuple[str, ...]:
             return tuple(c.result for c in statement.carried)
         case If():
             return tuple(c.name for c in statement.results)
-        case Store() | Fail():
+        case Store() | Fail() | Call():
             return ()
 
 
@@ -283,6 +315,8 @@ def uses(statement: Statement) -> tuple[str, ...]:
             return *own, *mask, *(name for form in statement.indices for name, _ in form.terms)
         case Fail(_, condition, values):
             return condition, *values
+        case Call():
+            return tuple(name for form in statement.forms for name, _ in form.terms)
         case For():
             bounds = tuple(name for form in (*statement.lower, *statement.upper) for name, _ in form.terms)
             ends = () if statement.until is None else (statement.until,)
@@ -290,6 +324,28 @@ def uses(statement: Statement) -> tuple[str, ...]:
         case If():
             return statement.condition, *(name for c in statement.results for name in (c.then, c.otherwise))
         case Constant():
+            return ()
+
+
+def loaded_views(statement: Statement) -> tuple[str, ...]:
+    """The views that a statement itself reads."""
+    match statement:
+        case Load():
+            return (statement.view,)
+        case Call():
+            return tuple(box.view for box in statement.reads)
+        case _:
+            return ()
+
+
+def stored_views(statement: Statement) -> tuple[str, ...]:
+    """The views that a statement itself writes."""
+    match statement:
+        case Store():
+            return (statement.view,)
+        case Call():
+            return tuple(box.view for box in statement.writes)
+        case _:
             return ()
 
 

@@ -13,6 +13,7 @@
         s1: f64 = add(w, v)                    # circular/1(v): its parameter; `check 2` after it: its check
         y[i] = s1 if keep
         fail 3 if bad (s, v)
+        call 2 (x[j, 0:n]) into (y[0:n]) given (j)   # `start:count`, or one index
         if bad { … } else { … } chosen (r: f64 = a | b)
       }
     }
@@ -34,6 +35,8 @@ from typing import Final, TypeVar
 from ...typechecker.elements import Kind
 from .ir import (
     Apply,
+    Box,
+    Call,
     Carried,
     Chosen,
     Constant,
@@ -149,6 +152,10 @@ def show_statement(statement: Statement) -> list[str]:
             return [f"{_place(statement)} = {statement.value}" + _masked(statement.mask)]
         case Fail(check, condition, values):
             return [f"fail {check} if {condition}" + (f" ({', '.join(values)})" if values else "")]
+        case Call():
+            given = f" given ({', '.join(map(show_index, statement.numbers))})" if statement.numbers else ""
+            reads, writes = (", ".join(map(_box, boxes)) for boxes in (statement.reads, statement.writes))
+            return [f"call {statement.routine} ({reads}) into ({writes}){given}"]
         case For():
             return _loop(statement)
         case If(condition, then, otherwise, results):
@@ -168,6 +175,12 @@ def _masked(mask: str | None) -> str:
 
 def _place(access: Load | Store) -> str:
     return f"{access.view}[{', '.join(map(show_index, access.indices))}]"
+
+
+def _box(box: Box) -> str:
+    axes = zip(box.start, box.shape, strict=True)
+    shown = (show_index(first) + ("" if size is None else f":{show_index(size)}") for first, size in axes)
+    return f"{box.view}[{', '.join(shown)}]"
 
 
 def _bound(word: str, bounds: tuple[Index, ...]) -> str:
@@ -193,7 +206,7 @@ _TOKEN: Final = re.compile(
 )
 _KINDS: Final = {kind.value: kind for kind in Kind}
 _LOOPS: Final = {kind.value: kind for kind in LoopKind}
-KEYWORDS: Final = frozenset({"for", "if", "fail", "else", "input", "output", "scratch", "index", "bits"})
+KEYWORDS: Final = frozenset({"for", "if", "fail", "else", "call", "input", "output", "scratch", "index", "bits"})
 """Words that are no names."""
 
 
@@ -343,6 +356,11 @@ class _Reader:
             check = self.whole()
             self.need("if")
             return Fail(check, self.name(), self.many(self.name) if self.at("(") else ())
+        if self.take("call"):
+            routine, reads = self.whole(), self.many(self.box)
+            self.need("into")
+            writes = self.many(self.box)
+            return Call(routine, reads, writes, self.many(self.form) if self.take("given") else ())
         name = self.name("a statement")
         if self.at("["):
             indices = self.many(self.form, "[", "]")
@@ -354,6 +372,16 @@ class _Reader:
         if self.take("index"):
             return Number(name, self.form())
         return Load(name, self.name("a view"), self.many(self.form, "[", "]"), self.mask())
+
+    def box(self) -> Box:
+        name, starts, shape = self.name("a view"), list[Index](), list[Index | None]()
+
+        def axis() -> None:
+            starts.append(self.form())
+            shape.append(self.form() if self.take(":") else None)
+
+        self.many(axis, "[", "]")
+        return Box(name, tuple(starts), tuple(shape))
 
     def mask(self) -> str | None:
         # An `if` that follows is a mask unless a block follows its condition.

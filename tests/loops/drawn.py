@@ -9,6 +9,8 @@ from rho.backend.loops.check import problems
 from rho.backend.loops.ir import (
     ZERO,
     Apply,
+    Box,
+    Call,
     Carried,
     Chosen,
     Constant,
@@ -107,7 +109,7 @@ class Drawing:
     def block(self, depth: int, count: int) -> None:
         for _ in range(count):
             self.random.choice([self.load, self.load, self.arithmetic, self.arithmetic, self.store, self.store, self.truth,
-                                lambda: self.branch(depth), lambda: self.loop(depth), self.check])()  # fmt: skip
+                                lambda: self.branch(depth), lambda: self.loop(depth), self.check, self.call])()  # fmt: skip
 
     def inside(self, depth: int, count: int) -> tuple[tuple[Statement, ...], dict[Kind, list[str]]]:
         """A block, and the registers that are seen at its end."""
@@ -127,6 +129,23 @@ class Drawing:
         view = self.random.choice(VIEWS[3:])
         indices, mask = self.indices(view)
         self.out.append(Store(view.name, indices, self.some(view.kind), mask))
+
+    def box(self, view: View) -> Box:
+        """Part of a view: each axis whole, or at the index of a loop over it."""
+        start: list[Index] = []
+        shape: list[Index | None] = []
+        for length in view.shape:
+            plain = [name for name, upper in self.loops if upper == length]
+            fixed = bool(plain) and self.random.random() < 0.5
+            start.append(index(self.random.choice(plain)) if fixed else ZERO)
+            shape.append(None if fixed else length)
+        return Box(view.name, tuple(start), tuple(shape))
+
+    def call(self) -> None:
+        if self.random.random() < 0.4:
+            reads = tuple(map(self.box, self.random.choices(VIEWS, k=self.random.randint(0, 2))))
+            written = self.box(self.random.choice([view for view in VIEWS[3:] if view.kind is Kind.F64]))
+            self.out.append(Call(self.fresh_number(), reads, (written,), (self.form(),)))
 
     def arithmetic(self) -> None:
         kind = self.random.choice([Kind.F64, Kind.F64, Kind.I64])
@@ -278,7 +297,10 @@ def staged(random: Random) -> Program:
         return For(i, (lower,), (upper,), random.choice([LoopKind.SERIAL, LoopKind.VECTOR]), tuple(drawing.out))
 
     for view in (*ROWS, random.choice(["y", "d"]), "y"):
-        if random.random() < 0.5:
+        if view != "d" and random.random() < 0.15:
+            reads = [Box(name, (ZERO,), (N,)) for name in random.choices(ready, k=2) if name != "d"]
+            body.append(Call(len(body), tuple(reads), (Box(view, (ZERO,), (N,)),), (K,)))
+        elif random.random() < 0.5:
             body.append(loop(ZERO, N, view, ZERO))
         elif random.random() < 0.5:
             body += [loop(ZERO, K, view, ZERO), loop(K, N, view, ZERO)]

@@ -122,10 +122,32 @@ REGIONS: list[tuple[str, list[Make]]] = [
 ]
 """Text of a function, and what makes its argument."""
 
-ROUTINES: list[tuple[str, Make, str]] = [
-    ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", lambda rng: (rng.random(100),), "routine"),
-    ("{{⍵-⍵[⊃⍒⍵]×0.5}⍣4 ⊢ ⍵}", lambda rng: (rng.random(30),), "`grade` is a routine"),
-    ("{{0.01×⍵+.×⍵}⍣3 ⊢ ⍵}", lambda rng: (rng.random((30, 30)),), "a product of matrices is a routine"),
-    ("{{⌽(*⍵)×0J1}⍣3 ⊢ ⍵+0J1}", lambda rng: (rng.random(30),), "a function or kind that kernels do not have"),
+ROUTINES: list[tuple[str, list[Make], str]] = [
+    ("{{⍵[⍋⍵]}⍣3 ⊢ ⍵}", vector(0, 1, 7, 100), "grade"),
+    ("{{⍵-⍵[⊃⍒⍵]×0.5}⍣4 ⊢ ⍵}", vector(1, 30), "grade"),
+    ("{{{⍵[⍋⍵]}⍤1 ⊢ ⍉⍵}⍣3 ⊢ ⍵}", matrix((1, 1), (7, 7), (33, 33)), "grade"),
+    ("{{0.1×⍵+.×⍵}⍣3 ⊢ ⍵}", matrix((2, 2), (7, 7), (30, 30), (100, 100)), "contract"),
+    ("{{0.1×(⍉⍵)+.×⍵}⍣3 ⊢ ⍵}", matrix((2, 2), (30, 30), (100, 100)), "contract"),
+    ("{{(0.1×⍵)+.×⍵}⍣3 ⊢ ⍵}", [lambda rng: (rng.random((30, 30)).astype(np.float32),)], "contract"),
+    ("{{0.1×⍵+.×⍵}⍣3 ⊢ ⍵}", complexes((2, 2), (30, 30)), "contract"),
+    ("{{0.1×⍵(+.×⍤2)⍵}⍣3 ⊢ ⍵}", [lambda rng: (rng.random((3, 5, 5)),), lambda rng: (rng.random((0, 5, 5)),)], "contract"),
+    ("{{s←⍵ ⋄ s[0;;]←s[1;;]+.×s[2;;] ⋄ s}⍣3 ⊢ ⍵}", [lambda rng: (rng.random((3, 5, 5)),)], "contract"),
+    ("{{⌽(*⍵)×0J1}⍣3 ⊢ ⍵+0J1}", vector(0, 1, 30), "structured"),
+    ("{{z←1J1×⍵ ⋄ |z*2.5}⍣3 ⊢ ⍵}", vector(0, 1, 30), "structured"),
+    ("{{⍵+≢(⍵>0.5)/⍵}⍣3 ⊢ ⍵}", vector(0, 1, 30), "compress"),
+    ("{x←⍵ ⋄ {⍵+⍺×+/(x>0.2×⍺)/x}⍣(⍳≢x) ⊢ 0.0}", vector(0, 1, 30), "compress"),
+    ("{x←⍵ ⋄ {+/{⍵÷1+≢⍵}(x>⍵)/x}¨x}", vector(0, 1, 30), "compress"),
+    ("{{⍵÷1+≢∪⌊⍵×10}⍣3 ⊢ ⍵}", vector(0, 1, 30), "first_occurrence"),
+    ("{{⍵-0.1×⍵∊2↑⍵}⍣3 ⊢ ⍵}", vector(2, 30), "member_of"),
+    ("{{+\\⍵}⍣3 ⊢ ⍵}", vector(0, 1, 300), "scan"),
+    ("{x←⍵ ⋄ {⍵++/(⍺↑x)[⍋⍺↑x]}⍣(⍳≢x) ⊢ 0.0}", vector(0, 1, 30), "grade"),
+    ("{{⍵+0.1×(⍵×2)⌹((⍳≢⍵)∘.=⍳≢⍵)+⍵∘.×⍵}⍣3 ⊢ ⍵}", vector(1, 2, 14), "solve"),
+    ("{{⍵⌹1 2∘.+⍵}⍣3 ⊢ ⍵}", vector(2), "solve"),
+    ("{{(1⌽⍵)⌹(0×⍵)∘.×⍵}⍣3 ⊢ ⍵}", vector(4), "solve"),
+    ("{{⍵×3+.×{⍵[⍋⍵]}3↑⍵}/⍵}", vector(3, 30), "grade"),
+    ("{v←⍵ ⋄ {k←⌊⍵ ⋄ (k>0)¿(⍵+1⊃⍋⍵+⍳3 ⋄ ⍵)}⍣9 ⊢ 0.5}", vector(3), "grade"),
 ]
-"""Text, argument, and what `rho plan` says."""
+"""What a region calls: text, arguments, and one of the routines."""
+
+REFUSED: list[tuple[str, Make, str]] = []
+"""Text, argument, and what `rho plan` says of what is no region."""

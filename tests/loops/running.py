@@ -47,6 +47,16 @@ def arrays(program: Program, sizes: Mapping[str, int], seed: int = 0) -> dict[st
     return drawn
 
 
+def mixed(routine: int, reads: Sequence[interpret.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
+          ) -> list[list[float]]:  # fmt: skip
+    """A routine whose every item follows from all that it is given."""
+    total = float(routine + sum(numbers))
+    for _, items in reads:
+        for place, item in enumerate(items):
+            total = total * 0.5 + place - (0.0 if item is None else item)
+    return [[total + place for place in range(int(np.prod(shape)))] for shape in writes]
+
+
 Order = Callable[[Sequence[int]], Sequence[int]]
 
 
@@ -54,7 +64,7 @@ def results(program: Program, sizes: Mapping[str, int], seed: int = 0, order: Or
     """The bytes of all outputs and the record of a run on the arrays of `seed`; inputs must be as they were."""
     memory = arrays(program, sizes, seed)
     before = {name: array.copy() for name, array in memory.items()}
-    record = interpret.run(program, sizes, memory, meaning, order)
+    record = interpret.run(program, sizes, memory, meaning, order, mixed)
     for view in program.views:
         if view.role is Role.INPUT:
             assert memory[view.name].tobytes() == before[view.name].tobytes()

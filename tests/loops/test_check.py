@@ -77,6 +77,9 @@ UNPROVED = {
                           "another iteration over t"),
     "both halves": ("output y: f64[n, n] for i in 0..n parallel { for j in 0..n vector { y[j, i] = z y[i, j] = z } }", "over i"),
     "scratch of all": ("output y: f64[n] scratch t: f64[4] for i in 0..n parallel { t[2] = z v = t[2] y[i] = v }", "over i"),
+    "a box too long": ("output y: f64[n] call 1 () into (y[1:n])", "axis 0 of the box of y"),
+    "a box of one too many": ("output y: f64[n] call 1 () into (y[n])", "axis 0 of the box of y"),
+    "a box of all": ("output y: f64[n, n] for i in 0..n parallel { call 1 () into (y[0:n, i]) y[0, 0] = z }", "over i"),
     "columns that meet": ("output y: f64[3*n] for i in 0..n vector { y[2*i] = z y[3*i] = z }", "another iteration"),
 }  # fmt: skip
 
@@ -141,6 +144,10 @@ WRONG = {
     "second argument": ("t: i64 = 1 for i in 0..n vector carried (s: i64 = t -> u => r by add) { u: i64 = add(i, s) }", "exact"),
     "used twice": ("for i in 0..n vector carried (s: i64 = n -> u => r by add) { u: i64 = add(s, i) j = index s }", "exact"),
     "record": ("fail 1 if b (n, n, n, n, n)", "at most 4"),
+    "a call of no view": ("call 1 (q[0:n]) into ()", "no view q"),
+    "a call that writes an input": ("call 1 () into (x[0:n])", "only read"),
+    "a call of another rank": ("call 1 (x[0, 0:n]) into ()", "no view x of rank 2"),
+    "a call in a vector loop": ("for i in 0..n vector { call 1 (x[i]) into () }", "no calls in a vector loop"),
     "complex": ("c: c128 = convert:bool(b)", "two registers"),
 }
 

@@ -11,7 +11,7 @@ import rho
 from rho.backend.loops.check import verify
 from rho.backend.run.cpu import regions
 
-from .programs import REGIONS, ROUTINES, Make
+from .programs import REFUSED, REGIONS, ROUTINES, Make
 
 
 @pytest.fixture
@@ -82,7 +82,14 @@ def test_ranges_change_no_bit(text: str, ran: list[str], monkeypatch: pytest.Mon
     assert ran
 
 
-@pytest.mark.parametrize(("text", "make", "reason"), ROUTINES)
+@pytest.mark.parametrize(("text", "makes", "op"), [pytest.param(*row, id=row[0]) for row in ROUTINES])
+def test_routines_are_called(text: str, makes: list[Make], op: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    test_bits(text, makes, ran, monkeypatch)
+    called = [routine.phase for run in regions._runs.values() if run.region is not None for routine in run.region.routines]
+    assert op in [getattr(phase, "op", type(phase).__name__.lower()) for phase in called]
+
+
+@pytest.mark.parametrize(("text", "make", "reason"), REFUSED)
 def test_what_is_no_region_says_why(text: str, make: Make, reason: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")
     rho.compile(text)(*make(np.random.default_rng(1)))

@@ -16,7 +16,7 @@ CASES = [
     ("r ← {⍵[⌽⍳30]+¯1⌽⍵}⍣5 ⊢ ⍳30", "compiled", "the state in two buffers"),
     ("r ← {(⍺+⍵)÷9}\\1.0×⍳30", "compiled", "every state where it is kept"),
     ("r ← {x←⍵ ⋄ {(x+⍵)÷2}⍣(30⋄{0.1>|⍵-⍺}) ⊢ 5.0}¨⍳9", "compiled", "cells on all threads"),
-    ("r ← {0.1×⍵+.×⍵}⍣5 ⊢ 3 3⍴0.5", "phases", "one by one in each iteration, because: a product of matrices is a routine"),
+    ("r ← {0.1×⍵+.×⍵}⍣5 ⊢ 3 3⍴0.5", "compiled", "one region, the state in two buffers; it calls `contract`"),
 ]
 
 

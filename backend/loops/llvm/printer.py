@@ -1,7 +1,7 @@
 """Loop programs as LLVM text, with explicit vectors and without LLVM's own passes: statements and control.
 
-One function `i64 kernel(ptr words)`.  Words: the parameters; for each view its base and its strides in bytes; then the failure
-record, the values of the check that failed.  The function returns 0, or 1 + the number of that check.
+One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number of the check that failed, or -1 where a routine
+returned something else than 0.
 
 Note [Vector loops].  A VECTOR loop is a loop over whole vectors and a scalar loop over the rest.  A vector in which a check fails
 is left to the scalar loop, which finds the first item that fails; so such loops store no view that they load.  Loops that cannot
@@ -26,8 +26,8 @@ from ...kernels.llvm_text import function_text
 from ...kernels.scalar_text import apply, combine
 from ...kernels.vectors import COMPUTED, Vectors, literal_bits
 from ..ir import (
-    MOST_VALUES,
     Apply,
+    Call,
     Carried,
     Constant,
     Fail,
@@ -45,11 +45,7 @@ from .addresses import Addresses
 from .lanes import lanes_of
 from .memory import Memory
 from .registers import Registers, Value
-
-
-def words_of(program: Program) -> int:
-    """Length of the block of words."""
-    return len(program.parameters) + sum(1 + len(view.shape) for view in program.views) + MOST_VALUES
+from .words import calls_at
 
 
 class Printer:
@@ -60,7 +56,8 @@ class Printer:
         self.addresses = Addresses(self.registers)
         self.memory = Memory(self.registers, self.addresses, self.views)
         self.w = self.registers.w
-        self.record = 8 * (words_of(program) - MOST_VALUES)
+        self.calls, self.called = calls_at(program), 0
+        """Where the words of each call are, and how many calls have been written."""
         self.leave = ""
         """Where a vector loop goes when a check fails."""
         self.has_left = False
@@ -106,6 +103,8 @@ class Printer:
                     self.memory.store(statement)
                 case Fail():
                     self.fail(statement)
+                case Call():
+                    self.call(statement)
                 case If():
                     self.branch(statement)
                 case For():
@@ -154,8 +153,26 @@ class Printer:
             w.branch(failed, bad, going)
             w.label(bad)
             for place, (kind, value) in enumerate(values):
-                w.do(f"store i64 {self.widened(kind, value)}, ptr {w.at('%words', self.record + 8 * place)}, align 8")
+                w.do(f"store i64 {self.widened(kind, value)}, ptr {w.at('%words', 8 * (self.calls[-1] + place))}, align 8")
             w.do(f"ret i64 {number + 1}")
+        w.label(going)
+
+    def call(self, node: Call) -> None:
+        w, a = self.w, self.addresses
+        words: list[str] = []
+        for box in node.boxes:
+            words.append(w.let(f"ptrtoint ptr {a.address(self.views[box.view], box.start)} to i64"))
+            words += [a.index(size) for size in box.shape if size is not None]
+        words += map(a.index, node.numbers)
+        for place, word in enumerate(words, self.calls[self.called]):
+            w.do(f"store i64 {word}, ptr {w.at('%words', 8 * place)}, align 8")
+        function = w.let(f"inttoptr i64 {self.load_word(self.calls[0] - 1)} to ptr")
+        failed = w.test("ne", w.let(f"call i64 {function}(i64 {self.called})"), 0)
+        self.called += 1
+        bad, going = w.new_label(), w.new_label()
+        w.branch(failed, bad, going)
+        w.label(bad)
+        w.do("ret i64 -1")
         w.label(going)
 
     def widened(self, kind: Kind, value: str) -> str:

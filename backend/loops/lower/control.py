@@ -24,6 +24,7 @@ from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Pha
 from ...kernels.build import bits_of
 from ..builder import at
 from ..ir import ONE, ZERO, Fail, Index, LoopKind, Statement, plus, times
+from .calls import call_routine, check_guards
 from .in_place import aliased, chains_of, in_place
 from .library import lower_library
 from .structured import copy, lower_structured
@@ -52,10 +53,8 @@ def lower_block(scope: Scope, block: SubGraph, overwritten: AbstractSet[ValueId]
 
 def lower_phase(scope: Scope, phase: Phase) -> None:
     match phase:
-        case Structured():
-            lower_structured(scope, phase)
-        case LibraryPhase():
-            lower_library(scope, phase)
+        case Structured() | LibraryPhase():
+            _whole(scope, phase)
         case Constant():
             _constant(scope, phase)
         case Loop() | Fold():
@@ -66,6 +65,20 @@ def lower_phase(scope: Scope, phase: Phase) -> None:
             _map(scope, phase)
         case _:
             raise Unsupported(f"{type(phase).__name__.lower()} inside a loop")
+
+
+def _whole(scope: Scope, phase: Structured | LibraryPhase) -> None:
+    """As loops, or else as a call of its routine."""
+    written, wanted = len(scope.b.statements), dict(scope.destinations)
+    try:
+        if isinstance(phase, Structured):
+            lower_structured(scope, phase)
+        else:
+            lower_library(scope, phase)
+    except Unsupported:
+        del scope.b.statements[written:]
+        scope.destinations = wanted
+        call_routine(scope, phase)
 
 
 def _constant(scope: Scope, phase: Constant) -> None:
@@ -151,9 +164,8 @@ def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
 
     def enter(index: str) -> None:
         if phase.index is not None:
-            if phase.index in scope.waits_for:
-                raise Unsupported("a guard that is checked in every iteration")
             scope.sizes[phase.index] = index
+            check_guards(scope, phase.index)
         for param, cell in zip(phase.body.params, cells, strict=False):
             cell_of(scope, param, cell, [at(index)])
 

@@ -17,6 +17,7 @@ from ...graph.sums_of_products import sum_of_products
 from ...scalar.table import REDUCTIONS
 from ..builder import at
 from ..ir import ZERO, Fail, Index, LoopKind, plus, times
+from .calls import check_guards, found
 from .structured import copy, lower_structured
 from .values import Check, Place, Registers, Scope, Unsupported
 
@@ -240,18 +241,9 @@ def _contract(scope: Scope, phase: LibraryPhase) -> None:
 
 def _runtime_size(scope: Scope, phase: LibraryPhase) -> None:
     """A number becomes a size."""
-    (value,), (variable,), b = phase.args, phase.defines, scope.b
-    if variable in scope.waits_for:
-        raise Unsupported("a size that a guard waits for")
-    register = scope.integer(value)
-    low = b.compare("lt", at(register), ZERO)
-    bad, values = low, [register]
-    if variable.cap is not None:
-        cap = scope.index_of(variable.cap)
-        bad = b.apply("or", (low, b.compare("lt", cap, at(register))), Kind.BOOL, Kind.BOOL)
-        values.append(b.number(cap))
-    b.statements.append(Fail(scope.check(Check(phase.span, f"size {variable.name}")), bad, tuple(values)))
-    scope.sizes[variable] = register
+    (variable,) = phase.defines
+    found(scope, variable, scope.integer(phase.args[0]), phase.span)
+    check_guards(scope, variable)
 
 
 def _running(scope: Scope, phase: LibraryPhase) -> None:

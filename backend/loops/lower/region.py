@@ -23,7 +23,7 @@ from ...graph.phases import Constant, Fold, Loop, Map, Phase, ValueId
 from ..builder import Builder, at
 from ..ir import Index, LoopKind, Program, Role, plus, times
 from .control import Component, Lies, Recurrence, iterate, map_cell, recurrence_of
-from .values import Check, Ended, Made, Place, Registers, Scope, Scratch, Source, State, Turn
+from .values import Check, Ended, Made, Place, Registers, Routine, Scope, Scratch, Source, State, Turn
 
 FIRST, LAST = "first", "last"
 _NO_CONSTANTS: Final[Mapping[ValueId, Payload]] = MappingProxyType({})
@@ -38,6 +38,7 @@ class Region:
     sizes: tuple[Size, ...]
     sources: Mapping[str, Source]
     checks: tuple[Check, ...]
+    routines: tuple[Routine, ...]
     states: tuple[bool, ...]
     cells: bool
 
@@ -54,7 +55,7 @@ def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], g
     program = Program(type(phase).__name__.lower(), parameters, views, (*b.preamble, *b.statements), (*facts, *scope.facts))
     sources = {view.name: scope.sources.get(view.name) or _scratch(view.shape) for view in views}
     sizes = tuple(scope.parameters.values())
-    return Region(program, sizes, sources, tuple(scope.checks), states, isinstance(phase, Map))
+    return Region(program, sizes, sources, tuple(scope.checks), tuple(scope.routines), states, isinstance(phase, Map))
 
 
 def literals_of(phases: Iterable[Phase], types: Mapping[ValueId, ArrayType]) -> dict[ValueId, Payload]:

@@ -16,7 +16,7 @@ from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
 from ....typechecker.sizes import Size, number
-from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, Reshaped, Structured
+from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, ReadNode, Reshaped, Structured
 from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
 from ..builder import at
@@ -28,10 +28,23 @@ _CHECKED = frozenset({"convert_checked", "floor", "ceil"})
 
 
 def lower_structured(scope: Scope, phase: Structured) -> None:
+    _note_turned(scope, phase)
     body = build_body(phase, complexes=True)
     if body is None:
         raise Unsupported("a function or kind that kernels do not have")
     _Nest(scope, phase, body).write()
+
+
+def _note_turned(scope: Scope, phase: Structured) -> None:
+    """Of a phase that only exchanges axes."""
+    match phase:
+        case Structured(reads=(Read(value, Projection((Affine(indices, _, False),))),), body=(ReadNode(),), results=(result,)):
+            axes = [term.axis for index in indices for term in index.terms if term.coefficient == 1]
+            plain = all(len(index.terms) == 1 and index.constant.constant == 0 for index in indices)
+            rank = list(range(len(indices)))
+            is_whole = sorted(axes) == rank and [phase.axes[axis].size for axis in axes] == list(scope.shape(value))
+            if plain and is_whole and len(phase.axes) == len(rank) and result.reduction is None:
+                scope.turned[result.value] = value, tuple(map(axes.index, rank))
 
 
 @dataclass(frozen=True, slots=True)

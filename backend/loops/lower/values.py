@@ -21,7 +21,7 @@ from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Node, Opaque, Size, SizeVariable, capacity, number
 from ....typechecker.types import ArrayType
-from ...graph.phases import Constant, ValueId
+from ...graph.phases import Constant, LibraryPhase, Structured, ValueId
 from ...kernels.complexes import PART
 from ..builder import Builder, at
 from ..ir import ONE, ZERO, Index, Role, plus, times
@@ -135,6 +135,20 @@ class Check:
     parameter: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """What a call does: runs a phase on operands, which it reads, to results, which it writes, and after them the sizes that it
+    `defines`; or (no phase) checks the guards that wait for a size.  `sizes`: what its numbers are.  `turned`: operands that are
+    others with their axes in this order, and show their memory, as they do where phases run one by one."""
+
+    phase: Structured | LibraryPhase | None
+    operands: tuple[ValueId, ...]
+    results: tuple[ValueId, ...]
+    sizes: tuple[SizeVariable, ...]
+    defines: tuple[SizeVariable, ...] = ()
+    turned: tuple[tuple[ValueId, ValueId, tuple[int, ...]], ...] = ()
+
+
 @dataclass(slots=True)
 class Scope:
     """One region that is being lowered."""
@@ -144,11 +158,14 @@ class Scope:
     constants: Mapping[ValueId, Payload] = field(default_factory=dict)
     """Values of rank 0 from outside that are literals."""
     values: dict[ValueId, Where] = field(default_factory=dict)
+    turned: dict[ValueId, tuple[ValueId, tuple[int, ...]]] = field(default_factory=dict)
+    """Values that are others with their axes in another order."""
     lazy: dict[ValueId, Item] = field(default_factory=dict)
     """Values whose items are read where they are used."""
     sources: dict[str, Source] = field(default_factory=dict)
     parameters: dict[str, Size] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
+    routines: list[Routine] = field(default_factory=list)
     sizes: dict[SizeVariable, str] = field(default_factory=dict)
     """Registers of sizes that the region finds."""
     destinations: dict[ValueId, Place] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from ..ir import (
     ONE,
     ZERO,
     Apply,
+    Call,
     Constant,
     For,
     If,
@@ -33,6 +34,7 @@ from ..ir import (
     Store,
     View,
     index,
+    walk,
     within,
 )
 from .rewriting import Names
@@ -41,8 +43,9 @@ from .rewriting import Names
 def run(program: Program) -> Program:
     """Keep of scratch what is read again."""
     contracting = _Contracting(program)
+    called = {box.view for s in walk(program.body) if isinstance(s, Call) for box in s.boxes}
     for view in program.views:
-        if view.role is Role.SCRATCH:
+        if view.role is Role.SCRATCH and view.name not in called:
             program = contracting.view(program, view)
     return program
 

@@ -8,13 +8,29 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..check import may_fail
-from ..ir import Apply, Carried, Fail, For, If, Load, Program, Role, Statement, Store, blocks, uses, walk
+from ..ir import (
+    Apply,
+    Call,
+    Carried,
+    Fail,
+    For,
+    If,
+    Program,
+    Role,
+    Statement,
+    Store,
+    blocks,
+    loaded_views,
+    stored_views,
+    uses,
+    walk,
+)
 
 
 def run(program: Program) -> Program:
     """Remove what nobody needs; scratch views that are not used any more go, too."""
     while True:
-        loaded = {s.view for s in walk(program.body) if isinstance(s, Load)}
+        loaded = {view for s in walk(program.body) for view in loaded_views(s)}
         scratch = {view.name for view in program.views if view.role is Role.SCRATCH}
         live = _Live(scratch - loaded)
         live.roots(program.body)
@@ -23,7 +39,7 @@ def run(program: Program) -> Program:
         if body == program.body:
             break
         program = replace(program, body=body)
-    used = {s.view for s in walk(program.body) if isinstance(s, Load | Store)}
+    used = {view for s in walk(program.body) for view in (*loaded_views(s), *stored_views(s))}
     views = tuple(view for view in program.views if view.role is not Role.SCRATCH or view.name in used)
     return program if len(views) == len(program.views) else replace(program, views=views)
 
@@ -45,7 +61,7 @@ class _Live:
                 return statement.view not in self.unread
             case Apply():
                 return may_fail(statement)
-            case Fail():
+            case Fail() | Call():
                 return True
         return False
 
@@ -70,7 +86,7 @@ class _Live:
                     if self.acts(statement):
                         self.waiting += uses(statement)
                         acting = True
-                    if not isinstance(statement, Store | Fail):
+                    if not isinstance(statement, Store | Fail | Call):
                         self.needs[statement.name] = uses(statement)
         return acting
 
@@ -95,7 +111,7 @@ class _Live:
                     then, otherwise = self.block(statement.then), self.block(statement.otherwise)
                     if then or otherwise or results:
                         kept.append(replace(statement, then=then, otherwise=otherwise, results=results))
-                case Store() | Fail():
+                case Store() | Fail() | Call():
                     if self.acts(statement):
                         kept.append(statement)
                 case _:

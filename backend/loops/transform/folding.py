@@ -17,7 +17,25 @@ from ....typechecker.elements import Kind
 from ..affine import Facts, facts_of
 from ..definitions import Definitions
 from ..forms import minus, substitute
-from ..ir import ONE, Apply, Carried, Constant, Fail, For, If, Index, Load, Number, Program, Statement, Store, index, plus, times
+from ..ir import (
+    ONE,
+    Apply,
+    Call,
+    Carried,
+    Constant,
+    Fail,
+    For,
+    If,
+    Index,
+    Load,
+    Number,
+    Program,
+    Statement,
+    Store,
+    index,
+    plus,
+    times,
+)
 from .rewriting import rebuilt
 
 
@@ -63,6 +81,8 @@ class _Folding:
                     kept += self.loop(statement, facts)
                 case If():
                     kept += self.branch(statement, facts)
+                case Call():
+                    kept.append(self.plainly(statement))
                 case _:
                     kept.append(statement)
         return tuple(kept)

@@ -29,6 +29,7 @@ from ..ir import (
     ONE,
     ZERO,
     Apply,
+    Call,
     Constant,
     Fail,
     For,
@@ -42,6 +43,8 @@ from ..ir import (
     Statement,
     Store,
     index,
+    loaded_views,
+    stored_views,
     times,
     walk,
     within,
@@ -137,12 +140,15 @@ class _Forwarding:
         self.loads: Counter[str] = Counter()
         self.stores: Counter[str] = Counter()
         self.count(program.body, 1)
+        self.called = {view for s in walk(program.body) if isinstance(s, Call) for view in stored_views(s)}
         self.has_forwarded = False
 
     def count(self, body: Segment, sign: int) -> None:
         for statement in walk(body):
-            if isinstance(statement, Load | Store):
-                (self.loads if isinstance(statement, Load) else self.stores)[statement.view] += sign
+            for view in loaded_views(statement):
+                self.loads[view] += sign
+            for view in stored_views(statement):
+                self.stores[view] += sign
 
     def block(self, body: Segment, facts: Facts) -> Segment:
         """A block in which views that are made and used up there are forwarded, then those of inner blocks."""
@@ -180,6 +186,8 @@ class _Forwarding:
                 return
             producers.append(producer)
         sources = {load.view for producer in producers for load in producer.scalars if isinstance(load, Load)}
+        if sources & self.called:
+            return
         sites = list(_sites(parts, places[0] + 1, name, sources))
         made: dict[str, Segment] = {}
         for site in sites:

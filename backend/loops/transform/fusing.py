@@ -25,6 +25,7 @@ from ..forms import minus
 from ..ir import (
     ONE,
     Apply,
+    Call,
     Constant,
     For,
     If,
@@ -83,7 +84,7 @@ class _Fusing:
     def joined(self, done: list[Statement], second: For, facts: Facts) -> For:
         """The loop, fused with the last one of `done`, which it then takes the place of."""
         place = len(done) - 1
-        while place >= 0 and not isinstance(done[place], For | If | Store):
+        while place >= 0 and not isinstance(done[place], For | If | Store | Call):
             place -= 1
         first = done[place] if place >= 0 else None
         between = tuple(done[place + 1 :])

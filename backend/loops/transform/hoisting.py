@@ -14,7 +14,25 @@ from ..affine import Facts, facts_of
 from ..check import may_fail
 from ..definitions import Definitions
 from ..forms import minus
-from ..ir import ONE, Apply, Constant, Fail, For, If, Load, LoopKind, Number, Program, Statement, Store, defined, uses, walk
+from ..ir import (
+    ONE,
+    Apply,
+    Call,
+    Constant,
+    Fail,
+    For,
+    If,
+    Load,
+    LoopKind,
+    Number,
+    Program,
+    Statement,
+    Store,
+    defined,
+    stored_views,
+    uses,
+    walk,
+)
 
 
 def run(program: Program) -> Program:
@@ -30,6 +48,7 @@ class _Inside:
     def __init__(self, loop: For, facts: Facts) -> None:
         self.varying = {loop.index, *(c.inside for c in loop.carried)}
         self.stores = [statement for statement in walk(loop.body) if isinstance(statement, Store)]
+        self.called = {view for s in walk(loop.body) if isinstance(s, Call) for view in stored_views(s)}
         self.facts = facts
         self.is_private = loop.kind is LoopKind.PARALLEL
         self.out: list[Statement] = []
@@ -79,7 +98,9 @@ class _Hoisting:
                 return not in_branch and not may_fail(statement)
             case Load():
                 view = self.views[statement.view]
-                if (view.private and loop.is_private) or not all(_apart(statement, store, loop.facts) for store in loop.stores):
+                if view.name in loop.called or (view.private and loop.is_private):
+                    return False
+                if not all(_apart(statement, store, loop.facts) for store in loop.stores):
                     return False
                 return self.is_there(statement, loop.facts)
         return False

@@ -12,6 +12,8 @@ from ..check import may_fail
 from ..forms import substitute
 from ..ir import (
     Apply,
+    Box,
+    Call,
     Constant,
     Fail,
     For,
@@ -26,6 +28,7 @@ from ..ir import (
     index,
     walk,
 )
+from ..ir import stored_views as stored_by
 
 
 class Names:
@@ -75,6 +78,13 @@ def rebuilt(
             return Store(statement.view, forms(statement.indices), use(statement.value), perhaps(statement.mask))
         case Fail():
             return Fail(statement.check, use(statement.condition), tuple(map(use, statement.values)))
+        case Call():
+
+            def box(own: Box) -> Box:
+                return Box(own.view, forms(own.start), tuple(None if size is None else form(size) for size in own.shape))
+
+            return Call(statement.routine, tuple(map(box, statement.reads)), tuple(map(box, statement.writes)),
+                        forms(statement.numbers))  # fmt: skip
         case For():
             lower, upper = forms(statement.lower), forms(statement.upper)
             initial = [use(c.initial) for c in statement.carried]
@@ -131,12 +141,12 @@ def copied(body: tuple[Statement, ...], names: Names, registers: dict[str, str])
 
 def stored_views(body: Iterable[Statement]) -> set[str]:
     """The views that a block writes."""
-    return {s.view for s in walk(tuple(body)) if isinstance(s, Store)}
+    return {view for s in walk(tuple(body)) for view in stored_by(s)}
 
 
 def fails(body: tuple[Statement, ...]) -> bool:
     """May a block leave the program?"""
-    return any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(body))
+    return any(isinstance(s, Fail | Call) or (isinstance(s, Apply) and may_fail(s)) for s in walk(body))
 
 
 def statements(body: tuple[Statement, ...]) -> int:

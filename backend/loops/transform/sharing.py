@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeAlias
 
-from ..ir import Apply, Constant, For, If, Index, Load, Number, Program, Statement, Store, index
+from ..ir import Apply, Call, Constant, For, If, Index, Load, Number, Program, Statement, Store, index
 from .rewriting import rebuilt, stored_views
 
 Expression: TypeAlias = tuple[object, ...]
@@ -75,6 +75,9 @@ class _Sharing:
                     _forget(items, statement.view, statement.indices)
                     if statement.mask is None:
                         items[(statement.view, statement.indices, None)] = statement.value
+                case Call():
+                    for view in stored_views((statement,)):
+                        _forget(items, view)
             kept.append(statement)
         return tuple(kept)
 

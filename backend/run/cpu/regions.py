@@ -13,10 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from time import perf_counter_ns
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....typechecker.sizes import Size, capacity
@@ -27,7 +26,7 @@ from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.ir import MOST_VALUES, Program
-from ...loops.llvm import llvm_text, words_of
+from ...loops.llvm import calls_at, calls_of, llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise, progressions
@@ -38,7 +37,11 @@ from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL, vector_bytes
 from .kinds import DTYPES, NumArray
+from .routines import Routines, in_parts
 from .scalars import implementation
+
+if TYPE_CHECKING:
+    from . import CpuBackend
 
 Phase: TypeAlias = Loop | Fold | Map
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
@@ -59,7 +62,10 @@ _COPIED: Final = 1 << 20
 _MOST_POINTS: Final = 20_000_000
 """Points of an iteration that is no region: inner loops are regions of their own then, between which interrupts are heard, and
 large phases have all threads."""
+_POINTS_A_PHASE: Final = 1 << 16
+"""Points a phase from which an iteration with routines is phases one by one: these have all threads, and chains along rows."""
 _GROWTH: Final = 16
+ROUTINE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _MOST_VARIANTS: Final = 4
 """Layouts and index vectors for which there is code; what else comes is served by code that loads its index vectors."""
 _MOST_INDICES: Final = 1 << 14
@@ -112,8 +118,7 @@ class RegionRun:
         except Unsupported as unsupported:
             self.reason = str(unsupported)
 
-    def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, threads: int, make: Callable[[Constant], Any]
-            ) -> tuple[Any, ...] | None:  # fmt: skip
+    def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend: CpuBackend) -> tuple[Any, ...] | None:
         """The results; None where the phase is better run by Python, or must be.  `program`: all its phases."""
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
@@ -129,13 +134,15 @@ class RegionRun:
             self.lower(types, program)
         if self.region is None:
             return None
-        arrays = self.inputs(memory, make)
+        if self.region.routines and points > _POINTS_A_PHASE * phases:
+            return None
+        arrays = self.inputs(memory, lambda constant: backend.constant(constant, types))
         if arrays is None:
             return None
         compiled = self.code(arrays, trips * iteration)
         if compiled is None:
             return None
-        return _Launch(self, self.region, compiled, arrays, types, threads).results(memory, trips)
+        return _Launch(self, self.region, compiled, arrays, types, backend).results(memory, trips)
 
     def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases) -> bool:
         """Better than one native launch a phase and iteration?"""
@@ -145,7 +152,7 @@ class RegionRun:
             return False
         if not self.asked:
             self.lower(types, program)
-        return self.region is not None
+        return self.region is not None and not self.region.routines
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[str, NumArray] | None:
         """The arrays of views that are only read, by view; None if one is not what its type says."""
@@ -165,7 +172,8 @@ class RegionRun:
                 array = in_parts(array)
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
-            if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array):
+            is_called = any(box.view == view.name for call in calls_of(self.region.program) for box in call.boxes)
+            if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array) and not is_called:
                 array = np.ascontiguousarray(array)
             arrays[view.name] = array
         return arrays
@@ -203,14 +211,6 @@ def progression(array: NumArray) -> Progression | None:
     return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
 
 
-def in_parts(array: NumArray) -> NumArray:
-    """The items of an array with their parts along a last axis, as views have them: those of complex numbers are two."""
-    if array.dtype.kind != "c":
-        return array
-    part = array.real.dtype
-    return as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize), subok=False)
-
-
 def is_unit(array: NumArray) -> bool:
     """Are neighbours along the last axis side by side?"""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
@@ -235,8 +235,9 @@ class _Launch:
     """One run of a region."""
 
     def __init__(self, run: RegionRun, region: Region, compiled: Compiled, inputs: Mapping[str, NumArray], types: Types,
-                 threads: int) -> None:  # fmt: skip
-        self.run, self.region, self.compiled, self.types, self.threads = run, region, compiled, types, threads
+                 backend: CpuBackend) -> None:  # fmt: skip
+        self.run, self.region, self.compiled, self.types, self.backend = run, region, compiled, types, backend
+        self.threads = backend.threads
         self.program = compiled.program
         self.arrays: dict[str, NumArray] = dict(inputs)
         self.others: dict[str, NumArray] = {}
@@ -332,8 +333,7 @@ class _Launch:
 
     def ranges(self, first: int, last: int) -> None:
         """Iterations one after the other, each range as long as an interrupt may wait."""
-        scratch = self.scratch()
-        block = self.words(scratch)
+        block = _Block(self, self.threads)
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
         count = max(1, _FIRST_OPERATIONS // self.run.sizes[1])
         while first < last:
@@ -352,10 +352,9 @@ class _Launch:
         failures: dict[int, CheckFailed | RunFailed] = {}
 
         def worker() -> Callable[[int], None]:
-            scratch = self.scratch()
-            block = self.words(scratch)
+            block = _Block(self, 1)
 
-            def work(first: int, held: Mapping[str, NumArray] = scratch) -> None:
+            def work(first: int) -> None:
                 try:
                     self.call(block, first, min(count, first + step))
                 except (CheckFailed, RunFailed) as failure:
@@ -367,11 +366,13 @@ class _Launch:
         if failures:
             raise failures[min(failures)]
 
-    def call(self, block: Any, first: int, last: int) -> None:
-        block[0], block[1] = first, last
-        code = self.compiled.call(ctypes.addressof(block))
+    def call(self, block: _Block, first: int, last: int) -> None:
+        block.words[0], block.words[1] = first, last
+        code = self.compiled.call(ctypes.addressof(block.words))
+        if code < 0 and block.routines is not None:
+            raise block.routines.raised.pop()
         if code:
-            self.fail(self.region.checks[code - 1], list(block[-MOST_VALUES:]))
+            self.fail(self.region.checks[code - 1], list(block.words[-MOST_VALUES:]))
 
     def fail(self, check: Check, values: list[int]) -> None:
         """Say what the record says."""
@@ -391,6 +392,19 @@ class _Launch:
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, check.span)]) from None
         raise RunFailed([Diagnostic("E703", f"{value[0]} is not a value of {check.kind.value}", check.span)])
+
+
+class _Block:
+    """The words of one thread, the memory that they show, and the routines that are called with them."""
+
+    def __init__(self, launch: _Launch, threads: int) -> None:
+        self.scratch, self.routines = launch.scratch(), None
+        self.words = launch.words(self.scratch)
+        if launch.region.routines:
+            backend = launch.backend if threads == launch.threads else type(launch.backend)(threads)
+            self.routines = Routines(launch.region.routines, launch.program, self.words, launch.types, backend)
+            self.entry = ROUTINE(self.routines.call)
+            self.words[calls_at(launch.program)[0] - 1] = ctypes.cast(self.entry, ctypes.c_void_p).value
 
 
 def _points(phase: Phase, types: Types) -> int:

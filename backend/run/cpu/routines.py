@@ -1,0 +1,184 @@
+"""Routines that a region calls: phases that are no loops, run as they are run one by one, on the region's memory.
+
+The region says by words where each operand and result lies; arrays that show that memory are kept from call to call.  What a
+routine raises is kept, too, and the region leaves with it.
+
+Neighbours: `loops.lower.calls` (makes the calls), `loops.llvm` (the words), `regions` (who runs regions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+
+from ....lang.diagnostics import Diagnostic, RunFailed
+from ....typechecker.core import CoreGuard
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import Size, SizeVariable, capacity
+from ....typechecker.types import ArrayType
+from ...graph.phases import LibraryPhase, ValueId
+from ...loops.ir import Call, Program
+from ...loops.llvm import calls_at, calls_of
+from ...loops.lower.values import Routine
+from ..binding import broken_guard
+from ..device import Backend, Kernel, Types
+from ..failures import CheckFailed
+from .kinds import DTYPES, NumArray
+
+_MOST_BOUND: Final = 64
+"""Places of operands and results of one call whose arrays are kept."""
+
+
+class _Sizes:
+    """The types of the run around a region, with the sizes that the region has found (`device.Types`)."""
+
+    def __init__(self, types: Types) -> None:
+        self.around, self.sizes = types, dict(types.sizes)
+
+    @property
+    def types(self) -> Mapping[ValueId, ArrayType]:
+        return self.around.types
+
+    @property
+    def guards(self) -> tuple[CoreGuard, ...]:
+        return self.around.guards
+
+    def kind(self, value: ValueId) -> Kind:
+        return self.around.kind(value)
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple([self.number(size) for size in self.types[value].shape])
+
+    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
+
+    def number(self, size: Size) -> int:
+        constant = size.constant
+        return size.evaluate(self.sizes) if constant is None else constant
+
+
+class _Memory:
+    """Items at an address, as NumPy's array interface."""
+
+    def __init__(self, address: int, shape: tuple[int, ...], strides: tuple[int, ...], dtype: Any) -> None:
+        self.__array_interface__ = {
+            "data": (address, False), "shape": shape, "strides": strides, "typestr": dtype.str, "version": 3,
+        }  # fmt: skip
+
+
+class Routines:
+    """The calls of one block of words; `raised` is what ended the last of them, if something did."""
+
+    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: Backend) -> None:
+        self.block, self.raised = block, list[BaseException]()
+        places = calls_at(program)
+        self.sites = [
+            _Site(routines[call.routine], call, program, block, place, following, types, backend)
+            for call, place, following in zip(calls_of(program), places, places[1:], strict=False)
+        ]
+
+    def call(self, site: int) -> int:
+        """Run a call: 0, or 1 where it raised something."""
+        try:
+            self.sites[site].run()
+        except BaseException as error:  # it leaves the machine code first
+            self.raised.append(error)
+            return 1
+        return 0
+
+
+class _Site:
+    """One call of the program."""
+
+    def __init__(self, routine: Routine, call: Call, program: Program, block: Any, first: int, last: int, types: Types,
+                 backend: Backend) -> None:  # fmt: skip
+        self.routine, self.call, self.block, self.words = routine, call, block, slice(first, last)
+        self.types, self.backend = _Sizes(types), backend
+        self.known = dict(types.sizes)
+        self.strides = _strides(program, block)
+        kinds = [types.kind(value) for value in (*routine.operands, *routine.results)]
+        self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
+        self.bound: dict[tuple[int, ...], tuple[dict[ValueId, NumArray], list[NumArray]]] = {}
+        self.kernels: dict[tuple[int, ...], Kernel] = {}
+
+    def run(self) -> None:
+        words, routine, sizes = self.block[self.words], self.routine, self.types.sizes
+        numbers = tuple(words[len(words) - len(routine.sizes) :])
+        if routine.sizes or routine.defines:
+            sizes.clear()
+            sizes.update(self.known)
+            sizes.update(zip(routine.sizes, numbers, strict=True))
+        if routine.phase is None:
+            self.check(routine.defines[0])
+            return
+        place = tuple(words)
+        bound = self.bound.get(place)
+        if bound is None:
+            if len(self.bound) >= _MOST_BOUND:
+                self.bound.clear()
+            bound = self.bound[place] = self.arrays(words)
+        kernel = self.kernels.get(numbers)
+        if kernel is None:
+            self.kernels.clear()
+            kernel = self.kernels[numbers] = self.kernel()
+        memory, targets = bound
+        try:
+            made = kernel(memory, None)
+        except CheckFailed as failure:
+            raise RunFailed([Diagnostic(failure.code, failure.message, routine.phase.span)]) from None
+        for target, array in zip(targets, made, strict=False):
+            if routine.defines:
+                target = target[tuple(map(slice, array.shape))]
+            target[...] = array
+        for target, variable in zip(targets[len(made) :], routine.defines, strict=True):
+            target[...] = sizes[variable]
+
+    def kernel(self) -> Kernel:
+        phase = self.routine.phase
+        assert phase is not None
+        make = self.backend.library if isinstance(phase, LibraryPhase) else self.backend.structured
+        return make(phase, self.types)  # type: ignore[arg-type]
+
+    def check(self, variable: SizeVariable) -> None:
+        """The guards that waited for a size."""
+        sizes = self.types.sizes
+        for guard in self.types.guards:
+            needed = guard.variables()
+            if variable in needed and all(v in sizes for v in needed) and not guard.holds(sizes):
+                raise RunFailed([broken_guard(guard, sizes)])
+
+    def arrays(self, words: Sequence[int]) -> tuple[dict[ValueId, NumArray], list[NumArray]]:
+        """The operands by value, and what is written."""
+        supply, arrays = iter(words), list[NumArray]()
+        for box, dtype in zip(self.call.boxes, self.dtypes, strict=True):
+            address = next(supply)
+            rows = zip(box.shape, self.strides[box.view], strict=True)
+            axes = [(next(supply), stride) for size, stride in rows if size is not None]
+            if dtype.kind == "c":
+                axes.pop()
+            shape, strides = tuple(size for size, _ in axes), tuple(stride for _, stride in axes)
+            arrays.append(np.asarray(_Memory(address, shape, strides, dtype)))
+        count = len(self.call.reads)
+        memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
+        memory.update((own, memory[other].transpose(axes)) for own, other, axes in self.routine.turned)
+        return memory, arrays[count:]
+
+
+def _strides(program: Program, block: Any) -> dict[str, list[int]]:
+    """Of each view, in bytes."""
+    strides, place = {}, len(program.parameters)
+    for view in program.views:
+        strides[view.name] = block[place + 1 : place + 1 + len(view.shape)]
+        place += 1 + len(view.shape)
+    return strides
+
+
+def in_parts(array: NumArray) -> NumArray:
+    """The items of an array with their parts along a last axis, as views have them: those of complex numbers are two."""
+    if array.dtype.kind != "c":
+        return array
+    part = array.real.dtype
+    return as_strided(array.real, (*array.shape, 2), (*array.strides, part.itemsize), subok=False)

@@ -1,0 +1,113 @@
+"""What regions mean: their loop programs interpreted, as they are lowered and after all transformations, against the phases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from share import share
+
+import rho
+from rho.backend.loops import interpret
+from rho.backend.loops.check import verify
+from rho.backend.loops.ir import Role
+from rho.backend.loops.lower.values import Routine
+from rho.backend.loops.text import parse, show
+from rho.backend.loops.transform import optimise
+from rho.backend.run.cpu import CpuBackend, regions, routines
+from rho.backend.run.cpu.kinds import DTYPES
+
+from .programs import REGIONS, ROUTINES, Make
+from .running import meaning
+from .test_regions import outcome, same
+
+_MOST_ITEMS = 40
+PROGRAMS = [(text, makes) for text, makes in REGIONS] + [(text, makes) for text, makes, _ in ROUTINES]
+
+
+class Called:
+    """The routines of a launch on items."""
+
+    def __init__(self, launch: Any) -> None:
+        self.types, self.known = routines._Sizes(launch.types), dict(launch.types.sizes)
+        self.routines: Sequence[Routine] = launch.region.routines
+
+    def __call__(self, number: int, reads: Sequence[interpret.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
+                 ) -> list[list[Any]]:  # fmt: skip
+        routine, sizes = self.routines[number], self.types.sizes
+        sizes.clear()
+        sizes.update(self.known)
+        sizes.update(zip(routine.sizes, numbers, strict=True))
+        assert routine.phase is not None
+        memory = {v: self.array(v, *given) for v, given in zip(routine.operands, reads, strict=True)}
+        memory.update((own, memory[other].transpose(axes)) for own, other, axes in routine.turned)
+        backend: Any = CpuBackend(1)
+        make = backend.library if hasattr(routine.phase, "op") else backend.structured
+        made = [np.asarray(array) for array in make(routine.phase, self.types)(memory, None)]
+        made += [np.array(sizes[variable]) for variable in routine.defines]
+        return [_padded(routines.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
+
+    def array(self, value: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:
+        dtype = DTYPES[self.types.kind(value)]
+        part = np.array(items, np.empty(0, dtype).real.dtype).reshape(shape)
+        return part.view(dtype)[..., 0] if dtype.kind == "c" else part
+
+
+def _padded(array: Any, shape: tuple[int, ...]) -> list[Any]:
+    whole = np.full(shape, None, object)
+    items = array.ravel().tolist()
+    whole[tuple(map(slice, array.shape))] = np.array([*items, None], object)[:-1].reshape(array.shape)
+    return list(whole.ravel())
+
+
+def interpreted(launch: Any, first: int, last: int, *, is_optimised: bool) -> None:
+    """A range of iterations of a launch."""
+    program = launch.region.program
+    verify(program)
+    assert parse(show(program)) == program
+    if is_optimised:
+        program = optimise(program)
+        assert parse(show(program)) == program
+    sizes = [launch.types.number(size) for size in launch.region.sizes]
+    parameters = dict(zip(program.parameters, (first, last, *sizes), strict=True))
+    arrays: dict[str, Any] = {}
+    for view in program.views:
+        if view.role is not Role.SCRATCH:
+            array, other = launch.arrays[view.name], launch.others.get(view.name)
+            arrays[view.name] = array.copy() if other is None else np.stack([array, other])
+    record = interpret.run(program, parameters, arrays, meaning, routines=Called(launch))
+    for view in program.views:
+        if view.role is Role.OUTPUT:
+            array, other = launch.arrays[view.name], launch.others.get(view.name)
+            if other is None:
+                array[...] = arrays[view.name]
+            else:
+                array[...], other[...] = arrays[view.name]
+    if record is not None:
+        launch.fail(launch.region.checks[record.check], [int(value) for value in record.values if not isinstance(value, str)])
+
+
+@pytest.mark.parametrize("is_optimised", [False, True], ids=["lowered", "optimised"])
+@pytest.mark.parametrize(("text", "makes"), share([pytest.param(*row, id=row[0]) for row in PROGRAMS], seed=11))
+def test_the_interpreter(text: str, makes: list[Make], is_optimised: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regions, "_runs", {})
+
+    ran: list[int] = []
+
+    def call(self: Any, block: Any, first: int, last: int) -> None:
+        ran.append(last)
+        interpreted(self, first, last, is_optimised=is_optimised)
+
+    monkeypatch.setattr(CpuBackend, "loop", lambda self, phase, types: None)
+    monkeypatch.setattr(regions._Launch, "call", call)
+    monkeypatch.setattr(regions._Launch, "cells", lambda self, count: self.call(None, 0, count))
+    drawn = [make(np.random.default_rng(place)) for place, make in enumerate(makes)]
+    small = [args for args in drawn if sum(np.size(arg) for arg in args) <= _MOST_ITEMS]
+    for args in small:
+        monkeypatch.setenv("RHO_KERNELS", "off")
+        expected = outcome(rho.compile(text), args)
+        monkeypatch.setenv("RHO_KERNELS", "always")
+        assert same(outcome(rho.compile(text), args), expected), args
+    assert ran or not any(np.size(arg) for args in small for arg in args)
