@@ -117,6 +117,8 @@ _ROWS: tuple[Code, ...] = (
     Code("W310", "an index is checked when the program runs", ("E310",)),
     Code("W320", "a literal left of `⌷` selects cells, not one element", ("E310",)),
     Code("W340", "a fold over the one item of a vector, which was a count once", ("E601",)),
+    # ---- notes
+    Code("N001", "this is Rho, but means something else in other languages", ("E001",)),
 )  # fmt: skip
 
 CODES: Mapping[str, Code] = {row.code: row for row in _ROWS}
@@ -124,7 +126,7 @@ CODES: Mapping[str, Code] = {row.code: row for row in _ROWS}
 _PAGE_MODULES = {
     "E0": "codes_pages_syntax", "E1": "codes_pages_shapes", "E2": "codes_pages_shapes", "E3": "codes_pages_values",
     "E4": "codes_pages_values", "E5": "codes_pages_values", "E6": "codes_pages_running", "E7": "codes_pages_running",
-    "W2": "codes_pages_running", "W3": "codes_pages_running", "SC": "codes_pages_schedule",
+    "W2": "codes_pages_running", "W3": "codes_pages_running", "N0": "codes_pages_syntax", "SC": "codes_pages_schedule",
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .codes_record import Page
+from .codes_record import Page, Stage
 
 PAGES: dict[str, Page] = {
     "E001": Page(
@@ -119,4 +119,12 @@ PAGES: dict[str, Page] = {
         "use statistics",
         "use stats",
     ),
-}  # fmt: skip
+    "N001": Page(
+        "The statement is right Rho, but hands that know another language may have meant something else: `*` is power, `/` "
+        "repeats items, `-` negates all that is right of it, `=` compares. `rho eval`, sessions and editors say so; `rho run` "
+        "and `rho check` do not. Statements with glyphs other than `←` get no such note.",
+        "2*3+4",
+        "4+2×3",
+        Stage.EVAL,
+    ),
+}

@@ -25,6 +25,7 @@ class Stage(Enum):
     CHECK = "rho check"
     STRICT = "rho check --strict"
     RUN = "rho run"
+    EVAL = "rho eval"
     SHOWN = "shown only"
 
 

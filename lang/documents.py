@@ -110,7 +110,7 @@ def errors_page() -> str:
     lines = [
         "# Errors and warnings", "", _GENERATED.format("the table of codes"), "",
         "`E0` syntax and names · `E1` shapes · `E2` facts about sizes · `E3` elements and indices · `E4` sizes known when run ·",
-        "`E5` quantities · `E6` termination and budgets · `E7` loading and running · `SCH` schedules · `W` warnings.",
+        "`E5` quantities · `E6` termination and budgets · `E7` loading and running · `SCH` schedules · `W` warnings · `N` notes.",
         "`rho explain CODE` prints one of these.", "", "| code | means |", "|---|---|",
     ]  # fmt: skip
     lines += [f"| [{row.code}](#{row.code.lower()}) | {_cell(row.title)} |" for row in CODES.values()]

@@ -118,7 +118,7 @@ class Session:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, {}, None, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
-        diagnostics = in_source_order(found.diagnostics, source)
+        diagnostics = told(found.diagnostics, source, sources)
         return Checked(source, found.core, diagnostics, found.types, found.last, sources, found)
 
     def load(
@@ -221,8 +221,12 @@ def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFi
     return FileMemory(*max(taken, default=(0, "")))
 
 
-def in_source_order(diagnostics: Sequence[Diagnostic], main: Source) -> tuple[Diagnostic, ...]:
-    """The program's own first, each file's from top to bottom."""
+def told(diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source]) -> tuple[Diagnostic, ...]:
+    """Diagnostics as people are told them: the program's own first, each file's from top to bottom, habits explained."""
+    if any(found.is_error for found in diagnostics):
+        from ..lang.habits import explained
+
+        diagnostics = explained(diagnostics, sources)
     return tuple(sorted(diagnostics, key=lambda d: (d.span.file != main.name, d.span.file, d.span.start)))
 
 

@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ...lang import habits
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker
 from ..arguments import UsageError
 from ..modules import LIBRARY_PREFIX, ModuleLoader
 from ..permissions import EVERYTHING
-from ..session import Checked, in_source_order
+from ..session import Checked, told
 from .index import Index, index_of
 from .places import Change, Encoding, Lines, changed
 from .uris import path_of
@@ -60,8 +61,9 @@ class Document:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
             return self._refused((Diagnostic("E610", deep, Span(self.name, 0, 0)),), loader)
         sources = {one.name: one for one in (*loader.sources, self.source)}
-        diagnostics = in_source_order(found.diagnostics, self.source)
-        return Checked(self.source, found.core, diagnostics, found.types, found.last, sources, found)
+        diagnostics = told(found.diagnostics, self.source, sources)
+        remarks = habits.notes(self.source, diagnostics)
+        return Checked(self.source, found.core, (*diagnostics, *remarks), found.types, found.last, sources, found)
 
     def _refused(self, diagnostics: Sequence[Diagnostic], loader: _OpenFirst) -> Checked:
         sources = {one.name: one for one in (*loader.sources, self.source)}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from ...lang import habits
 from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.source import Source
 from ..arguments import Arguments, UsageError
@@ -41,7 +44,8 @@ def run(arguments: Arguments, console: Console) -> Exit:
             report = run_program(source, session, request, verify=verify, watch=watch, json=json)
     else:
         report = run_program(source, session, request, verify=verify, json=json)
-    return show_report(report, console, json=json)
+    remarks = habits.notes(source, report.diagnostics)
+    return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 
 
 def show_report(report: Report, console: Console, *, json: bool) -> Exit:

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang import tree
+from ...lang import habits, tree
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.parser import parse_program
 from ...lang.source import Source, Span
@@ -116,7 +116,7 @@ class Workspace:
         printed = tuple(progress.printed)
         entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
         state = replace(progress.state, log=(*progress.state.log, entry))
-        return Entered(Exit.OK, printed, warnings, tuple(progress.notes)), state
+        return Entered(Exit.OK, printed, (*warnings, *habits.notes(source, warnings)), tuple(progress.notes)), state
 
     def _remember(self, source: Source) -> None:
         """Keep a text that messages may point into: the latest, and those that what lives was typed in."""
