@@ -76,6 +76,10 @@ def load_ipython_extension(ipython: Any) -> None:
     _module("shell.jupyter.magic").load(ipython)
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     place = _PLACES.get(name)
     if place is None:

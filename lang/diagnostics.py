@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from .records import dataclass
-from .source import Span
+from .source import Source, Span
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 class Severity(Enum):
@@ -83,9 +87,23 @@ class Diagnostic:
 class RhoError(Exception):
     """Base of every error Rho raises on purpose; carries the diagnostics."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("; ".join(f"{d.code}: {d.message}" for d in self.diagnostics))
+        self.sources = dict(sources or {})
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        """Where the program's text is known, what the command line would show."""
+        if not self.sources:
+            return "; ".join(f"{d.code}: {d.message}" for d in self.diagnostics)
+        from .render_text import render_text
+
+        return render_text(self.diagnostics, self.sources).rstrip("\n")
+
+    def of(self, sources: Mapping[str, Source]) -> Self:
+        """The same error, which now knows the texts that it is about."""
+        self.sources = {**sources, **self.sources}
+        return self
 
 
 class Rejected(RhoError):

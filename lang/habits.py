@@ -91,7 +91,7 @@ HABITS: tuple[Habit, ...] = (
     # ---- statements
     Habit(r"#(?P<x>.*)", "a comment starts with `⍝`", "⍝{x}"),
     Habit(_START + r"//(?P<x>.*))", "a comment starts with `⍝`", "⍝{x}"),
-    Habit(_START + rf"(?:import|from)[ \t]+{_REST})", 
+    Habit(_START + rf"(?:import|from)[ \t]+{_REST})",
           "nothing is imported: functions are glyphs, and `use stats` gives a library", ""),
     Habit(_START + rf"def[ \t]+(?P<f>{_NAME})[ \t]*\((?P<p>[^()\n]*)\)[ \t]*:[ \t]*(?:return\b)?(?P<v>[^\n⋄]*))",
           "a function is `{…}` with `⍵` for its argument (`⍺` is the left one), and its last expression is its value",
@@ -135,7 +135,7 @@ HABITS: tuple[Habit, ...] = (
     Habit(rf"(?P<a>{_ITEM})[ \t]*//[ \t]*(?P<b>{_ITEM})", "division is `÷`, and `⌊` rounds down", "⌊{a}÷{b}"),
     Habit(rf"{_BEFORE}(?P<a>[\d.]+)/(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", "`/` repeats what is right of it; division is `÷`",
           "{a}÷{b}", ("E303",), legal=True),
-    Habit(rf"{_BEFORE}(?P<a>{_NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])", 
+    Habit(rf"{_BEFORE}(?P<a>{_NAME})[ \t]*/[ \t]*(?P<b>[\d.]+)(?![\w.]|[ \t]+[\d¯])",
           "`/` repeats what is right of it; division is `÷`", "{a}÷{b}", ("E101", "E303")),
     Habit(rf"{_BEFORE}(?P<a>[\w.]+)(?P<s>[ \t]*)\*[ \t]*(?P<b>[\w.]+)(?P<f>[ \t]*[-+][ \t]*)(?P<c>[\w.]+)",
           "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
@@ -218,8 +218,8 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
 
 
 _CAUSED = frozenset({
-    "E001", "E002", "E003", "E004", "E005", "E006", "E008", "E009", "E010", "E011", "E017", "E101", "E131", "E133", "E134", "E300",
-    "E303", "E310",
+    "E001", "E002", "E003", "E004", "E005", "E006", "E008", "E009", "E010", "E011", "E017", "E101", "E131", "E133", "E134",
+    "E300", "E303", "E310",
 })  # fmt: skip
 """The errors that habits cause."""
 

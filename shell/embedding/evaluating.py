@@ -15,7 +15,7 @@ import numpy as np
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import PreparedPlan
 from ...backend.run.values import Array, to_numpy
-from ...lang.diagnostics import Rejected
+from ...lang.diagnostics import Rejected, RhoError
 from ...lang.source import Source
 from ..folded import folded_results
 from ..requests import Request
@@ -68,23 +68,29 @@ def evaluate(text: str, session: Session | None = None) -> Any:
     session = session or _SESSION
     found = _kept.get((session, text))
     if found is not None:
-        return found.value()
+        try:
+            return found.value()
+        except RhoError as error:
+            raise error.of({EVAL: Source(EVAL, text)}) from None
     checked = session.check(Source(EVAL, text))
     core = checked.core
     if core is None:
-        raise Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics))
+        raise Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics), checked.sources)
     pathless = [entry.name for entry in core.inputs if entry.path is None]
     if pathless:
         raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
-    loaded = session.load(checked, Request())
-    if core.inputs or core.schedules or len(checked.sources) > 1:
-        printed = session.run(loaded).printed
-        return _as_numpy(printed[-1].value) if printed else None
-    with _lock:
-        made = _kept[session, text] = _made(loaded)
-        while len(_kept) > MOST_KEPT:
-            del _kept[next(iter(_kept))]
-    return made.value()
+    try:
+        loaded = session.load(checked, Request())
+        if core.inputs or core.schedules or len(checked.sources) > 1:
+            printed = session.run(loaded).printed
+            return _as_numpy(printed[-1].value) if printed else None
+        with _lock:
+            made = _kept[session, text] = _made(loaded)
+            while len(_kept) > MOST_KEPT:
+                del _kept[next(iter(_kept))]
+        return made.value()
+    except RhoError as error:
+        raise error.of(checked.sources) from None
 
 
 def _made(loaded: Loaded) -> _Kept:

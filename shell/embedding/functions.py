@@ -9,7 +9,7 @@ Neighbours: `arrays`, `backend.run.prepared`, `shell.session`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -20,7 +20,7 @@ from ...backend.run.cpu.drafting import OTHER
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import Links, PreparedPlan, no_call
 from ...backend.schedule.one_device import HOME
-from ...lang.diagnostics import Diagnostic, Rejected
+from ...lang.diagnostics import Diagnostic, Rejected, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
 from ..machine import cores
@@ -79,13 +79,17 @@ class Function:
         self._lock = threading.Lock()
         self._ready: dict[Key, _Ready] = {}
         self._latest: Callable[..., Any] = no_call
+        self._sources: Mapping[str, Source] = {}
 
     def __repr__(self) -> str:
         return f"rho.compile({self.text!r})"
 
     def __call__(self, *arguments: object) -> Any:
-        found = self._latest(*arguments)
-        return found if found is not OTHER else self._call(arguments)
+        try:
+            found = self._latest(*arguments)
+            return found if found is not OTHER else self._call(arguments)
+        except RhoError as error:
+            raise error.of(self._sources) from None
 
     def _call(self, arguments: tuple[object, ...]) -> Any:
         """A call that is not like the one before it."""
@@ -124,7 +128,7 @@ class Function:
             items = _tuple_items(_accepted(self._session, self._program(texts, None)))
             outputs = tuple(f"{_RESULT}{place}" for place in range(items)) if items else outputs
             checked = _accepted(self._session, self._program(texts, outputs))
-        core = checked.core
+        core, self._sources = checked.core, checked.sources
         assert core is not None
         shapes = dict(zip(_NAMES[len(types)], [shape for _, shape in types], strict=True))
         bound = bind_shapes(core, shapes, {})
@@ -177,7 +181,7 @@ def _accepted(session: Session, source: Source) -> Checked:
     checked = session.check(source)
     errors = [d for d in checked.diagnostics if d.is_error]
     if errors or checked.core is None:
-        raise Rejected(errors or list(checked.diagnostics))
+        raise Rejected(errors or list(checked.diagnostics), checked.sources)
     return checked
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...backend import Detail, Device, bind_shapes, execute, plan
 from ...backend.run.files import check_declared
 from ...backend.schedule.one_device import HOME
-from ...lang.diagnostics import Diagnostic, Refused, Rejected, RunFailed
+from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.source import Span
 from ...typechecker.core import Core, CoreInput
 from ...typechecker.display import show_type
@@ -118,6 +118,12 @@ class Program:
 
         TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
         bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
+        try:
+            return self._run(values)
+        except RhoError as error:
+            raise error.of(self._checked.sources) from None
+
+    def _run(self, values: Mapping[str, object]) -> Result:
         core = self._core
         params, arrays = self._params(values), self._arrays(values)
         absent = [entry for entry in core.inputs if entry.name not in arrays]
@@ -214,7 +220,7 @@ def load_program(path: str | os.PathLike[str], session: Session | None = None) -
         raise RunFailed([Diagnostic("E704", error.message, Span(os.fspath(path), 0, 0))]) from None
     checked = session.check(source)
     if checked.core is None:
-        raise Rejected([d for d in checked.diagnostics if d.is_error])
+        raise Rejected([d for d in checked.diagnostics if d.is_error], checked.sources)
     return Program(checked, session)
 
 
