@@ -207,7 +207,7 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
     masked: dict[str, str] = {}
     told: list[Diagnostic] = []
     for found in diagnostics:
-        source = sources.get(found.span.file) if found.is_error else None
+        source = sources.get(found.span.file) if found.is_error and len(told) < _MOST else None
         if source is None or found.code not in _CAUSED:
             told.append(found)
             continue
@@ -223,15 +223,18 @@ _CAUSED = frozenset({
 })  # fmt: skip
 """The errors that habits cause."""
 
+_REACH, _MOST = 300, 50
+"""Characters around an error that are looked at, and errors that are looked into: patterns cost the square of the one."""
+
 
 def _explanation(error: Diagnostic, source: Source, text: str) -> Diagnostic | None:
     first = text.rfind("\n", 0, error.span.start) + 1
     last = text.find("\n", error.span.end)
-    line = text[first : last if last >= 0 else len(text)]
+    line, at = text[first : last if last >= 0 else len(text)], error.span.start - first
     for row, pattern in _rows(legal=False):
         if row.codes is not None and error.code not in row.codes:
             continue
-        for match in pattern.finditer(line):
+        for match in pattern.finditer(line, max(0, at - _REACH), at + _REACH):
             if _causes(match, error, first):
                 return _told(row, match, source, first, error)
     return None
@@ -273,7 +276,7 @@ def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
         if _SIGNS.search(code) and ("⋄" in code or code.replace("←", "").isascii()):
             at = start
             for statement in _masked(line).split("⋄"):
-                if statement.replace("←", "").isascii():
+                if len(statement) <= _REACH and statement.replace("←", "").isascii():
                     yield at, statement
                 at += len(statement) + 1
         start += len(line) + 1
