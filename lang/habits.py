@@ -212,7 +212,7 @@ def explained(diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) 
             told.append(found)
             continue
         if found.span.file not in masked:
-            masked[found.span.file] = _masked(source.text)
+            masked[found.span.file] = unquoted(source.text)
         told.append(_explanation(found, source, masked[found.span.file]) or found)
     return tuple(told)
 
@@ -275,7 +275,7 @@ def _in_ascii(text: str) -> Iterable[tuple[int, str]]:
         code = line.partition("⍝")[0]
         if _SIGNS.search(code) and ("⋄" in code or code.replace("←", "").isascii()):
             at = start
-            for statement in _masked(line).split("⋄"):
+            for statement in unquoted(line).split("⋄"):
                 if len(statement) <= _REACH and statement.replace("←", "").isascii():
                     yield at, statement
                 at += len(statement) + 1
@@ -304,8 +304,8 @@ def _told(row: Habit, match: re.Match[str], source: Source, base: int, found: Di
 _QUOTED = re.compile(r"⍝[^\n]*|#[^\n]*|'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"")
 
 
-def _masked(text: str) -> str:
-    """The text, as long as it is, without what is quoted and remarked."""
+def unquoted(text: str) -> str:
+    """The text, as long as it is, with letters for what is quoted and blanks for what is remarked."""
 
     def mask(found: re.Match[str]) -> str:
         part = found.group()

@@ -40,8 +40,10 @@ class Spelled:
 
 
 def spell(source: Source) -> Spelled:
-    """The source in canonical glyphs."""
+    """The source in canonical glyphs.  A first line `#!…` is a comment to Rho."""
     text = source.text
+    if text.startswith("#!"):
+        source = Source(source.name, text := "⍝" + text[1:])
     if "`" not in text and not any(alias in text for alias in ALIASES):
         return Spelled(source.name, text, None, ())
     return _respell(source)

@@ -8,23 +8,42 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from typing import TextIO
+from enum import Enum
+from typing import Final, TextIO
 
 from ..lang.limits import MAXIMUM_CHARACTERS
 from ..lang.numerals import natural
 from ..lang.records import dataclass
 
 _MOST_COLUMNS = 100_000
+DEFAULT_DIGITS: Final = 10
+
+
+class Volume(Enum):
+    """How much is said beside results."""
+
+    QUIET = "errors"
+    USUAL = "errors, warnings and notes"
+    VERBOSE = "also how long each stage took"
+
+
+class Colour(Enum):
+    AUTO = "on a terminal"
+    ALWAYS = "everywhere"
+    NEVER = "nowhere"
 
 
 @dataclass(frozen=True, slots=True)
 class Console:
-    """`environment` is read for NO_COLOR, TERM and COLUMNS only."""
+    """`environment` is read for NO_COLOR, TERM and COLUMNS only.  `digits` are those of printed numbers."""
 
     out: TextIO
     err: TextIO
     input: TextIO
     environment: Mapping[str, str]
+    volume: Volume = Volume.USUAL
+    colouring: Colour = Colour.AUTO
+    digits: int = DEFAULT_DIGITS
 
     @classmethod
     def standard(cls) -> Console:
@@ -44,6 +63,8 @@ class Console:
 
     def note(self, text: str) -> None:
         """A line that is not a result."""
+        if self.volume is Volume.QUIET:
+            return
         self.out.flush()
         self.err.write(text + "\n")
 
@@ -55,6 +76,11 @@ class Console:
     def colour(self) -> bool:
         """May messages be coloured?"""
         return self._may_colour(self.err)
+
+    @property
+    def colours_results(self) -> bool:
+        """May results be coloured?"""
+        return self._may_colour(self.out)
 
     @property
     def interactive(self) -> bool:
@@ -91,6 +117,8 @@ class Console:
         return 80
 
     def _may_colour(self, stream: TextIO) -> bool:
+        if self.colouring is not Colour.AUTO:
+            return self.colouring is Colour.ALWAYS
         if self.environment.get("NO_COLOR") or self.environment.get("TERM") == "dumb":
             return False
         return stream.isatty()

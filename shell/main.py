@@ -14,9 +14,10 @@ from contextlib import suppress
 from itertools import pairwise
 from typing import cast
 
+from ..lang.numerals import natural
 from . import arguments as command_line
 from .arguments import Arguments, FileUse, UsageError
-from .console import Console
+from .console import Colour, Console, Volume
 from .ending import Terminated, guard, hearing, leave
 from .exits import Exit
 
@@ -136,10 +137,7 @@ def dispatch(words: list[str], console: Console) -> Exit:
     if first in ("--help", "-h", "help"):
         return _help(rest, console)
     if first in ("--version", "-V"):
-        from .. import __version__
-
-        console.print(f"rho {__version__}")
-        return Exit.OK
+        first = "version"
     if first == "-c":
         first = "eval"
     return _run_verb(first, rest, console)
@@ -169,9 +167,23 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         from .overwriting import require_apart
 
         require_apart(arguments)
+    console = _as_asked(console, arguments)
     module = importlib.import_module(f".verbs.{name}", __package__)
     run = cast("Callable[[Arguments, Console], Exit]", module.run)
     return run(arguments, console)
+
+
+def _as_asked(console: Console, arguments: Arguments) -> Console:
+    """The console with what the common options say."""
+    volume = Volume.QUIET if arguments.has("--quiet") else Volume.VERBOSE if arguments.has("--verbose") else console.volume
+    colouring = Colour[(arguments.value("--color") or console.colouring.name).upper()]
+    digits, asked = console.digits, arguments.value("--digits")
+    if asked is not None:
+        number = natural(asked, 17)
+        if not number:
+            raise UsageError(f"--digits {asked}: a number from 1 to 17")
+        digits = number
+    return Console(console.out, console.err, console.input, console.environment, volume, colouring, digits)
 
 
 def _help(words: list[str], console: Console) -> Exit:

@@ -8,7 +8,7 @@ from ..lang.diagnostics import Diagnostic, Refused, Rejected, RhoError
 from ..lang.render import Charset, Ink, diagnostic_json, render_text
 from ..lang.source import Source
 from .arguments import Arguments
-from .console import Console
+from .console import Console, Volume
 from .exits import Exit
 from .results import print_json, wants_json
 
@@ -18,6 +18,8 @@ BUG = "BUG"
 
 def show(console: Console, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source]) -> None:
     """Write diagnostics as text to standard error, a blank line after each."""
+    if console.volume is Volume.QUIET:
+        diagnostics = [found for found in diagnostics if found.is_error]
     if diagnostics:
         console.out.flush()
         console.err.write(text(console, diagnostics, sources) + "\n")

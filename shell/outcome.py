@@ -45,9 +45,9 @@ class Shown:
         """The value as text; cut and folded only on a terminal."""
         on_terminal = console.out.isatty()
         if not on_terminal:
-            return display(self.value, kind=self.kind, limit=PIPE_LIMIT)
+            return display(self.value, kind=self.kind, digits=console.digits, limit=PIPE_LIMIT)
         limit = WHOLE_TEXT_LIMIT if self.kind is Kind.CHAR else LIMIT
-        return display(self.value, kind=self.kind, limit=limit, width=console.width)
+        return display(self.value, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
 
     def text(self) -> str:
         """The whole value as text, as JSON's `printed` has it."""

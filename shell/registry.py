@@ -16,7 +16,12 @@ HELP = Option(("--help", "-h"), Takes.NOTHING, "", "this page")
 STRICT = Option(("--strict",), Takes.NOTHING, "", "refuse what would otherwise be checked when loaded or run (W201, W310)")
 EXACT = Option(("--exact",), Takes.NOTHING, "", "compute products and inverses as they are written, in no cheaper order")
 OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output", file=WRITTEN)
-COMMON = (DEBUG, HELP)
+QUIET = Option(("--quiet", "-q"), Takes.NOTHING, "", "errors only: no warnings, notes or summaries")
+VERBOSE = Option(("--verbose", "-v"), Takes.NOTHING, "", "also say how long each stage took")
+COLOUR = Option(("--color",), Takes.VALUE, "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never",
+                ("auto", "always", "never"))  # fmt: skip
+COMMON = (QUIET, VERBOSE, COLOUR, DEBUG, HELP)
+DIGITS = Option(("--digits",), Takes.VALUE, "N", "significant digits of printed numbers, 1 to 17 (10)")
 
 FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
 FORMAT_PLAN = Option(
@@ -72,7 +77,9 @@ VERBS: tuple[Verb, ...] = (
             INPUT, SET,
             Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)",
                    file=WRITTEN),
-            JSON, FORMAT_RESULT, STRICT, EXACT, VERIFY,
+            Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt"),
+            JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY,
+            Option(("--watch",), Takes.NOTHING, "", "run again whenever the script or its data changes, until Ctrl-C"),
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
                    file=READ),
@@ -97,7 +104,7 @@ VERBS: tuple[Verb, ...] = (
         (
             Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)",
                    file=READ),
-            JSON, FORMAT_RESULT, STRICT, EXACT, VERIFY, *LIMITS,
+            JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY, *LIMITS,
         ),
         0, None,
     ),
@@ -108,8 +115,11 @@ VERBS: tuple[Verb, ...] = (
             ("rho check src --format github", "every .rho file under a directory, as annotations"),
             ("rho check wave.rho --strict", "guards and run-time checks are errors"),
             ("rho check src --watch", "again whenever a file changes, until Ctrl-C"),
+            ("rho check wave.rho --fix", "apply what the messages propose; --diff only shows it"),
         ),
-        (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes")),
+        (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes"),
+         Option(("--fix",), Takes.NOTHING, "", "apply the fixes that messages offer, as long as errors do not become more"),
+         Option(("--diff",), Takes.NOTHING, "", "show what --fix would change and write nothing; exit 1 if anything")),
         1, None,
     ),
     Verb(
@@ -153,6 +163,7 @@ VERBS: tuple[Verb, ...] = (
         (
             Option(("--check",), Takes.NOTHING, "", "write nothing; exit 1 if a file is not in canonical layout"),
             Option(("--ascii",), Takes.NOTHING, "", "glyphs to names"),
+            Option(("--diff",), Takes.NOTHING, "", "show what would change and write nothing; exit 1 if anything"),
         ),
         1, None,
     ),
@@ -175,7 +186,7 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "test", "PATH…", "run the documented examples in .rho and .md files",
         (("rho test README.md docs stdlib", ""),),
-        (JSON, FORMAT_RESULT, Option(("--quiet", "-q"), Takes.NOTHING, "", "only failures and the summary")), 1, None,
+        (JSON, FORMAT_RESULT), 1, None,
     ),
     Verb(
         "devices", "[options]", "what this machine has; how fast it is",
@@ -203,6 +214,12 @@ VERBS: tuple[Verb, ...] = (
         1, 1,
     ),
     Verb("init", "DIR", "start a small project", (("rho init waves", ""),), (), 1, 1),
+    Verb(
+        "completion", "bash | zsh | fish", "a script that completes commands in your shell",
+        (('eval "$(rho completion bash)"', "in ~/.bashrc"), ("rho completion fish > ~/.config/fish/completions/rho.fish", "")),
+        (), 1, 1,
+    ),
+    Verb("version", "", "which Rho this is", (("rho version", "also: rho --version"),), (), 0, 0),
     Verb("info", "", "versions, for a bug report", (("rho info", ""),), (JSON, FORMAT_RESULT), 0, 0),
     Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
          (("rho", "docs/repl.md"), ("rho repl session.md", "go on from a saved session"),

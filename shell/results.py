@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lang.replacing import replace_file
-from .arguments import Arguments
+from .arguments import Arguments, UsageError
 from .console import Console
 
 
@@ -28,3 +28,11 @@ def write_whole(path: Path, content: str | bytes) -> None:
     """Replace a file whole or not at all (`lang.replacing`).  OSError: the old one is as it was."""
     data = content.encode() if isinstance(content, str) else content
     replace_file(path, lambda file: file.write(data))
+
+
+def rewrite(file: str, text: str) -> None:
+    """Replace a program's text.  UsageError: it cannot be written."""
+    try:
+        write_whole(Path(file), text)
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from error

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 from ..backend.schedule.plan import BranchStep, CellsStep, LoopStep, RunStep
 from ..lang.diagnostics import RhoError
 from .arguments import UsageError
-from .watching import Stage, Watch
+from .watching import StageTimes
 
 if TYPE_CHECKING:
     from ..backend.graph.phases import Phase
@@ -32,19 +32,12 @@ MOST: Final = 100_000
 
 
 @dataclass(slots=True)
-class Recorder(Watch):
-    """Collects times in nanoseconds since it was made; `parts` are (thread, phase, start, end)."""
+class Recorder(StageTimes):
+    """Collects also the times of phases; `parts` are (thread, phase, start, end)."""
 
-    started: int = field(default_factory=time.perf_counter_ns)
-    stages: list[tuple[Stage, int]] = field(default_factory=list)
     parts: list[tuple[int, Phase, int, int]] = field(default_factory=list)
     left_out: int = 0
-    loaded: Loaded | None = None
     _first: bool = True
-
-    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
-        self.stages.append((stage, time.perf_counter_ns() - self.started))
-        self.loaded = loaded or self.loaded
 
     @property
     def observer(self) -> Observer | None:

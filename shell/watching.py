@@ -5,8 +5,12 @@ Neighbours: `running` tells; `progress` and `tracing` listen.
 
 from __future__ import annotations
 
+from dataclasses import field
 from enum import Enum
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
+
+from ..lang.records import dataclass
 
 if TYPE_CHECKING:
     from ..backend.run.executor import Observer
@@ -35,3 +39,21 @@ class Watch:
 
 
 UNWATCHED = Watch()
+
+
+@dataclass(slots=True)
+class StageTimes(Watch):
+    """When each stage began, in nanoseconds since this was made; `loaded` is the program, once it is."""
+
+    started: int = field(default_factory=perf_counter_ns)
+    stages: list[tuple[Stage, int]] = field(default_factory=list)
+    loaded: Loaded | None = None
+
+    def stage(self, stage: Stage, loaded: Loaded | None = None) -> None:
+        self.stages.append((stage, perf_counter_ns() - self.started))
+        self.loaded = loaded or self.loaded
+
+    def lines(self) -> list[str]:
+        """What `--verbose` says, now that the last stage is over."""
+        ends = [*(start for _, start in self.stages[1:]), perf_counter_ns() - self.started]
+        return [f"{stage.value}: {(end - start) / 1e6:,.1f} ms" for (stage, start), end in zip(self.stages, ends, strict=True)]

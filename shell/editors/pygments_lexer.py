@@ -35,7 +35,7 @@ class RhoLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
     tokens: ClassVar[dict[str, list[tuple[object, ...]]]] = {
         "root": [
             (r"\s+", Whitespace),
-            (r"(?:⍝|`comment|`lamp|`,).*", Comment.Single),
+            (r"(?:⍝|`comment|`lamp|`,|\A#!).*", Comment.Single),
             (r"'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"", String),
             (r"['\"].*", Error),
             (rf"(?:{alternatives(KEYWORDS)}){_END}(?![ \t]*←)", Keyword),

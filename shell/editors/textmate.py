@@ -39,7 +39,7 @@ def grammar() -> dict[str, Any]:
         "scopeName": "source.rho",
         "fileTypes": ["rho"],
         "patterns": [
-            _match("(?:⍝|`comment|`lamp|`,).*$", "comment.line.lamp"),
+            _match("(?:⍝|`comment|`lamp|`,|\\A#!).*$", "comment.line.lamp"),
             _match("'(?:[^'\\n]|'')*'", "string.quoted.single"),
             _match('"(?:[^"\\n]|"")*"', "string.quoted.double"),
             _match("['\"][^\\n]*$", "invalid.illegal.unterminated-string"),

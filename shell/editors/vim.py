@@ -41,7 +41,7 @@ def syntax() -> str:
         r"syntax match rhoKeyword /\<where\>/",
         r"""syntax match rhoText /'\%([^']\|''\)*'/""",
         r"""syntax match rhoText /"\%([^"]\|""\)*"/""",
-        r"syntax match rhoComment /⍝.*$/ contains=@Spell",
+        r"syntax match rhoComment /⍝.*$\|\%^#!.*$/ contains=@Spell",
         "",
         *[f"highlight default link {group} {linked}" for group, linked in _LINKS.items()],
         '\nlet b:current_syntax = "rho"',

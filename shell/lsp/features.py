@@ -37,6 +37,15 @@ def _looking(server: RhoServer) -> None:
     def outlined(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         return [wire.symbol(one) for one in server.every(params.text_document.uri, outline.outline)]
 
+    @server.feature(lsp.WORKSPACE_SYMBOL)
+    def sought(params: lsp.WorkspaceSymbolParams) -> list[lsp.WorkspaceSymbol]:
+        entries = [(uri, one) for uri in server.folder.documents for one in server.every(uri, outline.outline)]
+        return [wire.workspace_symbol(uri, one) for uri, one in entries if outline.is_meant(one, params.query)]
+
+    @server.feature(lsp.TEXT_DOCUMENT_FOLDING_RANGE)
+    def folded(params: lsp.FoldingRangeParams) -> list[lsp.FoldingRange]:
+        return [wire.fold(one) for one in server.every(params.text_document.uri, outline.folds)]
+
     @server.feature(lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, _LEGEND)
     def coloured(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens:
         return lsp.SemanticTokens(server.every(params.text_document.uri, semantic.encoded))
@@ -102,6 +111,11 @@ def _changing(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatted(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
         return [wire.edit(one) for one in server.every(params.text_document.uri, formatting.formatting)]
+
+    @server.feature(lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
+    def partly_formatted(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
+        where = wire.place(params.range)
+        return [wire.edit(one) for one in server.every(params.text_document.uri, lambda d: formatting.formatting(d, where))]
 
     kinds_made = lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix, lsp.CodeActionKind.RefactorRewrite])
 

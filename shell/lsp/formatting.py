@@ -13,15 +13,20 @@ from .places import Position, Range, TextEdit
 MOST_LINES_COMPARED = 4000
 
 
-def formatting(document: Document) -> list[TextEdit]:
-    """None if the text is in canonical layout or cannot be read."""
+def formatting(document: Document, where: Range | None = None) -> list[TextEdit]:
+    """None if the text is in canonical layout or cannot be read; only those that touch the lines of `where`."""
     try:
         wanted = format_source(document.source)
     except RhoError:
         return []
     if "\r\n" in document.text:
         wanted = wanted.replace("\r\n", "\n").replace("\n", "\r\n")
-    return [] if wanted == document.text else edits_between(document, wanted)
+    edits = [] if wanted == document.text else edits_between(document, wanted)
+    if where is None:
+        return edits
+    last = where.end.line - (where.end.character == 0 and where.end.line > where.start.line)
+    ends = [max(one.range.start.line, one.range.end.line - 1) for one in edits]
+    return [one for one, end in zip(edits, ends, strict=True) if one.range.start.line <= last and where.start.line <= end]
 
 
 def edits_between(document: Document, wanted: str) -> list[TextEdit]:

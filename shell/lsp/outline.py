@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...lang.habits import unquoted
 from .documents import Document
 from .index import Symbol, SymbolKind
-from .places import Range
+from .places import Position, Range
 
 SHOWN = frozenset(SymbolKind) - {SymbolKind.SIZE, SymbolKind.ELEMENT}
 
@@ -34,6 +35,33 @@ def outline(document: Document) -> list[Entry]:
         if symbol.depth:
             inner.setdefault(symbol.statement.start, []).append(symbol)
     return [_entry(document, symbol, inner.get(symbol.statement.start, [])) for symbol in symbols if not symbol.depth]
+
+
+def folds(document: Document) -> list[Range]:
+    """The statements and the runs of comments that take several lines, and the bodies inside statements."""
+    lines = document.text.split("\n")
+    found: dict[int, Range] = {}
+    opened: list[int] = []
+    remark = 0  # comment lines before this one
+    for number, (line, code) in enumerate(zip(lines, unquoted(document.text).split("\n"), strict=True)):
+        for mark in code:
+            if mark in "([{":
+                opened.append(number)
+            elif mark in ")]}" and opened and (start := opened.pop()) < number:
+                found.setdefault(start, Range(Position(start, 0), Position(number - 1 if number - start > 1 else number, 0)))
+        if line.lstrip().startswith("⍝"):
+            remark += 1
+        else:
+            if remark > 1:
+                found.setdefault(number - remark, Range(Position(number - remark, 0), Position(number - 1, 0)))
+            remark = 0
+    return [found[start] for start in sorted(found)]
+
+
+def is_meant(entry: Entry, query: str) -> bool:
+    """Are the letters of a query in a name, in their order?"""
+    rest = iter(entry.name.lower())
+    return all(letter in rest for letter in query.lower())
 
 
 def _entry(document: Document, symbol: Symbol, inside: list[Symbol]) -> Entry:

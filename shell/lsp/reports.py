@@ -6,6 +6,8 @@ Neighbours: `lang.diagnostics` (what is shown), `actions` (the fixes).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.source import Source, Span
@@ -30,6 +32,14 @@ class Report:
     code: str
     message: str
     related: tuple[Related, ...] = ()
+
+
+_PAGE: Final = Path(__file__).parents[2] / "docs" / "errors.md"
+
+
+def page_of(code: str) -> str | None:
+    """Where the page of a code is, in the clone that this runs from; None where there is none."""
+    return _PAGE.as_uri() + f"#{code.lower()}" if _PAGE.is_file() else None
 
 
 def reports(document: Document) -> list[Report]:

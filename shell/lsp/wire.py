@@ -17,7 +17,7 @@ from .completing import Item, ItemKind
 from .hints import Hint, HintKind
 from .index import SymbolKind
 from .outline import Entry
-from .reports import Report
+from .reports import Report, page_of
 
 _SEVERITIES = {
     Severity.ERROR: lsp.DiagnosticSeverity.Error,
@@ -72,10 +72,11 @@ def edit(found: places.TextEdit) -> lsp.TextEdit:
 
 
 def diagnostic(report: Report) -> lsp.Diagnostic:
+    page = page_of(report.code)
     related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
     return lsp.Diagnostic(
         range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
-        related_information=related or None,
+        related_information=related or None, code_description=page and lsp.CodeDescription(page),
     )  # fmt: skip
 
 
@@ -106,6 +107,14 @@ def symbol(found: Entry) -> lsp.DocumentSymbol:
         found.name, _SYMBOLS[found.kind], range_(found.range), range_(found.name_range), found.detail or None,
         children=[symbol(one) for one in found.inside] or None,
     )  # fmt: skip
+
+
+def fold(found: places.Range) -> lsp.FoldingRange:
+    return lsp.FoldingRange(found.start.line, found.end.line)
+
+
+def workspace_symbol(uri: str, found: Entry) -> lsp.WorkspaceSymbol:
+    return lsp.WorkspaceSymbol(lsp.Location(uri, range_(found.name_range)), found.name, _SYMBOLS[found.kind])
 
 
 def signature(found: Call) -> lsp.SignatureInformation:

@@ -12,7 +12,7 @@ from ...lang.grammar import SPACES, WORDS
 from ...lang.tokens import Token, TokenKind, Unreadable, tokenize
 
 _ANY = re.compile(
-    rf"(?P<blank>{SPACES}+)|(?P<comment>⍝[^\n]*)|{WORDS}|(?P<broken>['\"][^\n]*)|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<other>.)",
+    rf"(?P<blank>{SPACES}+)|(?P<comment>(?:⍝|\A#!)[^\n]*)|{WORDS}|(?P<broken>['\"][^\n]*)|(?P<open>[(\[{{])|(?P<close>[)\]}}])|(?P<other>.)",
     re.DOTALL,
 )
 _CLOSES = {"(": ")", "[": "]", "{": "}"}

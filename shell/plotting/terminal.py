@@ -27,9 +27,8 @@ def drawing(picture: Picture, width: int, height: int, *, colour: bool) -> list[
 def draw(picture: Picture, console: Console) -> list[str]:
     """For where a console writes its results: no colours except on a terminal."""
     terminal = console.out.isatty()
-    colour = terminal and not (console.environment.get("NO_COLOR") or console.environment.get("TERM") == "dumb")
     height = max(6, min(24, lines_of(console.environment) - 6)) if terminal else HEIGHT
-    return drawing(picture, console.width, height, colour=colour)
+    return drawing(picture, console.width, height, colour=console.colours_results)
 
 
 def lines_of(environment: Mapping[str, str]) -> int:

@@ -70,6 +70,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     (")search", "WORDS or TYPE   functions by what they do, or by type: f64[n] → f64"),
     (")names", "[START]         what has been named, with types"),
     (")forget", "NAME…           take names away"),
+    (")undo", "                take back the last entry"),
     (")load", "FILE            enter a saved session or a program"),
     (")save", "FILE.md         write the session as Markdown that `rho test` accepts"),
     (")set", "[NAME VALUE]    settings"),
@@ -278,6 +279,14 @@ def _forget(rest: str, desk: Desk) -> Exit:
     return Exit.OK
 
 
+def _undo(rest: str, desk: Desk) -> Exit:
+    undone = desk.workspace.undo()
+    if undone is None:
+        raise UsageError("there is nothing to take back")
+    desk.console.note(f"taken back: {undone}")
+    return Exit.OK
+
+
 def _load(rest: str, desk: Desk) -> Exit:
     if not rest:
         raise UsageError("a file is needed", "for example: )load session.md")
@@ -349,5 +358,5 @@ def _set(rest: str, desk: Desk) -> Exit:
 
 _ACTIONS: dict[str, Callable[[str, Desk], Exit]] = {
     ")type": _type, ")explain": _explain, ")plan": _plan, ")time": _time, ")plot": _plot, ")help": _help, ")search": _search,
-    ")names": _names, ")forget": _forget, ")load": _load, ")save": _save, ")set": _set,
+    ")names": _names, ")forget": _forget, ")undo": _undo, ")load": _load, ")save": _save, ")set": _set,
 }  # fmt: skip

@@ -5,7 +5,10 @@ Neighbours: `terminal` and `PlainEntries` (where entries come from), `workspace`
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import atexit
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 
 from .. import messages
 from ..console import Console
@@ -13,8 +16,12 @@ from ..exits import Exit
 from ..workspace.pasting import CONTINUED
 from .commands import After, Desk, perform
 from .interrupting import interruptible
+from .settings import folder
 
 PROMPT = "      "
+_PLAIN = {"help": ")help", "?": ")help", "help()": ")help", "exit": ")quit", "quit": ")quit", "exit()": ")quit",
+          "quit()": ")quit"}  # fmt: skip
+"""What people type who do not know the commands, unless it is a name of theirs."""
 
 
 class PlainEntries:
@@ -22,8 +29,10 @@ class PlainEntries:
 
     Not a generator, which an interrupt at the wrong moment would end."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, edited: bool = False) -> None:
+        """`edited`: by Python's own line editor, if it has one."""
         self._console = console
+        self._edited = edited and edit_lines(console.environment)
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -41,16 +50,26 @@ class PlainEntries:
                 raise StopIteration
             return entry
 
+    def _line(self, prompt: str) -> str:
+        """The next line with its end; nothing at the end of all."""
+        console = self._console
+        if self._edited:
+            try:
+                return input(prompt) + "\n"
+            except EOFError:
+                return ""
+        if console.interactive:
+            console.out.write(prompt)
+            console.out.flush()
+        return console.input.readline()
+
     def _entry(self) -> str | None:
         """The next one; None at the end."""
         from ..workspace.statements import unfinished
 
-        console, pending = self._console, ""
+        pending = ""
         while True:
-            if console.interactive:
-                console.out.write(CONTINUED if pending else PROMPT)
-                console.out.flush()
-            line = console.input.readline()
+            line = self._line(CONTINUED if pending else PROMPT)
             if not line:
                 return pending if pending.strip() else None
             pending += line.rstrip("\r\n")
@@ -60,6 +79,32 @@ class PlainEntries:
                 return pending
             else:
                 pending = ""
+
+
+def edit_lines(environment: Mapping[str, str]) -> bool:
+    """Make `input` an editor of lines with a history; False where Python has none."""
+    try:
+        import readline
+    except ImportError:
+        return False
+    place = folder(environment)
+    readline.set_history_length(MOST_LINES)
+    if place is not None:
+        with suppress(OSError):
+            readline.read_history_file(place / "lines")
+        atexit.register(_keep_lines, place)
+    return True
+
+
+def _keep_lines(place: Path) -> None:
+    import readline
+
+    with suppress(OSError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        readline.write_history_file(place / "lines")
+
+
+MOST_LINES = 1_000
 
 
 def serve(entries: Iterator[str], desk: Desk) -> Exit:
@@ -86,6 +131,7 @@ def _serve(entries: Iterator[str], desk: Desk) -> Exit:
 
 def handle(entry: str, desk: Desk) -> tuple[After, Exit]:
     """One entry or command."""
+    entry = _PLAIN.get(entry.strip(), entry) if entry.strip() not in desk.types else entry
     if entry.lstrip().startswith(")"):
         return perform(entry, desk)
     workspace, console = desk.workspace, desk.console

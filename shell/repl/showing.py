@@ -20,7 +20,7 @@ def show(shown: Shown, console: Console, settings: Settings) -> None:
         return
     if settings.types and shown.shape:
         header = concrete_type(shown)
-        console.print(header if console.environment.get("NO_COLOR") else f"{DIM}{header}{PLAIN}")
+        console.print(f"{DIM}{header}{PLAIN}" if console.colours_results else header)
     limit = WHOLE_TEXT_LIMIT if shown.kind is Kind.CHAR else LIMIT
     lines = display(shown.value, kind=shown.kind, digits=settings.digits, limit=limit, width=console.width)
     console.print("\n".join(cut(lines, max(8, shutil.get_terminal_size().lines - 4))))

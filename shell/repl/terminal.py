@@ -86,7 +86,7 @@ class Terminal:
             multiline=True, enable_history_search=True, input_processors=[HighlightMatchingBracketProcessor()],
             prompt_continuation=lambda *_: CONTINUED, input=input, output=output, include_default_pygments_style=False,
             reserve_space_for_menu=6,
-            color_depth=ColorDepth.DEPTH_1_BIT if desk.console.environment.get("NO_COLOR") else None,
+            color_depth=None if desk.console.colours_results else ColorDepth.DEPTH_1_BIT,
         )  # fmt: skip
         self.editor.default_buffer.on_text_insert += self._inserted
         self.editor.default_buffer.on_text_changed += self._changed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ... import __version__
 from ...lang.diagnostics import Diagnostic, Severity
@@ -19,7 +19,7 @@ from ..arguments import Arguments, UsageError
 from ..console import Console
 from ..exits import Exit
 from ..progress import progress
-from ..results import to_json
+from ..results import rewrite, to_json
 from ..session import Checked, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
 
@@ -27,11 +27,39 @@ from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
 def run(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
     session = Session(strictness=strictness)
+    if arguments.has("--fix") or arguments.has("--diff"):
+        if arguments.has("--watch"):
+            raise UsageError("--watch does not go together with --fix and --diff")
+        changes = fix_all(session, arguments, console)
+        if arguments.has("--diff"):
+            return Exit.FAILED if changes else Exit.OK
     if not arguments.has("--watch"):
         return check_all(session, arguments, console, {})[0]
     if "-" in arguments.positional:
         raise UsageError("--watch needs files: standard input does not change")
     return watch(session, arguments, console, changed)
+
+
+def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
+    """Apply the fixes of every file, or show them (`--diff`); how many there are."""
+    from ..fixing import difference, fixed
+
+    total = 0
+    for file in find_files(arguments.positional, (".rho",)):
+        if file == "-":
+            raise UsageError("--fix and --diff need files")
+        try:
+            source = read_source(file)
+        except Undecodable:
+            continue  # checking says so
+        made, count = fixed(source, lambda text: session.check(text).diagnostics)
+        total += count
+        if arguments.has("--diff"):
+            console.out.write(difference(source, made.text))
+        elif count:
+            rewrite(file, made.text)
+            console.note(f"{_count(count, 'fix', 'fixes')} applied to {file}")
+    return total
 
 
 def check_all(
@@ -70,16 +98,21 @@ def watch(session: Session, arguments: Arguments, console: Console, wait: Callab
 
 def changed(names: frozenset[str]) -> bool:
     """Return once one of the files is written or gone (looked at several times a second)."""
-    before = _stamps(names)
-    while _stamps(names) == before:
-        time.sleep(_POLL_SECONDS)
+    wait_for_change(stamps(names))
     return True
+
+
+def wait_for_change(before: Mapping[str, object]) -> None:
+    """Return once the files are not as their stamps say."""
+    while stamps(before) == before:
+        time.sleep(_POLL_SECONDS)
 
 
 _POLL_SECONDS = 0.1
 
 
-def _stamps(names: frozenset[str]) -> dict[str, tuple[int, int] | None]:
+def stamps(names: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    """What shows that a file was written; None for one that is not there."""
     found: dict[str, tuple[int, int] | None] = {}
     for name in names:
         try:
@@ -132,5 +165,5 @@ def summary(diagnostics: Sequence[Diagnostic], files: int) -> str:
     return f"{', '.join(counts) or 'no problems'} in {_count(files, 'file')}"
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _count(number: int, noun: str, nouns: str = "") -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {nouns or noun + 's'}"

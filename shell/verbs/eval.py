@@ -8,13 +8,14 @@ from ...lang import habits
 from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.source import Source
 from ..arguments import Arguments, UsageError
-from ..console import Console
+from ..console import Console, Volume
 from ..exits import Exit
 from ..requests import permissions_of, request_of
 from ..results import print_json, wants_json
 from ..running import Report, run_program
 from ..session import Session, Strictness
 from ..sources import EVAL, read_source
+from ..watching import StageTimes
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -36,14 +37,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
         raise UsageError("rho eval: needs an expression", "for example: rho eval '+/⍳10'")
     if text == "-":
         text = console.read_input()
-    source, verify, json = Source(EVAL, text), arguments.has("--verify"), wants_json(arguments)
+    source, verify, json, times = Source(EVAL, text), arguments.has("--verify"), wants_json(arguments), StageTimes()
     if console.has_lines:
         from ..progress import RunProgress
 
-        with RunProgress(console) as watch:
+        with RunProgress(console, times) as watch:
             report = run_program(source, session, request, verify=verify, watch=watch, json=json)
     else:
-        report = run_program(source, session, request, verify=verify, json=json)
+        report = run_program(source, session, request, verify=verify, watch=times, json=json)
+    for line in times.lines() if console.volume is Volume.VERBOSE else ():
+        console.note(line)
     remarks = habits.notes(source, report.diagnostics)
     return show_report(replace(report, diagnostics=(*report.diagnostics, *remarks)), console, json=json)
 

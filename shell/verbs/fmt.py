@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from ...lang.diagnostics import RhoError
 from ...lang.formatter import format_source
 from ...lang.source import Source
 from .. import messages
-from ..arguments import Arguments, UsageError
+from ..arguments import Arguments
 from ..console import Console
 from ..exits import Exit
-from ..results import write_whole
+from ..fixing import difference
+from ..results import rewrite
 from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    ascii_names = arguments.has("--ascii")
+    ascii_names, looked_at = arguments.has("--ascii"), arguments.has("--check") or arguments.has("--diff")
     changed: list[str] = []
     worst = Exit.OK
     files = find_files(arguments.positional, (".rho",))
@@ -32,23 +31,19 @@ def run(arguments: Arguments, console: Console) -> Exit:
             messages.show(console, error.diagnostics, {source.name: source})
             worst = Exit.REJECTED
             continue
-        if file == "-" and not arguments.has("--check"):
+        if file == "-" and not looked_at:
             console.out.write(formatted)
         elif formatted != source.text:
             changed.append(file)
-            if not arguments.has("--check"):
-                _write(file, formatted)
-    if arguments.has("--check"):
-        for file in changed:
+            if arguments.has("--diff"):
+                console.out.write(difference(source, formatted))
+            elif not looked_at:
+                rewrite(file, formatted)
+    if looked_at:
+        for file in changed if arguments.has("--check") else ():
             console.note(f"{file} is not in canonical layout")
         return worst or (Exit.FAILED if changed else Exit.OK)
     if not changed and not worst and files and "-" not in files:
         console.note(f"already formatted: {files[0] if len(files) == 1 else f'{len(files)} files'}")
     return worst
 
-
-def _write(file: str, text: str) -> None:
-    try:
-        write_whole(Path(file), text)
-    except OSError as error:
-        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from error

@@ -44,7 +44,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if console.environment.get("TERM") == "dumb" or find_spec("prompt_toolkit") is None:
         hint = "" if find_spec("prompt_toolkit") else "  (pip install 'rho-lang[repl]' adds colours, completion and history)"
         console.note(f"Rho: type statements; )help for help, )quit to leave.{hint}")
-        return serve(PlainEntries(console), desk)
+        return serve(PlainEntries(console, edited=bool(hint)), desk)
     from ..repl.terminal import Terminal
 
     console.note("Rho: type statements; )help for help, )quit to leave.")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Refused
 from ...lang.source import Source, Span
+from ...typechecker.elements import Kind
 from ..arguments import Arguments, UsageError
-from ..console import Console
+from ..console import Console, Volume
 from ..exits import Exit
 from ..outcome import Outcome
 from ..overwriting import require_unread
@@ -25,7 +26,8 @@ from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
 from ..streams import bytes_out, stream_of
 from ..tracing import Recorder, write_trace
-from ..watching import UNWATCHED
+from ..watching import StageTimes
+from .check import stamps, wait_for_change
 from .eval import show_report
 
 if TYPE_CHECKING:
@@ -33,6 +35,23 @@ if TYPE_CHECKING:
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
+    if not arguments.has("--watch"):
+        return run_once(arguments, console, set())
+    if "-" in arguments.positional:
+        raise UsageError("--watch needs a file: standard input does not change")
+    read = {arguments.positional[0]}
+    while True:
+        before, again = stamps(read), {arguments.positional[0]}  # as they are before the run, in which they may change
+        run_once(arguments, console, again)
+        before = {name: stamp for name, stamp in before.items() if name in again}
+        before = stamps(again) | before
+        console.out.flush()
+        read = again
+        wait_for_change(before)
+
+
+def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
+    """Run the script; the files that were read are added to `read`."""
     from .. import messages
 
     request = request_of(arguments, console)
@@ -55,11 +74,13 @@ def run(arguments: Arguments, console: Console) -> Exit:
     scheduling = scheduling_of(arguments, Use.RUN)
     drawings = drawings_of(arguments)
     traced = arguments.value("--trace")
-    recorder = None if traced is None else _recorder(traced)
+    recorder = StageTimes() if traced is None else _recorder(traced)
+    request = _with_folder(request, arguments.value("--out-dir"), session, source)
     program, drawings = drawings.program(source, session, stored=arguments.has("--plan"))
     drawn: list[str] = []
 
     def ready(loaded: Loaded) -> None:
+        read.update(file.path for file in loaded.files.values())
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
         require_unread(arguments, loaded)
@@ -73,13 +94,16 @@ def run(arguments: Arguments, console: Console) -> Exit:
         drawings.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
-    with RunProgress(console, recorder or UNWATCHED) as watch:
+    with RunProgress(console, recorder) as watch:
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
             analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=json,
         )  # fmt: skip
+    for line in recorder.lines() if console.volume is Volume.VERBOSE else ():
+        console.note(line)
+    read.update(name for name in report.sources if not name.startswith("<"))
     report = replace(report, outcome=drawings.without(report.outcome))
-    if recorder is not None and traced is not None and report.exit is Exit.OK:
+    if isinstance(recorder, Recorder) and traced is not None and report.exit is Exit.OK:
         write_trace(recorder, traced)
     code = show_report(report, console, json=json)
     for line in drawn:
@@ -97,6 +121,18 @@ def run(arguments: Arguments, console: Console) -> Exit:
         for line in _silent(report.outcome, program):
             console.note(line)
     return code
+
+
+def _with_folder(request: Request, folder: str | None, session: Session, source: Source) -> Request:
+    """The request with a file in a folder for every output that has none of its own."""
+    if folder is None:
+        return request
+    if not os.path.isdir(folder):
+        raise UsageError(f"--out-dir {folder}: there is no such folder")
+    core = session.check(source).core
+    kinds = {} if core is None else {entry.name: core.types[entry.value].element.kind for entry in core.outputs}
+    made = {name: os.path.join(folder, f"{name}.txt" if kind is Kind.CHAR else f"{name}.npy") for name, kind in kinds.items()}
+    return replace(request, outputs={**made, **request.outputs})
 
 
 _MOST_NAMED = 8

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ...lang.source import Span
 from ...typechecker.elements import Kind
@@ -80,6 +80,11 @@ def written(value: Kept) -> str:
     return value.name if isinstance(value, Leaf) else "(" + " ⋄ ".join(written(item) for item in value.items) + ")"
 
 
+MOST_BACK: Final = 20
+MOST_BYTES_BACK: Final = 64 << 20
+"""Entries that can be taken back, and the bytes of values that one of them may keep alive."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Something that was entered and accepted, and what it printed: a text, or only its number of lines where it was long."""
@@ -93,7 +98,7 @@ class State:
     """All of a session, immutable: an entry that fails leaves the state there was.
 
     `latest`: the item that each name stands for; `types` are the names' types as shown; `sizes` numbers for the sizes of inputs
-    and params, `params` which are the latter's; `entered`: how many items there have been.
+    and params, `params` which are the latter's; `entered`: how many items there have been; `earlier`: the states before it.
     """
 
     latest: Mapping[str, Item] = field(default_factory=dict)
@@ -104,6 +109,13 @@ class State:
     log: tuple[Entry, ...] = ()
     counter: int = 0
     entered: int = 0
+    earlier: tuple[State, ...] = ()
+
+    def following(self, before: State) -> State:
+        """This state, from which there is a way back to the one before it, unless that would hold much memory."""
+        if before.bytes > MOST_BYTES_BACK:
+            return replace(self, earlier=())
+        return replace(self, earlier=(*before.earlier, replace(before, earlier=()))[-MOST_BACK:])
 
     def entering(self, items: Iterable[Item], types: dict[str, str]) -> State:
         """The state after these items, each of which sees those before it; `types`: what all names are now shown as."""

@@ -96,6 +96,15 @@ class Workspace:
         entered, self.state = self.evaluate(text, name)
         return entered
 
+    def undo(self) -> str | None:
+        """Take back the last entry; its text, None if there is none to be taken back."""
+        if not self.state.earlier:
+            return None
+        *earlier, last = self.state.earlier
+        text = self.state.log[-1].text
+        self.state = replace(last, earlier=tuple(earlier))
+        return text
+
     def abandon(self) -> None:
         """An `evaluate` in another thread was interrupted and may still be going on: share nothing with it."""
         self._checker = self.session.checker()
@@ -115,7 +124,7 @@ class Workspace:
             return Entered(stopped.exit, (), stopped.diagnostics), self.state
         printed = tuple(progress.printed)
         entry = Entry(text.rstrip("\n"), tuple([remembered(shown) for shown in printed]))
-        state = replace(progress.state, log=(*progress.state.log, entry))
+        state = replace(progress.state, log=(*progress.state.log, entry)).following(self.state)
         return Entered(Exit.OK, printed, (*warnings, *habits.notes(source, warnings)), tuple(progress.notes)), state
 
     def _remember(self, source: Source) -> None:

@@ -416,3 +416,10 @@ def test_calls() -> None:
     assert [one.label for one in calls(opened, position)] == ["⍴ B", "A ⍴ B"]
     opened, position = marked("x ← ‸\n")
     assert calls(opened, position) == []
+
+
+def test_formatting_a_range_touches_only_its_lines() -> None:
+    opened = document("a←1\nb←2\nc←3\n")
+    (edit,) = formatting(opened, Range(Position(1, 0), Position(1, 2)))
+    assert edit.text == "b ← 2\n"
+    assert formatting(opened, Range(Position(1, 0), Position(2, 0))) == [edit]

@@ -34,7 +34,7 @@ def test_diagnostics_follow_the_edits(client: Client) -> None:
     client.open(URI, "input b : f64[2]\ninput A : f64[3]\ny ← A + b\n")
     (found,) = client.diagnostics(URI, 1)
     assert found["code"] == "E101" and found["severity"] == 1 and found["source"] == "rho"
-    assert found["range"] == span(2, 6, 7)
+    assert found["range"] == span(2, 6, 7) and found["codeDescription"]["href"].endswith("docs/errors.md#e101")
     assert len(found["relatedInformation"]) >= 2
     client.change(URI, 2, edit(0, 14, 15, "3"))
     assert client.diagnostics(URI, 2) == []
@@ -78,7 +78,8 @@ def test_every_feature_is_announced_and_answers(client: Client) -> None:
     for feature in (
         "hoverProvider", "completionProvider", "signatureHelpProvider", "definitionProvider", "referencesProvider",
         "documentHighlightProvider", "documentSymbolProvider", "codeActionProvider", "codeLensProvider", "inlayHintProvider",
-        "documentFormattingProvider", "documentOnTypeFormattingProvider", "renameProvider", "semanticTokensProvider",
+        "documentFormattingProvider", "documentRangeFormattingProvider", "foldingRangeProvider", "workspaceSymbolProvider",
+        "documentOnTypeFormattingProvider", "renameProvider", "semanticTokensProvider",
     ):  # fmt: skip
         assert announced[feature], feature
     uri = uri_of(ROOT / "examples" / "kmeans.rho")
@@ -103,7 +104,14 @@ def test_every_feature_is_announced_and_answers(client: Client) -> None:
     assert "error" in client.answer("textDocument/rename", {
         "textDocument": {"uri": uri}, "position": {"line": at[0], "character": 2}, "newName": "points",
     })  # fmt: skip
-    assert client.ask("formatting", uri, options={"tabSize": 2, "insertSpaces": True}) == []
+    options = {"tabSize": 2, "insertSpaces": True}
+    assert client.ask("formatting", uri, options=options) == []
+    assert client.ask("rangeFormatting", uri, range=whole, options=options) == []
+    folds = client.ask("foldingRange", uri)
+    step = next(i for i, line in enumerate(lines) if line.startswith("step"))
+    assert any(one["startLine"] == step and one["endLine"] > step for one in folds)
+    sought = client.request("workspace/symbol", {"query": "near"})
+    assert [one["name"] for one in sought] == ["nearest"] and sought[0]["location"]["uri"] == uri
 
 
 def test_typing_a_program(client: Client) -> None:

@@ -262,7 +262,7 @@ syntax match rhoKeyword /\%(^\|⋄\)\s*\zs\%(input\|output\|param\|schedule\|use
 syntax match rhoKeyword /\<where\>/
 syntax match rhoText /'\%([^']\|''\)*'/
 syntax match rhoText /"\%([^"]\|""\)*"/
-syntax match rhoComment /⍝.*$/ contains=@Spell
+syntax match rhoComment /⍝.*$\|\%^#!.*$/ contains=@Spell
 
 highlight default link rhoFunction Function
 highlight default link rhoOperator Operator

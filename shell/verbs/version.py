@@ -1,0 +1,13 @@
+"""`rho version`: which Rho this is."""
+
+from __future__ import annotations
+
+from ... import __version__
+from ..arguments import Arguments
+from ..console import Console
+from ..exits import Exit
+
+
+def run(arguments: Arguments, console: Console) -> Exit:
+    console.print(f"rho {__version__}")
+    return Exit.OK
