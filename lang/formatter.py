@@ -32,9 +32,9 @@ def format_source(source: Source, *, ascii: bool = False) -> str:
     if len(source.text) > MAXIMUM_CHARACTERS:
         raise Rejected([Diagnostic("E016", f"the source has more than {MAXIMUM_CHARACTERS} characters", Span(source.name, 0, 0))])
     if source.text.startswith("#!"):  # a line for the system's shell, which stays as it is
-        first = source.text.partition("\n")[0]
-        rest = format_source(Source(source.name, " " * len(first) + source.text[len(first) :]), ascii=ascii)
-        return f"{first}\n{rest.lstrip(chr(10))}"
+        opening = source.text.partition("\n")[0]
+        body = format_source(Source(source.name, " " * len(opening) + source.text[len(opening) :]), ascii=ascii)
+        return opening + "\n" + body.lstrip("\n")
     spelled = spell(source)
     pieces = split_statements(spelled)
     _refuse_unreadable(spelled, pieces)

@@ -24,7 +24,7 @@ def formatting(document: Document, where: Range | None = None) -> list[TextEdit]
     edits = [] if wanted == document.text else edits_between(document, wanted)
     if where is None:
         return edits
-    last = where.end.line - (where.end.character == 0 and where.end.line > where.start.line)
+    last = where.end.line - (where.end.column == 0 and where.end.line > where.start.line)
     ends = [max(one.range.start.line, one.range.end.line - 1) for one in edits]
     return [one for one, end in zip(edits, ends, strict=True) if one.range.start.line <= last and where.start.line <= end]
 
@@ -38,8 +38,12 @@ def edits_between(document: Document, wanted: str) -> list[TextEdit]:
 
     edits = []
     for tag, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            edits.append(TextEdit(Range(_line(document, first, old), _line(document, last, old)), "".join(new[start:end])))
+        if tag == "equal":
+            continue
+        apart = last - first == end - start  # line by line, so that a part of them can be chosen
+        for at in range(first, last) if apart else [first]:
+            until, text = (at + 1, new[start + at - first]) if apart else (last, "".join(new[start:end]))
+            edits.append(TextEdit(Range(_line(document, at, old), _line(document, until, old)), text))
     return edits
 
 

@@ -76,7 +76,7 @@ def diagnostic(report: Report) -> lsp.Diagnostic:
     related = [lsp.DiagnosticRelatedInformation(lsp.Location(one.uri, range_(one.range)), one.message) for one in report.related]
     return lsp.Diagnostic(
         range_(report.range), report.message, _SEVERITIES[report.severity], report.code, source="rho",
-        related_information=related or None, code_description=page and lsp.CodeDescription(page),
+        related_information=related or None, code_description=None if page is None else lsp.CodeDescription(page),
     )  # fmt: skip
 
 
