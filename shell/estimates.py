@@ -54,18 +54,33 @@ def unmeasured() -> str:
 
 def time_of_program(core: Core, folder: str) -> str:
     """`~0.3 ms with n=150` by the headers of its data; empty where they cannot be read or do not fit."""
+    try:
+        bound = bound_by_headers(core, folder)
+        return "" if bound is None else _said(predicted_ns(bound), {one.name: n for one, n in bound.sizes.items()}, "with")
+    except RhoError:
+        return ""
+
+
+def bound_by_headers(core: Core, folder: str) -> BoundGraph | None:
+    """The program with the sizes of its data; None where they would have to be counted.  Refused: they cannot be read, or do
+    not fit."""
     from ..backend import bind_shapes
     from .loading import find_inputs
 
-    paths = [os.path.join(folder, entry.path or "") for entry in core.inputs]
-    if any(_is_long(path) for path in paths):
-        return ""
-    try:
-        files = find_inputs(core, {}, folder, Permissions.of([folder or "."], [])) if core.inputs else {}
-        bound = bind_shapes(core, {name: file.shape for name, file in files.items()}, {})
-        return _said(predicted_ns(bound), {size.name: number for size, number in bound.sizes.items()}, "with")
-    except RhoError:
-        return ""
+    if any(_is_long(os.path.join(folder, entry.path or "")) for entry in core.inputs):
+        return None
+    files = find_inputs(core, {}, folder, Permissions.of([folder or "."], [])) if core.inputs else {}
+    return bind_shapes(core, {name: file.shape for name, file in files.items()}, {})
+
+
+def bound_at_assumed_sizes(core: Core) -> BoundGraph:
+    """The program with every size `ASSUMED`, params as they are given.  Refused: its facts forbid that."""
+    from ..backend.graph import bind, lower, optimise, settle
+
+    params = {one.name: one.default for one in core.params}
+    every = {size for type_ in core.types.values() for item in type_.shape for size in item.variables() if size.cap is None}
+    sizes = {size: params.get(size.name, ASSUMED) if size.origin is SizeOrigin.PARAM else ASSUMED for size in every}
+    return settle(bind(optimise(lower(core)), sizes))
 
 
 def time_at_assumed_sizes(way: Instance, params: Mapping[str, int]) -> str:

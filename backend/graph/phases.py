@@ -333,11 +333,12 @@ OFFER: Final = "offer"
 @dataclass(frozen=True, slots=True)
 class Rewritten:
     """What a rule changed (`rules.table`), for people: its name, what it says, and where.  Rule `OFFER`: what would be quicker
-    if the program allowed it."""
+    if the program allowed it, and as which expression (`text`), where that can be said."""
 
     rule: str
     says: str
     span: Span
+    text: str = ""
 
 
 class Choice(Enum):

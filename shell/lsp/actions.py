@@ -1,4 +1,4 @@
-"""What an editor can do about a place: apply the fixes of diagnostics, write down the signature that was worked out.
+"""What an editor can do about a place: apply the fixes of diagnostics, write down the signature that was worked out, take offers.
 
 A signature is offered only if the program with it has no error that it did not have before.
 Neighbours: `lang.diagnostics` (fixes), `typechecker.check` (signatures), `reports`.
@@ -6,6 +6,8 @@ Neighbours: `lang.diagnostics` (fixes), `typechecker.check` (signatures), `repor
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -18,6 +20,8 @@ from .uris import uri_of
 from .values import is_latest
 
 MOST_SIGNATURES = 3
+_REDUCTION = re.compile(r"\+\s*[/⌿`]")
+"""In all programs with something to offer."""
 
 
 class ActionKind(Enum):
@@ -38,7 +42,7 @@ class Action:
 
 def actions(document: Document, where: Range) -> list[Action]:
     """What can be done about the lines of a range."""
-    return [*_fixes(document, where), *_signatures(document, where)]
+    return [*_fixes(document, where), *_signatures(document, where), *_offers(document, where)]
 
 
 def _fixes(document: Document, where: Range) -> list[Action]:
@@ -122,6 +126,32 @@ def _offered(document: Document, symbol: Symbol, line: str) -> list[Action]:
     if any(_new(found, before) for found in after):
         return []
     return [Action(f"insert signature `{line}`", ActionKind.REWRITE, {document.uri: (TextEdit(at, text),)})]
+
+
+def _offers(document: Document, where: Range) -> list[Action]:
+    """What is quicker in other words that have another order of sums: never done unless it is asked for."""
+    kept: list[tuple[Range, Action]] | None = vars(document).get("offers")
+    if kept is None:
+        kept = vars(document)["offers"] = list(_offered_words(document))
+    return [action for at, action in kept if at.start.line <= where.end.line and where.start.line <= at.end.line]
+
+
+def _offered_words(document: Document) -> Iterator[tuple[Range, Action]]:
+    core = document.checked.core
+    if core is None or not document.checked.accepted or not _REDUCTION.search(document.text):
+        return
+    from ..offers import offers, replaced_by
+
+    for offer in offers(core, document.name):
+        statement = document.index.statement_at(offer.span.start) if offer.span.file == document.name else None
+        place = None if statement is None else replaced_by(offer, document.source, statement)
+        if place is None:
+            continue
+        at = document.lines.range(*place)
+        after = document.after(document.version, [Change(at, offer.text)])
+        if after.checked.accepted and after.checked.types == document.checked.types:
+            edit = TextEdit(at, offer.text)
+            yield at, Action(f"write `{offer.text}`: {offer.says}", ActionKind.REWRITE, {document.uri: (edit,)})
 
 
 def _new(found: Diagnostic, before: set[tuple[str, str]]) -> bool:

@@ -3,7 +3,7 @@
 `(A+.×B)+.×v` becomes `A+.×B+.×v`, and of row sums of `A+.×B` the rows of B are summed first.  Another order rounds in other
 places, within the bound that contractions have (docs/kernels.md); integers wrap, so theirs are the same.  Sizes are numbers here.
 
-Neighbours: `index_form` (what a region is), `tree` (the cheapest order), `phases` (what a tree becomes).
+Neighbours: `index_form` (what a region is), `tree` (the cheapest order), `phases` (what a tree becomes), `wording` (in words).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ...traverse import all_phases, operands, results, subgraphs, with_subgraphs
 from .index_form import Block, Region, is_member, region_of
 from .phases import Making
 from .tree import best_tree
+from .wording import written
 
 WORTH: Final = 0.75
 """The share of the multiplications that is left, at most, where the order is changed."""
@@ -99,7 +100,8 @@ class _Regrouping:
         if not region.contracts:
             says = f"written with `+.×`, its sums might have another order: {said}× fewer operations"
             if factor >= OFFERED and region.cost >= LEAST_OFFERED:
-                self.notes.append(Rewritten(OFFER, says, root.span))
+                text = written(region, tree, self.graph.names) or ""
+                self.notes.append(Rewritten(OFFER, says, root.span, text))
             return None
         self.notes.append(Rewritten("products", f"regrouped: {said}× fewer operations", root.span))
         return self.making.phases(region, tree, value, root)
