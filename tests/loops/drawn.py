@@ -313,3 +313,46 @@ def staged(random: Random) -> Program:
         if problems(drawn):
             drawn = replace(drawn, body=_of_kind(drawn.body, name, LoopKind.SERIAL))
     return drawn
+
+
+SWEPT = (
+    View("y", Kind.F64, (N, M), Role.OUTPUT),
+    View("z", Kind.F64, (N, M), Role.OUTPUT),
+    View("t", Kind.F64, (N, M), Role.SCRATCH),
+    View("u", Kind.F64, (N, M), Role.SCRATCH),
+)
+SWEPT_SIZES = ({"n": 0, "m": 3}, {"n": 1, "m": 3}, {"n": 2, "m": 2}, {"n": 5, "m": 4})
+
+
+def sweeps(random: Random) -> Program:
+    """Sweeps over rows, in rounds: some fill scratch, all or but for its edges, some write what others read."""
+    drawing, edge = Drawing(random), {view.name: 0 for view in SWEPT}
+    ready = ["y", "z"]
+
+    def sweep(view: str, margin: int) -> For:
+        drawing.out, i, j = [], drawing.fresh("i"), drawing.fresh("j")
+        values = []
+        for source in [random.choice(ready[-3:]) for _ in range(random.randint(1, 3))]:
+            most = margin - edge[source]
+            form = tuple(index(name, constant=random.randint(-most, most)) for name in (i, j))
+            values.append(drawing.define(Load(drawing.fresh("l"), source, form), Kind.F64))
+        while len(values) > 1:
+            values.append(drawing.apply(Kind.F64, random.choice(["add", "mul", "min"]), values.pop(), values.pop()))
+        lower = Index((), margin)
+        columns = (*drawing.out, Store(view, (index(i), index(j)), values[0]))
+        inner = For(j, (lower,), (index("m", constant=-margin),), LoopKind.VECTOR, columns)
+        return For(i, (lower,), (index("n", constant=-margin),), LoopKind.SERIAL, (inner,))
+
+    body: list[Statement] = []
+    for view in random.choice(["ty", "tyz", "tuy", "tyuz", "yz", "tuzy"]):
+        least = max(edge[name] for name in ready[-3:])
+        edge[view] = random.choice([least, least, least + 1]) if view in ("t", "u") else 0
+        body.append(sweep(view, edge[view] if view in ("t", "u") else random.choice([least, least + 1])))
+        if view in ("t", "u"):
+            ready.append(view)
+    rounds = For("q", (ZERO,), (Index((), 2),), LoopKind.SERIAL, tuple(body))
+    drawn = Program("sweeps", ("n", "m"), SWEPT, (rounds,))
+    for name in [s.index for s in walk(drawn.body) if isinstance(s, For)]:
+        if problems(drawn):
+            drawn = replace(drawn, body=_of_kind(drawn.body, name, LoopKind.SERIAL))
+    return drawn

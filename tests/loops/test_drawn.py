@@ -13,7 +13,7 @@ from rho.backend.loops.ir import Program
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.transform import PIPELINE
 
-from .drawn import SIZES, STAGED_SIZES, program, staged
+from .drawn import SIZES, STAGED_SIZES, SWEPT_SIZES, program, staged, sweeps
 from .running import backwards, results
 
 
@@ -25,6 +25,11 @@ def test_a_drawn_program(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(repeats(400)))
 def test_phases_in_a_row(seed: int) -> None:
     is_kept(staged(Random(seed)), STAGED_SIZES, seed)
+
+
+@pytest.mark.parametrize("seed", range(repeats(400)))
+def test_sweeps_over_rows(seed: int) -> None:
+    is_kept(sweeps(Random(seed)), SWEPT_SIZES, seed)
 
 
 def is_kept(drawn: Program, all_sizes: Sequence[Mapping[str, int]], seed: int) -> None:

@@ -66,8 +66,10 @@ class _Fusing:
     def block(self, body: tuple[Statement, ...], facts: Facts) -> tuple[Statement, ...]:
         done: list[Statement] = []
         for statement in body:
-            if isinstance(statement, For):
-                statement = self.joined(done, statement, facts)
+            while isinstance(statement, For):
+                before, statement = statement, self.joined(done, statement, facts)
+                if statement is before:
+                    break
             done.append(statement)
         # Inner blocks last: fusion has made them what they are.
         return tuple(self.inside(statement, facts) for statement in done)
