@@ -89,6 +89,20 @@ def test_routines_are_called(text: str, makes: list[Make], op: str, ran: list[st
     assert op in [getattr(phase, "op", type(phase).__name__.lower()) for phase in called]
 
 
+@pytest.mark.parametrize("width", [16, 32])
+@pytest.mark.parametrize("text", [text for text, _ in REGIONS][::5])
+def test_narrower_vectors_change_no_bit(text: str, width: int, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processors without masks, and with fewer lanes."""
+    function, makes = rho.compile(text), dict(REGIONS)[text]
+    monkeypatch.setattr(regions, "vector_bytes", lambda: width)
+    for make in makes[-2:]:
+        args = make(np.random.default_rng(5))
+        monkeypatch.setenv("RHO_KERNELS", "off")
+        expected = outcome(function, args)
+        monkeypatch.setenv("RHO_KERNELS", "always")
+        assert same(outcome(function, args), expected)
+
+
 @pytest.mark.parametrize(("text", "make", "reason"), REFUSED)
 def test_what_is_no_region_says_why(text: str, make: Make, reason: str, ran: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RHO_KERNELS", "always")

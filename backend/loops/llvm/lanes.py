@@ -5,7 +5,8 @@ Neighbours: `printer` (Note [Vector loops]).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ..check import may_fail
@@ -45,12 +46,24 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
                 varying.update(name for c in statement.carried for name in (c.inside, c.result))
             case _:
                 pass
-    return max(1, 2 * vector_bytes // max((k.bytes for k in kinds), default=8))
+    return max(1, vector_bytes // max((k.bytes for k in kinds), default=8))
 
 
-def fails(statements: list[Statement]) -> bool:
+_LONG: Final = frozenset({
+    "exp", "ln", "factorial", "pi_times", "circular", "erf", "erfc", "lgamma", "digamma", "expm1", "log1p", "pow", "ipow", "log",
+    "root", "binomial", "gcd", "lcm",
+})  # fmt: skip
+"""Functions that are many instructions."""
+
+
+def fails(statements: Iterable[Statement]) -> bool:
     """May one of them leave the program?"""
     return any(isinstance(s, Fail) or (isinstance(s, Apply) and may_fail(s)) for s in statements)
+
+
+def is_long(statements: Iterable[Statement]) -> bool:
+    """Are there so many instructions that they are better written once?"""
+    return any(isinstance(s, Apply) and s.function in _LONG for s in statements)
 
 
 def kinds_of(program: Program) -> dict[str, Kind]:

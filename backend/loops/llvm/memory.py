@@ -5,6 +5,8 @@ Neighbours: `addresses` (where), `registers` (what).
 
 from __future__ import annotations
 
+from typing import Final
+
 from ....typechecker.elements import Kind
 from ...kernels.vectors import Vectors
 from ..ir import Index, Load, Store, View
@@ -39,26 +41,27 @@ class Memory:
         r.define(node.name, v.choose(view.kind, r.scalar(node.mask), v.load(view.kind, safe), "zeroinitializer"))
 
     def lanes(self, node: Load, view: View) -> str:
-        """An item for each lane."""
+        """An item for each lane that is there."""
         r, kind = self.registers, view.kind
-        v, direction = Vectors(r.w, r.lanes), self.direction(view, node.indices)
-        match direction, node.mask:
-            case 1, None:
-                return v.load(kind, self.addresses.address(view, node.indices))
-            case 1, str(mask):
-                return v.load_present(kind, self.addresses.address(view, node.indices), r.vector(mask))
-            case -1, None:
-                return self.reversed(v, kind, v.load(kind, self.addresses.address(view, node.indices, 1 - r.lanes)))
-        mask = "splat (i1 true)" if node.mask is None else r.vector(node.mask)
+        v, direction, present = Vectors(r.w, r.lanes), self.direction(view, node.indices), r.present(node.mask)
+        if direction:
+            address = self.addresses.address(view, node.indices, 0 if direction == 1 else 1 - r.lanes)
+            present = self.turned(direction, r.mask_type, present) if present else ""
+            value = v.load_present(kind, address, present) if present else v.load(kind, address)
+            return self.turned(direction, v.type(kind), value)
         pointers = self.addresses.addresses(view, node.indices)
         lanes, stored = r.lanes, v.stored(kind)
         value = r.w.call(stored, f"llvm.masked.gather.{_suffix(lanes, stored)}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
-                         (f"<{lanes} x i1>", mask), (stored, "zeroinitializer"))  # fmt: skip
+                         (r.mask_type, present or _ALL), (stored, "zeroinitializer"))  # fmt: skip
         return v.from_stored(kind, value)
 
-    def reversed(self, v: Vectors, kind: Kind, value: str) -> str:
-        order = ", ".join(f"i32 {lane}" for lane in range(v.lanes - 1, -1, -1))
-        return self.registers.w.let(f"shufflevector {v.type(kind)} {value}, {v.type(kind)} poison, <{v.lanes} x i32> <{order}>")
+    def turned(self, direction: int, type: str, value: str) -> str:
+        """The lanes in the order in which they lie."""
+        if direction == 1:
+            return value
+        lanes = self.registers.lanes
+        order = ", ".join(f"i32 {lane}" for lane in range(lanes - 1, -1, -1))
+        return self.registers.w.let(f"shufflevector {type} {value}, {type} poison, <{lanes} x i32> <{order}>")
 
     def store(self, node: Store) -> None:
         r, view = self.registers, self.views[node.view]
@@ -80,25 +83,25 @@ class Memory:
     def store_lanes(self, node: Store, view: View) -> None:
         r, w, kind = self.registers, self.registers.w, view.kind
         v, value, direction = Vectors(w, r.lanes), r.vector(node.value), self.direction(view, node.indices)
-        match direction, node.mask:
-            case 1, None:
-                v.store(kind, value, self.addresses.address(view, node.indices))
+        present, stored = r.present(node.mask), v.stored(kind)
+        if direction:
+            address = self.addresses.address(view, node.indices, 0 if direction == 1 else 1 - r.lanes)
+            value = self.turned(direction, v.type(kind), value)
+            if not present:
+                v.store(kind, value, address)
                 return
-            case -1, None:
-                v.store(kind, self.reversed(v, kind, value), self.addresses.address(view, node.indices, 1 - r.lanes))
-                return
-        lanes, stored = r.lanes, v.stored(kind)
+            present = self.turned(direction, r.mask_type, present)
+            name, type = f"llvm.masked.store.{_suffix(r.lanes, stored)}.p0", "ptr"
+        else:
+            address, type = self.addresses.addresses(view, node.indices), f"<{r.lanes} x ptr>"
+            name = f"llvm.masked.scatter.{_suffix(r.lanes, stored)}.v{r.lanes}p0"
         if kind is Kind.BOOL:
             value = w.let(f"zext {v.type(kind)} {value} to {stored}")
-        mask = "splat (i1 true)" if node.mask is None else r.vector(node.mask)
-        name, type, where = f"llvm.masked.store.{_suffix(lanes, stored)}.p0", "ptr", ""
-        if direction == 1:
-            where = self.addresses.address(view, node.indices)
-        else:
-            name, type = f"llvm.masked.scatter.{_suffix(lanes, stored)}.v{lanes}p0", f"<{lanes} x ptr>"
-            where = self.addresses.addresses(view, node.indices)
-        w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, <{lanes} x i1>)"] = None
-        w.do(f"call void @{name}({stored} {value}, {type} {where}, i32 1, <{lanes} x i1> {mask})")
+        w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, {r.mask_type})"] = None
+        w.do(f"call void @{name}({stored} {value}, {type} {address}, i32 1, {r.mask_type} {present or _ALL})")
+
+
+_ALL: Final = "splat (i1 true)"
 
 
 def _suffix(lanes: int, stored: str) -> str:

@@ -3,9 +3,10 @@
 One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number of the check that failed, or -1 where a routine
 returned something else than 0.
 
-Note [Vector loops].  A VECTOR loop is a loop over whole vectors and a scalar loop over the rest.  A vector in which a check fails
-is left to the scalar loop, which finds the first item that fails; so such loops store no view that they load.  Loops that cannot
-be printed so (a branch on a value of the lane, a failing check beside such views) are scalar loops throughout.
+Note [Vector loops].  A VECTOR loop is a loop over pairs of vectors and one over the rest, in which lanes are masked (where the
+processor has masks); if its text is long, there is only the latter.  A loop that may fail has a scalar loop over the rest: a
+vector in which a check fails is left to that, which finds the first item that fails; so such loops store no view that they load.
+Loops that cannot be printed so (a branch on a value of the lane, a failing check beside such views) are scalar loops throughout.
 
 Note [Counters].  Counters of loops are vectors of one item: LLVM's strength reduction, which takes longer than all else that LLVM
 does with a text and finds nothing where addresses are written as here, looks for plain ones.
@@ -17,6 +18,8 @@ Neighbours: `registers`, `addresses`, `memory`, `lanes`; `kernels.scalar_text` (
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import Enum
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
@@ -40,17 +43,29 @@ from ..ir import (
     Program,
     Statement,
     Store,
+    walk,
 )
 from .addresses import Addresses
-from .lanes import lanes_of
+from .lanes import fails, is_long, lanes_of
 from .memory import Memory
 from .registers import Registers, Value
 from .words import calls_at
 
+_LEAST_MASKED: Final = 64
+"""Bytes of vectors from which on processors have masks for loads and stores."""
+
+
+class Steps(Enum):
+    """What an iteration of a printed loop does: one item, as many as there are lanes, or at most as many."""
+
+    SINGLE = "single"
+    WHOLE = "whole"
+    MASKED = "masked"
+
 
 class Printer:
     def __init__(self, program: Program, vector_bytes: int) -> None:
-        self.program, self.vector_bytes = program, vector_bytes
+        self.program, self.vector_bytes, self.has_masks = program, vector_bytes, vector_bytes >= _LEAST_MASKED
         self.views = {view.name: view for view in program.views}
         self.registers = Registers(program)
         self.addresses = Addresses(self.registers)
@@ -221,30 +236,39 @@ class Printer:
         lanes = 1
         if node.kind is LoopKind.VECTOR and r.lanes == 1:
             lanes = lanes_of(node, self.views, self.vector_bytes)
-        first = [r.vector(c.initial) for c in node.carried]
+        is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body))
+        values = [r.vector(c.initial) for c in node.carried]
         r.open()
-        if lanes > 1:
-            v = Vectors(self.w, lanes)
-            neutrals = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) for c in node.carried]
-            r.lanes, r.vector_index = lanes, node.index
-            lower, totals = self.counted(node, lower, upper, neutrals, lanes)
-            r.lanes, r.vector_index = 1, ""
-            first = [self.joined(c, lanes, own, total) for c, own, total in zip(node.carried, first, totals, strict=True)]
-        _, last = self.counted(node, lower, upper, first, node.step)
+        if lanes > 1 and not (is_masked and is_long(walk(node.body))):
+            lower, values = self.vectors(node, lower, upper, values, 2 * lanes, Steps.WHOLE)
+        if is_masked:
+            _, values = self.vectors(node, lower, upper, values, lanes, Steps.MASKED)
+        else:
+            _, values = self.counted(node, lower, upper, values, node.step, Steps.SINGLE)
         r.close()
-        for carried, value in zip(node.carried, last, strict=True):
+        for carried, value in zip(node.carried, values, strict=True):
             r.define(carried.result, value, varying=r.lanes > 1)
 
-    def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int) -> tuple[str, list[str]]:
-        """Iterations that are whole, one after the other; where the rest begins, and the carried values there."""
-        r, w = self.registers, self.w
-        is_vector, body, after = r.vector_index == node.index, w.new_label(), w.new_label()
-        if is_vector:
+    def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: Steps
+                ) -> tuple[str, list[str]]:  # fmt: skip
+        """`counted`, with so many lanes."""
+        r, v = self.registers, Vectors(self.w, lanes)
+        r.lanes, r.vector_index = lanes, node.index
+        neutrals = [v.constant(c.kind, neutral(c.reduction or "", c.kind)) for c in node.carried]
+        lower, values = self.counted(node, lower, upper, neutrals, lanes, steps)
+        r.lanes, r.vector_index = 1, ""
+        return lower, [self.joined(c, lanes, *pair) for c, *pair in zip(node.carried, initial, values, strict=True)]
+
+    def counted(self, node: For, lower: str, upper: str, initial: Sequence[str], step: int, steps: Steps
+                ) -> tuple[str, list[str]]:  # fmt: skip
+        """Iterations one after the other; where the rest begins, and the carried values there."""
+        r, w, may_leave = self.registers, self.w, steps is Steps.WHOLE
+        body, after = w.new_label(), w.new_label()
+        if may_leave:
             self.leave, self.has_left = w.new_label(), False
         counter = w.let(f"insertelement <1 x i64> poison, i64 {lower}, i64 0")
-        end = w.word("add", lower, step) if is_vector else lower
-        before = w.block
-        w.branch(w.test("sle" if is_vector else "slt", end, upper), body, after)
+        going, before = self.goes_on(lower, upper, step, steps), w.block
+        w.branch(going, body, after)
         w.label(body)
         types = ["<1 x i64>", *(f"<{r.lanes} x {COMPUTED[c.kind]}>" for c in node.carried)]
         phis = [(w.fresh(), w.hole()) for _ in types]
@@ -253,20 +277,26 @@ class Printer:
         for carried, (name, _) in zip(node.carried, phis[1:], strict=True):
             r.define(carried.inside, name, varying=r.lanes > 1)
         r.open()
+        if steps is Steps.MASKED:
+            end = r.splat(Kind.I64, upper, 0 if upper.lstrip("-").isdigit() else r.here)
+            r.mask = w.let(f"icmp slt <{r.lanes} x i64> {r.vector(node.index)}, {end}")
         self.block(node.body)
         following = w.word("add", now, step)
-        end = w.word("add", following, step) if is_vector else following
-        going = w.test("sle" if is_vector else "slt", end, upper)
+        going = self.goes_on(following, upper, step, steps)
         if node.until is not None:
             going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
         yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *(r.vector(c.yielded) for c in node.carried)]
+        if steps is Steps.MASKED:
+            for place, (name, _) in enumerate(phis[1:], 1):
+                yielded[place] = w.let(f"select {r.mask_type} {r.mask}, {types[place]} {yielded[place]}, {types[place]} {name}")
+            r.mask = ""
         latch = w.block
         w.branch(going, body, after)
         for (name, hole), type, first, last in zip(phis, types, [counter, *initial], yielded, strict=True):
             w.fill(hole, f"{name} = phi {type} [ {first}, %{before} ], [ {last}, %{latch} ]")
         r.close()
         sources = [(before, [lower, *initial]), (latch, [following, *yielded[1:]])]
-        if is_vector and self.has_left:
+        if may_leave and self.has_left:
             w.label(self.leave)
             w.jump(after)
             sources.append((self.leave, [now, *(name for name, _ in phis[1:])]))
@@ -275,6 +305,12 @@ class Printer:
             self.phi(type, [(label, ends[place]) for label, ends in sources]) for place, type in enumerate(["i64", *types[1:]])
         ]
         return rest, values
+
+    def goes_on(self, index: str, upper: str, step: int, steps: Steps) -> str:
+        """Is there an iteration at the index?"""
+        if steps is Steps.WHOLE:
+            return self.w.test("sle", self.w.word("add", index, step), upper)
+        return self.w.test("slt", index, upper)
 
     def joined(self, carried: Carried, lanes: int, initial: str, value: str) -> str:
         """The lanes of a reduction that is exact in any order, and what it started from."""

@@ -42,7 +42,8 @@ class Place:
 
 
 class Registers:
-    """`lanes`: how many are printed now; `vector_index`: the loop's, whose register is the first lane's."""
+    """`lanes`: how many are printed now, of which those of `mask` are there (all, if it is empty); `vector_index`: the loop's,
+    whose register is the first lane's."""
 
     def __init__(self, program: Program) -> None:
         self.w = Writer()
@@ -50,7 +51,7 @@ class Registers:
         self.values: dict[str, Value] = {}
         self.places: list[Place] = []
         self.lanes = 1
-        self.vector_index = ""
+        self.vector_index, self.mask = "", ""
 
     # ------------------------------------------------------------------------------------------- places
 
@@ -128,6 +129,17 @@ class Registers:
         type = f"<{self.lanes} x {COMPUTED[kind]}>"
         first = self.let(height, f"insertelement {type} poison, {COMPUTED[kind]} {one}, i64 0")
         return self.let(height, f"shufflevector {type} {first}, {type} poison, <{self.lanes} x i32> zeroinitializer")
+
+    @property
+    def mask_type(self) -> str:
+        return f"<{self.lanes} x i1>"
+
+    def present(self, condition: str | None) -> str:
+        """The lanes that are there and in which a condition holds; empty for all."""
+        if condition is None:
+            return self.mask
+        held = self.vector(condition)
+        return self.w.let(f"and {self.mask_type} {held}, {self.mask}") if self.mask else held
 
     def differs(self, name: str | None) -> bool:
         """Is a register another in each lane?"""
