@@ -20,7 +20,7 @@ import numpy as np
 from ....lang.diagnostics import Diagnostic, RunFailed
 from ....typechecker.sizes import Size, capacity
 from ...graph import traverse
-from ...graph.phases import Constant, Fold, Loop, Map, PhaseId, Structured, ValueId
+from ...graph.phases import ApplyNode, Constant, Fold, Loop, Map, PhaseId, Structured, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
@@ -49,6 +49,8 @@ Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Progression], ...]]
 """What code depends on: which arrays have neighbours side by side, and which index vectors count."""
 _PHASE_NANOSECONDS: Final = 4_000.0
 """What a phase of a body costs by Python in each iteration, roughly."""
+_FUNCTION_NANOSECONDS: Final = 1.0
+"""What a scalar function costs there at each point."""
 _LAUNCH_NANOSECONDS: Final = 500.0
 """What one costs in a native call."""
 _STEP_NANOSECONDS: Final = 40_000.0
@@ -91,6 +93,24 @@ class Compiled:
     call: Callable[[int], int]
 
 
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """Estimates of one: its phases, the points of all their nests, the scalar functions that are done there."""
+
+    phases: int
+    points: int
+    functions: int
+
+    @property
+    def by_phases(self) -> float:
+        """Nanoseconds by Python, roughly."""
+        return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * self.functions
+
+    def is_for_region(self, region: Region | None) -> bool:
+        """Is it better as machine code on one thread than with all threads for each phase?"""
+        return self.points <= (_POINTS_A_PHASE * self.phases if region is not None and region.routines else _MOST_POINTS)
+
+
 @dataclass(slots=True)
 class RegionRun:
     """One phase: what it is as a program, or why it is none."""
@@ -103,13 +123,13 @@ class RegionRun:
     compiled: dict[Key, Compiled | None] = field(default_factory=dict)
     codes: dict[Key, tuple[Program, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
-    sizes: tuple[int, int] = (0, 0)
+    estimated: Iteration | None = None
 
-    def size(self, types: Types) -> tuple[int, int]:
-        """Phases of an iteration, and the points of all their nests."""
-        if not self.sizes[1]:
-            self.sizes = _phases(self.phase), _points(self.phase, types)
-        return self.sizes
+    def iteration(self, types: Types) -> Iteration:
+        if self.estimated is None:
+            points, functions = _points(self.phase, types, _once), _points(self.phase, types, _functions)
+            self.estimated = Iteration(_phases(self.phase), points, functions)
+        return self.estimated
 
     def lower(self, types: Types, program: Phases) -> None:
         self.asked = True
@@ -123,23 +143,20 @@ class RegionRun:
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
-        trips, (phases, points) = _trips(self.phase, memory, types), self.size(types)
-        if trips <= 0 or points > _MOST_POINTS:
+        trips, iteration = _trips(self.phase, memory, types), self.iteration(types)
+        if trips <= 0 or not iteration.is_for_region(self.region):
             return None
-        iteration = _PHASE_NANOSECONDS * phases
-        self.saved += trips * iteration
+        self.saved += trips * iteration.by_phases
         if mode is policy.Mode.AUTO and self.saved < _LEAST_SAVED:
             return None
         if not self.asked:
             self.lower(types, program)
-        if self.region is None:
-            return None
-        if self.region.routines and points > _POINTS_A_PHASE * phases:
+        if self.region is None or not iteration.is_for_region(self.region):
             return None
         arrays = self.inputs(memory, lambda constant: backend.constant(constant, types))
         if arrays is None:
             return None
-        compiled = self.code(arrays, trips * iteration)
+        compiled = self.code(arrays, trips * iteration.by_phases)
         if compiled is None:
             return None
         return _Launch(self, self.region, compiled, arrays, types, backend).results(memory, trips)
@@ -148,7 +165,7 @@ class RegionRun:
         """Better than one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
-        if _trips(self.phase, memory, types) * self.size(types)[0] * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
+        if _trips(self.phase, memory, types) * self.iteration(types).phases * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
             return False
         if not self.asked:
             self.lower(types, program)
@@ -335,7 +352,7 @@ class _Launch:
         """Iterations one after the other, each range as long as an interrupt may wait."""
         block = _Block(self, self.threads)
         ended = next((self.arrays[view.name] for view, source in self.views if isinstance(source, Ended)), None)
-        count = max(1, _FIRST_OPERATIONS // self.run.sizes[1])
+        count = max(1, _FIRST_OPERATIONS // self.run.iteration(self.types).points)
         while first < last:
             stop = min(last, first + count)
             started = perf_counter_ns()
@@ -348,7 +365,7 @@ class _Launch:
 
     def cells(self, count: int) -> None:
         """Cells in any order."""
-        step = max(1, min(-(-count // (4 * self.threads)), _FIRST_OPERATIONS * 8 // self.run.sizes[1]))
+        step = max(1, min(-(-count // (4 * self.threads)), _FIRST_OPERATIONS * 8 // self.run.iteration(self.types).points))
         failures: dict[int, CheckFailed | RunFailed] = {}
 
         def worker() -> Callable[[int], None]:
@@ -407,24 +424,34 @@ class _Block:
             self.words[calls_at(launch.program)[0] - 1] = ctypes.cast(self.entry, ctypes.c_void_p).value
 
 
-def _points(phase: Phase, types: Types) -> int:
-    """Points of all nests of an iteration, roughly."""
-    return 1 + sum(_points_of(inner, types) for graph in traverse.subgraphs(phase) for inner in graph.phases)
+def _points(phase: Phase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
+    """Points of all nests of an iteration, each so many times, roughly."""
+    return 1 + sum(_points_of(inner, types, weight) for graph in traverse.subgraphs(phase) for inner in graph.phases)
 
 
-def _points_of(phase: AnyPhase, types: Types) -> int:
+def _points_of(phase: AnyPhase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
     match phase:
         case Structured():
-            return prod(_most(axis.size) for axis in phase.axes)
+            return prod(_most(axis.size) for axis in phase.axes) * weight(phase)
         case Loop():
-            return _most(phase.trip) * _points(phase, types)
+            return _most(phase.trip) * _points(phase, types, weight)
         case Fold():
-            return _most(types.types[phase.args[0]].shape[0]) * _points(phase, types)
+            return _most(types.types[phase.args[0]].shape[0]) * _points(phase, types, weight)
         case Map():
-            return prod(map(_most, phase.frame)) * _points(phase, types)
+            return prod(map(_most, phase.frame)) * _points(phase, types, weight)
         case _:
             sizes = [prod(map(_most, types.types[value].shape)) for value in traverse.results(phase)]
-            return max(sizes, default=0) + sum(_points_of(p, types) for graph in traverse.subgraphs(phase) for p in graph.phases)
+            inner = sum(_points_of(p, types, weight) for graph in traverse.subgraphs(phase) for p in graph.phases)
+            return max(sizes, default=0) * weight(phase) + inner
+
+
+def _once(phase: AnyPhase) -> int:
+    return 1
+
+
+def _functions(phase: AnyPhase) -> int:
+    """Scalar functions at a point."""
+    return sum(isinstance(node, ApplyNode) for node in phase.body) if isinstance(phase, Structured) else 1
 
 
 def _most(size: Size) -> int:
