@@ -24,7 +24,7 @@ from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Pha
 from ...kernels.build import bits_of
 from ..builder import at
 from ..ir import ONE, ZERO, Fail, Index, LoopKind, Statement, plus, times
-from .calls import call_routine, check_guards
+from .calls import call_routine, check_guards, found
 from .in_place import aliased, chains_of, in_place
 from .library import lower_library
 from .structured import copy, lower_structured
@@ -324,8 +324,6 @@ def _inner(scope: Scope, loop: Recurrence) -> None:
 
 
 def _branch(scope: Scope, phase: Branch) -> None:
-    if phase.defines:
-        raise Unsupported("a branch that finds a size")
     b = scope.b
     condition = scope.load(phase.condition, ())
     targets = [scope.place_for(r) if scope.shape(r) else None for r in phase.results]
@@ -346,7 +344,7 @@ def _branch(scope: Scope, phase: Branch) -> None:
                 if chain is None and result in {v for p in arm.phases for v in traverse.results(p)}:
                     scope.destinations.setdefault(result, target)
             made = lower_block(scope, arm, overwritten)
-            registers: list[str] = []
+            registers = [b.number(scope.index_of((then, otherwise)[len(arms)])) for _, then, otherwise in phase.defines]
             for result, where, target in zip(arm.results, made, targets, strict=True):
                 if target is None:
                     registers += scope.read(where, ())
@@ -356,8 +354,12 @@ def _branch(scope: Scope, phase: Branch) -> None:
     outside = _outside(phase)
     outer = {value: where for value, where in scope.values.items() if value in outside}
     scope.values, scope.sizes = known | outer, sizes
-    kinds = [part for r, target in zip(phase.results, targets, strict=True) if target is None for part in scope.parts(r)]
+    kinds = [Kind.I64 for _ in phase.defines]
+    kinds += [part for r, target in zip(phase.results, targets, strict=True) if target is None for part in scope.parts(r)]
     chosen = iter(b.choose(condition, arms[0][0], arms[1][0], list(zip(kinds, arms[0][1], arms[1][1], strict=True))))
+    for variable, _, _ in phase.defines:
+        found(scope, variable, next(chosen), phase.span)
+        check_guards(scope, variable)
     for result, target in zip(phase.results, targets, strict=True):
         if target is None:
             scope.keep(result, tuple(next(chosen) for _ in scope.parts(result)))

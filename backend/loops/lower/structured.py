@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
 from ....typechecker.sizes import Size, number
@@ -359,8 +358,7 @@ def _digits(scope: Scope, whole: Index, target: Sequence[int | None]) -> tuple[t
         digit = place
         if stride > 1:
             divisor = b.number(scope.index_of(number(stride)))
-            ratio = b.apply("div", [b.apply("convert", (n,), Kind.I64, Kind.F64) for n in (place, divisor)], Kind.F64, Kind.F64)
-            digit = b.apply("floor", (ratio,), Kind.F64, Kind.I64, check=scope.check(Check(Span("", 0, 0), "floor", Kind.F64)))
+            digit = scope.quotient(place, divisor)
         if position:
             digit = b.apply("residue", (b.number(scope.index_of(number(size))), digit), Kind.I64, Kind.I64)
         following.append(at(digit))

@@ -208,15 +208,25 @@ class Scope:
         if isinstance(atom, SizeVariable):
             return at(self.sizes[atom]) if atom in self.sizes else at(self.parameter(Size({((atom, 1),): 1})))
         args = [self.b.number(self.index_of(arg)) for arg in atom.args]
-        function = {Node.MAXIMUM: "max", Node.MINIMUM: "min", Node.REMAINDER: "residue"}.get(atom.node)
-        if function is None:
-            raise Unsupported("a size of an iteration is a quotient")
+        if atom.node is Node.QUOTIENT:
+            return at(self.quotient(*args))
+        function = {Node.MAXIMUM: "max", Node.MINIMUM: "min", Node.REMAINDER: "residue"}[atom.node]
         if function == "residue":
             args.reverse()
         made = args[0]
         for other in args[1:]:
             made = self.b.apply(function, (made, other), Kind.I64, Kind.I64)
         return at(made)
+
+    def quotient(self, whole: str, divisor: str) -> str:
+        """The floor of a quotient of numbers below 2⁵², by that of binary64; 0 where the divisor is."""
+        b, one, zero = self.b, self.b.constant(Kind.I64, 1), self.b.constant(Kind.I64, 0)
+        is_none = b.apply("eq", (divisor, zero), Kind.I64, Kind.BOOL)
+        safe = b.apply("select", (is_none, one, divisor), Kind.I64, Kind.I64)
+        ratio = b.apply("div", [b.apply("convert", (n,), Kind.I64, Kind.F64) for n in (whole, safe)], Kind.F64, Kind.F64)
+        check = self.check(Check(Span("", 0, 0), "floor", Kind.F64))
+        made = b.apply("floor", (ratio,), Kind.F64, Kind.I64, check=check)
+        return b.apply("select", (is_none, zero, made), Kind.I64, Kind.I64)
 
     def parameter(self, size: Size) -> str:
         for name, other in self.parameters.items():

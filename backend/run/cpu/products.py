@@ -21,6 +21,7 @@ import ctypes
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from math import prod
 from typing import Final
@@ -125,6 +126,22 @@ def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, thr
             launch.run([array.__array_interface__["data"][0] for array in (left, right, result)])
         else:
             _by_team(bound, (left, right, result))
+
+
+def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> Callable[[], object] | None:
+    """What writes the product of two matrices into another each time that it is called, as `products_of` makes it; None where
+    that is more than one launch."""
+    left, right = left[np.newaxis], right[np.newaxis]
+    if 0 in result.shape or 1 in result.shape or left.shape[2] < 2 or not result.flags.c_contiguous or blas() is None:
+        return None
+    if _is_mirrored(left, right) or any(needs_rows(kind, left, right)):
+        return None
+    bound = bound_product(kind, left, right, threads)
+    if bound is None or not bound.address or bound.large or bound.duration >= _LONG_NANOSECONDS:
+        return None
+    launch = _launch(bound)
+    places = [array.__array_interface__["data"][0] for array in (left, right, result)]
+    return None if launch is None else partial(launch.run, places)
 
 
 def _layout(array: NumArray) -> Layout:

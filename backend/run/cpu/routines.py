@@ -8,8 +8,9 @@ Neighbours: `loops.lower.calls` (makes the calls), `loops.llvm` (the words), `re
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -24,9 +25,13 @@ from ...loops.ir import Call, Program
 from ...loops.llvm import calls_at, calls_of
 from ...loops.lower.values import Routine
 from ..binding import broken_guard
-from ..device import Backend, Kernel, Types
+from ..device import Kernel, Types
 from ..failures import CheckFailed
 from .kinds import DTYPES, NumArray
+from .products import product_into
+
+if TYPE_CHECKING:
+    from . import CpuBackend
 
 _MOST_BOUND: Final = 64
 """Places of operands and results of one call whose arrays are kept."""
@@ -59,6 +64,13 @@ class _Sizes:
         constant = size.constant
         return size.evaluate(self.sizes) if constant is None else constant
 
+    def check(self, variable: SizeVariable) -> None:
+        """The guards that waited for a size."""
+        for guard in self.guards:
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
+                raise RunFailed([broken_guard(guard, self.sizes)])
+
 
 class _Memory:
     """Items at an address, as NumPy's array interface."""
@@ -69,10 +81,19 @@ class _Memory:
         }  # fmt: skip
 
 
+@dataclass(slots=True)
+class Bound:
+    """Operands by value, and what is written; `direct`: what does all of it."""
+
+    memory: dict[ValueId, NumArray]
+    targets: list[NumArray]
+    direct: Callable[[], object] | None
+
+
 class Routines:
     """The calls of one block of words; `raised` is what ended the last of them, if something did."""
 
-    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: Backend) -> None:
+    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: CpuBackend) -> None:
         self.block, self.raised = block, list[BaseException]()
         places = calls_at(program)
         self.sites = [
@@ -94,14 +115,14 @@ class _Site:
     """One call of the program."""
 
     def __init__(self, routine: Routine, call: Call, program: Program, block: Any, first: int, last: int, types: Types,
-                 backend: Backend) -> None:  # fmt: skip
+                 backend: CpuBackend) -> None:  # fmt: skip
         self.routine, self.call, self.block, self.words = routine, call, block, slice(first, last)
         self.types, self.backend = _Sizes(types), backend
         self.known = dict(types.sizes)
         self.strides = _strides(program, block)
         kinds = [types.kind(value) for value in (*routine.operands, *routine.results)]
         self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
-        self.bound: dict[tuple[int, ...], tuple[dict[ValueId, NumArray], list[NumArray]]] = {}
+        self.bound: dict[tuple[int, ...], Bound] = {}
         self.kernels: dict[tuple[int, ...], Kernel] = {}
 
     def run(self) -> None:
@@ -112,21 +133,24 @@ class _Site:
             sizes.update(self.known)
             sizes.update(zip(routine.sizes, numbers, strict=True))
         if routine.phase is None:
-            self.check(routine.defines[0])
+            self.types.check(routine.defines[0])
             return
         place = tuple(words)
         bound = self.bound.get(place)
         if bound is None:
             if len(self.bound) >= _MOST_BOUND:
                 self.bound.clear()
-            bound = self.bound[place] = self.arrays(words)
+            bound = self.bound[place] = self.bind(words)
+        if bound.direct is not None:
+            bound.direct()
+            return
         kernel = self.kernels.get(numbers)
         if kernel is None:
             self.kernels.clear()
             kernel = self.kernels[numbers] = self.kernel()
-        memory, targets = bound
+        targets = bound.targets
         try:
-            made = kernel(memory, None)
+            made = kernel(bound.memory, None)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, routine.phase.span)]) from None
         for target, array in zip(targets, made, strict=False):
@@ -142,16 +166,8 @@ class _Site:
         make = self.backend.library if isinstance(phase, LibraryPhase) else self.backend.structured
         return make(phase, self.types)  # type: ignore[arg-type]
 
-    def check(self, variable: SizeVariable) -> None:
-        """The guards that waited for a size."""
-        sizes = self.types.sizes
-        for guard in self.types.guards:
-            needed = guard.variables()
-            if variable in needed and all(v in sizes for v in needed) and not guard.holds(sizes):
-                raise RunFailed([broken_guard(guard, sizes)])
-
-    def arrays(self, words: Sequence[int]) -> tuple[dict[ValueId, NumArray], list[NumArray]]:
-        """The operands by value, and what is written."""
+    def bind(self, words: Sequence[int]) -> Bound:
+        """What is read and written at these places."""
         supply, arrays = iter(words), list[NumArray]()
         for box, dtype in zip(self.call.boxes, self.dtypes, strict=True):
             address = next(supply)
@@ -164,7 +180,17 @@ class _Site:
         count = len(self.call.reads)
         memory = dict(zip(self.routine.operands, arrays[:count], strict=True))
         memory.update((own, memory[other].transpose(axes)) for own, other, axes in self.routine.turned)
-        return memory, arrays[count:]
+        return Bound(memory, arrays[count:], self.direct(memory, arrays[count:]))
+
+    def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
+        """Native code for these places, without the routine around it."""
+        phase = self.routine.phase
+        if not isinstance(phase, LibraryPhase) or phase.op != "contract":
+            return None
+        kind, operands = self.types.kind(phase.results[0]), [memory[value] for value in phase.args]
+        if kind.is_integer or any(array.ndim != 2 or array.dtype != DTYPES[kind] for array in operands):
+            return None
+        return product_into(kind, operands[0], operands[1], targets[0], self.backend.threads)
 
 
 def _strides(program: Program, block: Any) -> dict[str, list[int]]:
