@@ -32,7 +32,7 @@ class Law(Enum):
     ASSOCIATIVE = "partial reductions may be combined in any grouping (floats: up to rounding; lcm: while nothing wraps)"
     COMMUTATIVE = "the operands may change places (of zeros of both signs either may be given)"
     SELECTIVE = "the result is one of the operands, so nothing is rounded"
-    SUMMED = "reductions and scans of floats and complex numbers follow the order of sums (phases.md)"
+    SUMMED = "reductions of floats and complex numbers, and scans of floats, follow the order of sums (phases.md)"
 
 
 class ResultKind(Enum):
@@ -101,7 +101,7 @@ def neutral(function: str, kind: Kind) -> int | float:
 
 
 def is_ordered(function: str, kind: Kind) -> bool:
-    """Does a reduction or scan by this function, of items of this kind, follow the order of sums?"""
+    """Does a reduction by this function, of items of this kind, follow the order of sums?"""
     return (kind.is_float or kind.is_complex) and function in SUMMED
 
 

@@ -27,6 +27,7 @@ from typing import Final, TypeAlias
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size
+from ..scalar.table import REDUCTIONS
 from . import traverse
 from .passes.rewriting import LONGEST_WINDOW, BodyBuilder, body_may_fail, has_reduction, slides
 from .phases import (
@@ -59,7 +60,6 @@ MOST_NODES: Final = 120
 MOST_SOURCES: Final = 16
 MOST_RESULTS: Final = 8
 
-REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 ALONG: Final = {name: f"along_{name}" for name in sorted(REDUCTIONS)}
 """The reduction of a row, as a function of one node."""
 

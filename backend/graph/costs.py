@@ -19,6 +19,7 @@ from ...lang.records import dataclass
 from ...typechecker.sizes import ONE, ZERO, Size, SizeVariable, capacity, maximum, product, variable
 from ...typechecker.turn_sums import at_most_summed, stand_in
 from ...typechecker.types import ArrayType
+from ..scalar.table import class_of
 from . import traverse
 from .phases import (
     ApplyNode,
@@ -65,24 +66,6 @@ class Cost:
 
 
 FREE: Final = Cost({}, ZERO, ZERO, ZERO, ZERO, ())
-
-_TRANSCENDENTAL = frozenset({
-    "exp", "ln", "sqrt", "factorial", "circular", "erf", "erfc", "lgamma", "digamma", "expm1", "log1p", "pow", "log", "root",
-    "binomial",
-})  # fmt: skip
-_CLASSES = {
-    "convert": "cast", "convert_checked": "cast", "select": "select", "mul": "multiply", "div": "divide", "reciprocal": "divide",
-    "residue": "divide", "gcd": "divide", "lcm": "divide", "ipow": "multiply",
-    "lt": "compare", "le": "compare", "eq": "compare", "ge": "compare", "gt": "compare", "ne": "compare",
-    "band": "logic", "bor": "logic", "bxor": "logic", "bnot": "logic", "shl": "logic", "shr": "logic", "shru": "logic",
-    "and": "logic", "or": "logic", "nand": "logic", "nor": "logic", "not": "logic",
-}  # fmt: skip
-
-
-def class_of(function: str) -> str:
-    """The class of operations that a scalar function counts as."""
-    return "transcendental" if function in _TRANSCENDENTAL else _CLASSES.get(function, "add")
-
 
 def bytes_of(type: ArrayType) -> Size:
     """Bytes of a value's buffer, run-time sizes at their caps."""

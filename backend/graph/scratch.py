@@ -16,9 +16,10 @@ from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS, ResultKind
+from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind
 from ...typechecker.sizes import ONE, ZERO, Size, capacity, maximum, minimum, product
 from ...typechecker.types import ArrayType
+from ..scalar.table import REDUCTIONS
 from . import scratch_linear
 from .phases import LibraryPhase, ValueId
 from .registry import Cells
@@ -149,10 +150,9 @@ def _reduce(op: Operands) -> Size:
 def _scan(op: Operands) -> Size:
     function, kind, items = op.function(), op.kind(0), op.items(0)
     length = capacity(op.cells.args[0][op.axis()])
-    running = {"add", "mul", "min", "max"} if kind is not Kind.BOOL else {"and", "or"}
-    if kind.is_float and function in ("add", "mul"):
+    if kind.is_float and function in SUMMED:
         return items
-    if function in running or (function == "gcd" and kind.is_integer):
+    if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
         return ZERO
     moved = items * kind.bytes if op.axis() else ZERO
     if _is_truth(function, kind):
@@ -332,8 +332,7 @@ def _key_reduce(op: Operands) -> Size:
         cells = maximum(cells, product(capacity(s) for s in op.cells.args[0]) * op.frame)
         items = maximum(items, product(capacity(s) for s in op.cells.args[1]) * op.frame)
     cast = ZERO if op.kind(0) is Kind.I64 else cells * 8
-    running = {"add", "mul", "min", "max"} if kind is not Kind.BOOL else {"and", "or"}
-    if function in running or (function == "gcd" and kind.is_integer):
+    if function in REDUCTIONS or (function == "gcd" and kind.is_integer):
         columns = cells * (8 + max(kind.bytes, 8))
         return cast + columns + items * (3 if _is_real(kind) else 1) + made * (2 * kind.bytes + 2)
     ordered = cells * 26 + items * kind.bytes

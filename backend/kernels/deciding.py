@@ -5,18 +5,15 @@ Neighbours: `sums` (the blocks), `running` (scans of truth values).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import may_fail
 from .ir import FETCH, Apply
 
 if TYPE_CHECKING:
     from .emission import Emission
     from .vectors import Vectors
-
-_CHECKED: Final = frozenset({FETCH, "convert_checked", "floor", "ceil"})
-"""Functions whose operands may be ones that they have no value for: what follows may fail, and is looked at."""
-
 
 def leave_decided(e: Emission, value: str, v: Vectors) -> str:
     """Where a block's value decides, it is the result, and what follows is not looked at; the label after all blocks.  "": no
@@ -24,7 +21,7 @@ def leave_decided(e: Emission, value: str, v: Vectors) -> str:
     w, (first, *others) = e.w, e.kernel.results
     if others or first.kind is not Kind.BOOL or first.reduction not in ("and", "or"):
         return ""
-    if any(isinstance(node, Apply) and node.function in _CHECKED for node in e.kernel.body):
+    if any(isinstance(node, Apply) and (node.function == FETCH or may_fail(node.function, node.kind)) for node in e.kernel.body):
         return ""
     decided, going, ready = (w.new_label() for _ in range(3))
     held = w.let(f"extractelement {v.type(Kind.BOOL)} {value}, i64 0")

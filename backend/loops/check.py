@@ -16,7 +16,7 @@ from typing import Final
 
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
-from ...typechecker.scalars import FUNCTIONS
+from ...typechecker.scalars import FUNCTIONS, is_exact_in_any_order
 from .affine import Facts, everywhere, facts_of
 from .forms import minus
 from .ir import (
@@ -91,7 +91,7 @@ def problems(program: Program) -> tuple[Problem, ...]:
 
 def exact_in_any_order(function: str, kind: Kind) -> bool:
     """May a VECTOR loop join values of this kind so?"""
-    return function in _EXACT or (kind.is_integer and function in ("add", "mul"))
+    return is_exact_in_any_order(function, kind)
 
 
 def may_fail(node: Apply) -> bool:

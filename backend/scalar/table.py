@@ -202,6 +202,11 @@ def weight_of(function: str) -> int:
     return ROWS[function].weight if function in ROWS else 1
 
 
+def class_of(function: str) -> str:
+    """The class of operations that a scalar function counts as."""
+    return (ROWS[function].cost if function in ROWS else Cost.ADD).value
+
+
 def is_plain(function: str, parameter: int) -> bool:
     """Has the meaning of this one the bits that NumPy's function has?"""
     meaning = _meaning(function, parameter)

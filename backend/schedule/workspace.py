@@ -31,6 +31,7 @@ from ..graph.phases import (
     ValueId,
 )
 from ..graph.registry import frame_of
+from ..scalar.table import ROWS
 
 TEAM_POINTS: Final = 1 << 18
 """Points of the boxes of a whole team, twice as many where the boxes are reduced."""
@@ -204,28 +205,14 @@ def _lane_bytes(points: int, length: int) -> int:
     return lanes + points // BLOCK * 16
 
 
-_ONE_PASS: Final = frozenset({
-    "add", "sub", "mul", "div", "min", "max", "and", "or", "not", "neg", "conj", "lt", "le", "eq", "ge", "gt", "ne",
-    "sqrt", "expm1", "log1p", "abs", "sign", "convert", "select", "band", "bor", "bxor", "bnot",
-})  # fmt: skip
-_ONE_PASS_COMPLEX: Final = frozenset({"add", "sub", "mul", "neg", "conj", "eq", "ne", "convert", "select"})
-
-
-_WORDS: Final = {
-    "exp": 13, "ln": 15, "circular": 18, "erf": 18, "erfc": 18, "factorial": 14, "binomial": 15, "gcd": 14, "lcm": 16,
-    "lgamma": 11, "digamma": 11, "div": 0,
-}  # fmt: skip
-"""Words an item that functions hold inside on NumPy, where it is not `_INSIDE`; compiled kernels hold none."""
-
-
 def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
     """Bytes an item that a function holds inside."""
     if isinstance(node, AxisNode):
         return 0
     kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
     if any(kind.is_complex for kind in kinds):
-        return 0 if node.function in _ONE_PASS_COMPLEX else 2 * _INSIDE * 16
-    return _WORDS.get(node.function, 0 if node.function in _ONE_PASS else _INSIDE) * 8
+        return (ROWS[node.function].held_complex if node.function in ROWS else 2 * _INSIDE) * 16
+    return (ROWS[node.function].held if node.function in ROWS else _INSIDE) * 8
 
 
 def _live_bytes(phase: Structured, *, counts_results: bool) -> int:

@@ -10,7 +10,7 @@ from dataclasses import fields
 from itertools import islice
 
 from ....typechecker import core
-from ....typechecker.elements import Kind
+from ....typechecker.scalars import may_fail
 from ....typechecker.sizes import Size, SizeVariable
 
 _FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
@@ -55,11 +55,6 @@ def all_ops(ops: Sequence[core.Op]) -> Iterator[core.Op]:
         yield op
         for block in op_blocks(op):
             pending.extend(reversed(block.ops))
-
-
-def fails(function: str, kind: Kind) -> bool:
-    """May this scalar function, with a result of this kind, fail when run (E703)?"""
-    return function == "convert_checked" or (function in ("floor", "ceil") and kind is Kind.I64)
 
 
 FAILING_LIBRARY = frozenset({"inverse", "solve", "cholesky"})
@@ -117,7 +112,7 @@ class Facts:
         found = self._fails.get(id(op))
         if found is None:
             if isinstance(op, core.Scalar):
-                found = fails(op.function, self.program.types[op.result].element.kind)
+                found = may_fail(op.function, self.program.types[op.result].element.kind)
             else:
                 found = op_may_fail(op) or any(self.may_fail(o) for block in op_blocks(op) for o in block.ops)
             self._fails[id(op)] = found

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from ....typechecker import core
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
+from ....typechecker.scalars import FUNCTIONS, may_fail
 from ....typechecker.sizes import number
 from ..phases import ApplyNode, AxisNode, ConstantNode, Node, Read, ReadNode, SizeNode
 from ..projections import axis_index
-from .blocks import fails
 from .state import State
 
 
@@ -42,7 +41,7 @@ def size_vector(state: State, op: core.SizeVector) -> None:
 
 def scalar(state: State, op: core.Scalar) -> None:
     kind, span = state.kind(op.result), state.span(op.result)
-    failing = fails(op.function, kind)
+    failing = may_fail(op.function, kind)
     frame = state.union(op.args, may_fail=failing)
     result = state.define(op.result, frame)
     space = state.types[result].shape

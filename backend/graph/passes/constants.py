@@ -246,6 +246,8 @@ def _product(row: Sequence[int]) -> int:
 
 _WHOLE: Final[dict[str, Callable[[Sequence[int]], int]]] = {
     "add": sum, "mul": _product, "min": min, "max": max, "and": min, "or": max,
+    "band": lambda row: reduce(int.__and__, row), "bor": lambda row: reduce(int.__or__, row),
+    "bxor": lambda row: reduce(int.__xor__, row),
 }  # fmt: skip
 
 

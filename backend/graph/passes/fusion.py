@@ -23,6 +23,7 @@ from ....lang.certain import certain
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
 from ....typechecker.quantities.contracts import times
+from ...scalar.table import LIGHT
 from ..phases import (
     Affine,
     AffineIndex,
@@ -216,7 +217,6 @@ class Fusion:
         return "it may fail, and not every element is read exactly once" if producer.fails and not alone else None
 
 
-_CHEAP_FUNCTIONS = frozenset({"convert", "neg", "not"})
 _CHEAP_GENERATOR_NODES = 8
 
 
@@ -229,11 +229,10 @@ def is_cheap(phase: Structured) -> bool:
     if _spreads(phase):
         return True
     return len(phase.reads) == 1 and all(
-        isinstance(n, ReadNode) or (isinstance(n, ApplyNode) and n.function in _CHEAP_FUNCTIONS) for n in phase.body
+        isinstance(n, ReadNode) or (isinstance(n, ApplyNode) and n.function in LIGHT and len(n.args) == 1) for n in phase.body
     )
 
 
-_SPREAD_FUNCTIONS = _CHEAP_FUNCTIONS | {"add", "sub", "mul", "min", "max", "lt", "le", "eq", "ge", "gt", "ne", "and", "or"}
 _SPREAD_NODES = 8
 
 
@@ -250,7 +249,7 @@ def _spreads(phase: Structured) -> bool:
         if len({term.axis for index in stages[0].indices for term in index.terms}) >= space:
             return False
     return all(
-        isinstance(n, ReadNode | ConstantNode) or (isinstance(n, ApplyNode) and n.function in _SPREAD_FUNCTIONS)
+        isinstance(n, ReadNode | ConstantNode) or (isinstance(n, ApplyNode) and n.function in LIGHT)
         for n in phase.body
     )
 

@@ -10,15 +10,16 @@ Neighbours: `selections` (makes places of masks into selected items), `fusion` (
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Element, Kind
+from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral
 from ....typechecker.sizes import Size, SizeVariable
 from ....typechecker.types import ArrayType
+from ...scalar.table import LIGHT, REDUCTIONS
 from ..phases import (
     Affine,
     ApplyNode,
@@ -49,12 +50,6 @@ from .siblings import join_siblings
 
 _MOST_NODES: Final = 12
 """Bodies of more would rather be computed for what is selected alone."""
-_LIGHT: Final = frozenset({
-    "add", "sub", "mul", "min", "max", "lt", "le", "eq", "ge", "gt", "ne", "and", "or", "not", "neg", "abs", "convert", "select",
-    "square", "sign",
-})  # fmt: skip
-_NOTHING: Final[dict[str, int]] = {"add": 0, "mul": 1, "and": 1, "or": 0}
-_BITS: Final = {Kind.I64: 63, Kind.I32: 31}
 _COUNTED: Final = frozenset({"compress", "where"})
 
 
@@ -192,7 +187,7 @@ def _axis(selection: LibraryPhase) -> int:
 def _is_light(body: Sequence[Node]) -> bool:
     if len(body) > _MOST_NODES or body_may_fail(body):
         return False
-    return all(n.function in _LIGHT for n in body if isinstance(n, ApplyNode))
+    return all(n.function in LIGHT for n in body if isinstance(n, ApplyNode))
 
 
 def _kind(node: Node) -> Kind:
@@ -202,17 +197,12 @@ def _kind(node: Node) -> Kind:
 def _nothing(result: Result, kind: Kind, variable: SizeVariable) -> Payload | None:
     """What changes nothing; None where the order shows, or where nothing may be selected and there is no such value."""
     function = result.reduction or ""
-    if kind.is_complex or kind is Kind.CHAR:
+    if kind.is_complex or kind is Kind.CHAR or function not in REDUCTIONS or is_ordered(function, kind):
         return None
-    if function in ("min", "max") and variable.minimum >= 1:
-        if kind.is_float:
-            return math.inf if function == "min" else -math.inf
-        if kind in _BITS:
-            return (1 << _BITS[kind]) - 1 if function == "min" else -(1 << _BITS[kind])
+    if FUNCTIONS[function].identity is None and variable.minimum < 1:
         return None
-    if function not in _NOTHING or kind.is_float:
-        return None
-    return bool(_NOTHING[function]) if kind is Kind.BOOL else _NOTHING[function]
+    value = neutral(function, kind)
+    return bool(value) if kind is Kind.BOOL else value
 
 
 def _moves(projection: Projection, axis: int) -> bool:

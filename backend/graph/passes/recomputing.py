@@ -15,6 +15,7 @@ from collections import defaultdict
 from math import prod
 from typing import Final
 
+from ...scalar.table import LIGHT, MODERATE
 from ..phases import ApplyNode, AxisNode, Graph, Projection, ReadNode, Structured, ValueId
 from ..projections import Shape, may_fill
 from ..traverse import axis_sizes
@@ -25,10 +26,6 @@ from .short_axes import FEWEST_POINTS
 
 MOST_READERS: Final = 4
 MOST_LIGHT_NODES: Final = 8
-_LIGHT: Final = frozenset({
-    "add", "sub", "mul", "min", "max", "lt", "le", "eq", "ge", "gt", "ne", "and", "or", "not", "neg", "abs", "convert",
-})  # fmt: skip
-_OF_NUMBERS: Final = _LIGHT | {"div", "sqrt", "reciprocal"}
 
 
 def recompute(graph: Graph) -> Graph:
@@ -79,7 +76,7 @@ class _Recomputing(Fusion):
 
 def _is_arithmetic(cluster: Cluster) -> bool:
     phase = cluster.phase
-    known = _LIGHT if phase.axes else _OF_NUMBERS
+    known = LIGHT if phase.axes else MODERATE
     if has_reduction(phase) or body_may_fail(phase.body):
         return False
     for node in phase.body:

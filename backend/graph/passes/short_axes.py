@@ -20,6 +20,7 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, number
 from ....typechecker.types import ArrayType
+from ...scalar.table import REDUCTIONS
 from ..phases import (
     Affine,
     AffineIndex,
@@ -51,7 +52,6 @@ MOST_SIDES: Final = 4
 FEWEST_POINTS: Final = 1 << 13
 """Points of a space from which it is worth it (as `kernels.policy.SMALL`)."""
 MOST_READS: Final = 40
-_REDUCTIONS: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
 def write_out_reductions(graph: Graph) -> Graph:
@@ -151,7 +151,7 @@ def _written_out(phase: Structured) -> Structured:
         return phase
     if not _is_plain(phase):
         return phase
-    if any(result.reduction not in _REDUCTIONS for result in phase.results):
+    if any(result.reduction not in REDUCTIONS for result in phase.results):
         return phase
     builder = BodyBuilder()
     step = _Step(phase, len(sizes) - 1, builder)
@@ -227,7 +227,7 @@ class _Sides:
         if any(map(_is_copied, phase.reads)):
             return None
         result = phase.results[0]
-        if result.reduction not in _REDUCTIONS or result.value in self.source.roots:
+        if result.reduction not in REDUCTIONS or result.value in self.source.roots:
             return None
         for axis, size in enumerate(sizes[:-1]):
             if not 2 <= size <= MOST_SIDES or prod(sizes) // size < FEWEST_POINTS or sizes[-1] < LONGEST:

@@ -19,6 +19,7 @@ from ...graph.phases import Affine, AffineIndex, ApplyNode, ConstantNode, Node, 
 from ...kernels import policy
 from ...kernels.build import build_body
 from ...kernels.llvm_leaf import is_installed
+from ...scalar import table
 from ...schedule.profiles.keys import CONSTANTS, function_key
 from ...schedule.profiles.points import RUNS
 from ...schedule.profiles.tables import Table
@@ -111,7 +112,8 @@ def applications(kind: Kind) -> list[Pair]:
             found.append(Pair(f"point.{key}", each, more, less, count, points, joins))
 
     for name, parameter in functions(kind):
-        if name not in _CHEAP and FUNCTIONS[name].arity < 3 and (kind is Kind.F64 or name in _EVERYWHERE):
+        is_wanted = kind is Kind.F64 or table.ROWS[name].probe is table.Probe.EVERYWHERE
+        if name not in _CHEAP and FUNCTIONS[name].arity < 3 and is_wanted:
             result, arity = result_kind(name, kind, parameter), FUNCTIONS[name].arity
             args = [(2, 0), (0, 1), (1, 2)]
             applied = [ApplyNode(name, own[:arity], result, parameter) for own in args]
@@ -132,17 +134,14 @@ def applications(kind: Kind) -> list[Pair]:
     return found
 
 
-_EVERYWHERE: Final = frozenset({"neg", "abs", "sqrt", "exp", "ln", "circular", "div", "lt", "residue", "not", "floor"})
-_CHEAP: Final = ("add", "sub", "mul", "min", "max", "and", "or")
-_SKIPPED: Final = frozenset({"convert", "convert_checked", "digamma", "binomial", "root", "lcm", "gcd", "nand", "nor", "le", "ge",
-                             "gt", "ne", "log", "band", "bor", "bxor", "bnot", "shl", "shr", "shru"})  # fmt: skip
-_RARE: Final = frozenset({"factorial", "lgamma", "erfc", "expm1", "log1p"})
+_CHEAP: Final = tuple(name for name, row in table.ROWS.items() if row.probe is table.Probe.CHAINED)
 
 
 def functions(kind: Kind) -> Iterable[tuple[str, int]]:
     """Scalar functions that a kind has, those of `circular` by their parameter."""
     for name, row in FUNCTIONS.items():
-        if kind in row.kinds and name not in _SKIPPED and (name not in _RARE or kind is Kind.F64):
+        probe = table.ROWS[name].probe
+        if kind in row.kinds and probe is not table.Probe.NEVER and (probe is not table.Probe.RARE or kind is Kind.F64):
             if name != "circular":
                 yield name, 0
             else:

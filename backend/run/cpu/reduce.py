@@ -15,8 +15,9 @@ from typing import Any, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import identity_of
+from ....typechecker.scalars import identity_of, is_ordered
 from ...graph.phases import PLACES, ApplyNode, Node, Result
+from ...scalar.table import REDUCTIONS
 from ..failures import CheckFailed
 from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
@@ -26,7 +27,6 @@ from .scalars import PLAIN, implementation
 
 _RUN: Final = 256
 """Cells next to each other in memory that one thread takes at least."""
-_IN_ANY_PIECES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 
 
 def _in_layout(value: Any, reduce: Callable[[Any, int], Any]) -> Any:
@@ -51,7 +51,7 @@ class Reduction:
 
     @property
     def ordered(self) -> bool:
-        return self.function in ("add", "mul") and (self.kind.is_float or self.kind.is_complex)
+        return is_ordered(self.function, self.kind)
 
     def whole(self, value: Any) -> Any:
         """The last axis in one go."""
@@ -63,7 +63,7 @@ class Reduction:
 
     def piece(self, length: int, points: int, inner: bool) -> int:
         """How much of a reduce axis of `length` to reduce at once; `inner`: its items lie next to each other."""
-        if (length <= points and inner) or self.function not in _IN_ANY_PIECES:
+        if (length <= points and inner) or self.function not in REDUCTIONS:
             return length
         return max(BLOCK, points // BLOCK * BLOCK) if inner else min(length, BLOCK)
 
@@ -109,7 +109,7 @@ class Reduction:
             return result
         if self.function in PLACES and value.ndim == 1:
             return self.place_in_pieces(value, threads)
-        if self.function not in _IN_ANY_PIECES:
+        if self.function not in REDUCTIONS:
             return self.whole(value)
         piece = max(BLOCK, -(-length // (8 * threads * BLOCK)) * BLOCK)
         partials = self.room(value.shape[:-1], last, length, piece)

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import is_ordered
+from ....typechecker.scalars import SUMMED
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.phases import ApplyNode, AxisKind, ConstantNode, ReadNode, Structured, ValueId
@@ -108,7 +108,7 @@ def _through_kernels(
     applied = [node.function for node in phase.body if isinstance(node, ApplyNode) and not _is_product(phase, node)]
     if mode is policy.Mode.ALWAYS or prod(space) >= policy.SMALL or not TRANSCENDENTAL.isdisjoint(applied):
         return through()
-    sums = any(is_ordered(r.reduction or "", kinds(r.value)) for r in phase.results)
+    sums = any(r.reduction in SUMMED and kinds(r.value).is_float for r in phase.results)
     if not policy.is_candidate(prod(space), applied, sums=sums):
         return _Small(run, through).run
     return through() if mode is policy.Mode.WARM else _Patient(run, through).run

@@ -17,7 +17,7 @@ from typing import TypeAlias
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS, ResultKind, identity_of
+from ....typechecker.scalars import FUNCTIONS, SUMMED, ResultKind, identity_of, is_ordered
 from ..scans import running
 from ..sums import combine
 from ..values import Array, normalise
@@ -47,17 +47,12 @@ def identity(function: str, kind: Kind) -> Payload:
     return normalise(kind, value)
 
 
-def has_fixed_order(function: str, kind: Kind) -> bool:
-    """Is this a float sum or product, whose order phases.md fixes?"""
-    return function in ("add", "mul") and (kind.is_float or kind.is_complex)
-
-
 def reduce_line(function: str, kind: Kind, items: Sequence[Payload]) -> Payload:
     """One reduction."""
     if not items:
         return identity(function, kind)
     apply = combiner(function, kind)
-    if has_fixed_order(function, kind):
+    if is_ordered(function, kind):
         return combine(items, apply)
     return from_the_right(items, apply)
 
@@ -75,7 +70,7 @@ def scan_line(function: str, kind: Kind, items: Sequence[Payload]) -> list[Paylo
     if function in ALTERNATING:
         steps = [combiner(ALTERNATING[function], kind), apply]
         return _running(items, lambda i: steps[i % 2])
-    if kind.is_float and function in ("add", "mul"):
+    if kind.is_float and function in SUMMED:
         return running(items, apply)
     if FUNCTIONS[function].associative:
         return _running(items, lambda i: apply)

@@ -19,6 +19,7 @@ from math import prod
 from typing import Final, TypeAlias
 
 from ....typechecker.elements import Kind
+from ....typechecker.scalars import SUMMED
 from ....typechecker.sizes import Size
 from ....typechecker.types import ArrayType
 from ...graph.phases import Affine, ApplyNode, AxisKind, ConstantNode, Node, Read, ReadNode, Structured, ValueId
@@ -141,7 +142,7 @@ def work_of(phase: Structured, types: Types, extents: tuple[int, ...], number: N
 
 def _is_candidate(phase: Structured, types: Types, extents: Sequence[int]) -> bool:
     applied = [node.function for node in phase.body if isinstance(node, ApplyNode)]
-    sums = any(r.reduction in ("add", "mul") and types[r.value].element.kind.is_float for r in phase.results)
+    sums = any(r.reduction in SUMMED and types[r.value].element.kind.is_float for r in phase.results)
     return policy.is_candidate(prod(extents), applied, sums=sums)
 
 

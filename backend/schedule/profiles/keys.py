@@ -33,8 +33,8 @@ from typing import Final
 from ....lang.primitives import nearest
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
-from ...graph.costs import class_of
 from ...graph.registry import LIBRARY
+from ...scalar.table import class_of
 
 CLASSES: Final = ("add", "multiply", "divide", "compare", "logic", "select", "cast", "transcendental", "copy")
 STREAMS: Final = ("read", "write", "strided", "pad")

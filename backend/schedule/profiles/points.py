@@ -19,8 +19,8 @@ from dataclasses import replace
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ...graph.costs import class_of
 from ...kernels import policy
+from ...scalar.table import class_of
 from .forms import ALONG, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import Final
 
+from ....typechecker import scalars
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.costs import Types
@@ -27,12 +28,11 @@ from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structure
 from ...graph.projections import IDENTITY, box_needed
 from ...graph.registry import frame_of
 from ...kernels.loops import merge_loop
+from ...scalar.table import REDUCTIONS
 from ..plan import Box
 
 BLOCK: Final = 4096
 """Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
-_ORDERED: Final = frozenset({"add", "mul"})
-_IN_ANY_PIECES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
 _DEPENDS_ON_PLACE: Final = frozenset({"random"})
 
 
@@ -127,7 +127,7 @@ def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
 def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cut | None:
     if phase.axes[axis].kind is AxisKind.PARALLEL:
         return Cut(axis, size)
-    if any(result.reduction not in _IN_ANY_PIECES for result in phase.results):
+    if any(result.reduction not in REDUCTIONS for result in phase.results):
         return None
     return Cut(axis, size, BLOCK if any(is_ordered(phase, r.value, types) for r in phase.results) else 1, True)
 
@@ -136,7 +136,7 @@ def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
     """Do the bits of this result depend on the order of sums?"""
     kind = types[value].element.kind
     function = next(r.reduction for r in phase.results if r.value == value)
-    return function in _ORDERED and (kind.is_float or kind.is_complex)
+    return scalars.is_ordered(function or "", kind)
 
 
 def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:

@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 
 from .....typechecker.elements import Kind
-from .....typechecker.scalars import FUNCTIONS
+from .....typechecker.scalars import FUNCTIONS, is_ordered
 from ..kinds import DTYPES, NumArray
 from ..scalars import implementation
 from .frames import Arrays, Call, Implementation, whole
@@ -56,7 +56,7 @@ def key_reduce(call: Call, arrays: Arrays) -> Arrays:
 
 def _reduced(function: str, kind: Kind, keys: NumArray, items: NumArray, bins: int) -> NumArray:
     """Rows of `items` to `bins` rows."""
-    if function in ("add", "mul") and not kind.is_integer:
+    if is_ordered(function, kind):
         return _sums(kind, keys, items, bins) if function == "add" else _scattered(np.multiply, kind, keys, items, bins, 1)
     result = np.empty((bins, items.shape[1]), DTYPES[kind])
     occupied = np.zeros(bins, np.bool_)

@@ -17,13 +17,14 @@ from typing import Any, Final
 import numpy as np
 
 from .....typechecker.elements import Kind
-from .....typechecker.scalars import FUNCTIONS, identity_of
+from .....typechecker.scalars import FUNCTIONS, SUMMED, identity_of
+from ....scalar.table import REDUCTIONS
 from ...failures import CheckFailed
 from ...reference.reals import divide
 from ...reference.reductions import ALTERNATING, combiner
 from ...scans_numpy import ordered_scan
 from ..kinds import DTYPES, NumArray
-from ..scalars import implementation
+from ..scalars import PLAIN, implementation
 from .frames import Call, Implementation, cell_by_cell
 from .truths import is_truth_function, truth_reduce, truth_scan
 
@@ -40,11 +41,9 @@ _IN_BINARY64: Final[dict[str, Step]] = {
 
 def running_ufunc(function: str, kind: Kind) -> np.ufunc | None:
     """The ufunc whose `accumulate` and `at` are the function, if there is one."""
-    if kind is Kind.BOOL:
-        return {"and": np.logical_and, "or": np.logical_or}.get(function)
     if function == "gcd":
         return np.gcd if kind.is_integer else None
-    return {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}.get(function)
+    return PLAIN[function] if function in REDUCTIONS else None
 
 
 def item_step(function: str, kind: Kind) -> Step:
@@ -146,7 +145,7 @@ def scan(call: Call, arg: NumArray) -> NumArray:
         return arg.copy()
     ufunc = running_ufunc(function, kind)
     if ufunc is not None:
-        if kind.is_float and function in ("add", "mul"):
+        if kind.is_float and function in SUMMED:
             return ordered_scan(ufunc, arg, axis)
         return np.asarray(ufunc.accumulate(arg, axis, arg.dtype))
     items = np.moveaxis(arg, axis, 0)
