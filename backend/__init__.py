@@ -17,7 +17,7 @@ from ..typechecker.core import Core
 from .graph import BoundGraph, bind, lower, optimise, settle
 from .run.binding import bind_sizes
 from .schedule.one_device import HOME, Detail, plan_one_device
-from .schedule.plan import Device, DeviceId, Plan
+from .schedule.plan import Device, DeviceId, Plan, PlannedFile
 
 if TYPE_CHECKING:
     from .run.device import Backend
@@ -47,7 +47,9 @@ def bind_shapes(
     return settle(bind(optimise(lower(core), without), sizes), without)
 
 
-def plan(bound: BoundGraph, device: Device | None = None, *, program: str = "", detail: Detail = Detail.FULL) -> Plan:
+def plan(
+    bound: BoundGraph, device: Device | None = None, *, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.FULL
+) -> Plan:  # fmt: skip
     """The plan on one device; by default this machine's processors as one device."""
     return plan_one_device(bound, device or host_device(), program, detail)
 

@@ -5,47 +5,31 @@ Neighbours: `backend.loops` (regions), `verbs.plan` (prints this; with `--loops`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from ..backend.graph import traverse
-from ..backend.graph.phases import Branch, Fold, Graph, LibraryPhase, Loop, Map, Phase, Structured
-from ..backend.loops.lower.region import Region, literals_of, lower_region
-from ..backend.loops.lower.values import Unsupported
+from ..backend.graph.phases import Graph, LibraryPhase, Structured
+from ..backend.loops.lower.region import Region
 from ..backend.loops.text import show
 from ..backend.loops.transform import optimise
 from ..backend.schedule.describe import label
+from ..backend.schedule.regions import lowered_loops
 from ..lang.source import Source
 
 
 def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = False) -> list[str]:
     """One line a region, in the order of the program; with `programs` its loop program after all transformations."""
-    literals = literals_of(traverse.all_phases(graph), graph.types)
     lines: list[str] = []
-    for phase in _outermost(graph.phases):
+    for phase, region in lowered_loops(graph):
         source = sources.get(phase.span.file)
         place = "" if source is None else f"line {source.position(phase.span.start)[0] + 1}: "
         name = f"{place}{label(phase, graph)}"
-        try:
-            region = lower_region(phase, graph.types, graph.guards, literals)
-        except Unsupported as unsupported:
-            lines.append(f"phases     {name}: one by one in each iteration, because: {unsupported}")
+        if not isinstance(region, Region):
+            lines.append(f"phases     {name}: one by one in each iteration, because: {region}")
             continue
         lines.append(f"compiled   {name}: one region, {_state(region)}")
         if programs:
             lines += ["", show(optimise(region.program)).rstrip("\n"), ""]
     return lines
-
-
-def _outermost(phases: tuple[Phase, ...]) -> Iterator[Loop | Fold | Map]:
-    for phase in phases:
-        match phase:
-            case Loop() | Fold() | Map():
-                yield phase
-            case Branch():
-                yield from _outermost(phase.then.phases)
-                yield from _outermost(phase.otherwise.phases)
-            case _:
-                pass
 
 
 def _state(region: Region) -> str:

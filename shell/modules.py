@@ -7,6 +7,7 @@ A file outside the permitted folders is E707.  Neighbour: `typechecker.check` as
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 
 from ..lang.diagnostics import Refused
 from ..lang.opening import Pipes
@@ -19,11 +20,14 @@ LIBRARY_PREFIX = "<stdlib>/"
 
 
 class ModuleLoader:
-    """Reads modules for one program; `folder` is where a program without a file (`rho eval`) stands."""
+    """Reads modules for one program; `folder` is where a program without a file (`rho eval`) stands.
 
-    def __init__(self, folder: str, permissions: Permissions) -> None:
+    `texts` are known already."""
+
+    def __init__(self, folder: str, permissions: Permissions, texts: Mapping[str, Source] | None = None) -> None:
         self._folder = folder
         self._permissions = permissions
+        self._texts = texts or {}
         self._sources: dict[str, Source | None] = {}
 
     def load(self, module: str, importer: str | None) -> Source | None:
@@ -48,6 +52,8 @@ class ModuleLoader:
         return os.path.normpath(os.path.join(folder, module))
 
     def _read(self, name: str, importer: str) -> Source | None:
+        if name in self._texts:
+            return self._texts[name]
         if name.startswith(LIBRARY_PREFIX):
             path = STDLIB / name.removeprefix(LIBRARY_PREFIX)
             return read_source(str(path), name, Pipes.REFUSED) if path.parent == STDLIB and path.is_file() else None

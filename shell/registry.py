@@ -65,7 +65,7 @@ class Verb:
 
 VERBS: tuple[Verb, ...] = (
     Verb(
-        "run", "FILE [options]", "check, plan and run a script",
+        "run", "FILE | --plan PLAN [options]", "check, plan and run a script",
         (
             ("rho run examples/kmeans.rho", "with the data the script names"),
             ("rho run wave.rho --in field=u0.npy --set steps=50", "with other data and parameters"),
@@ -92,7 +92,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),
-        1, 1, ("--cluster",),
+        0, 1, ("--cluster",),
     ),
     Verb(
         "eval", "EXPR | - | --lines FILE [options]", "run one expression",

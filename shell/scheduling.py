@@ -5,6 +5,7 @@ Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.pla
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..lang.diagnostics import Diagnostic, Refused, RunFailed
 from ..lang.opening import Pipes, read_text
 from ..lang.records import dataclass
-from ..lang.source import Span
+from ..lang.source import Source, Span
 from .arguments import Arguments, UsageError
 
 if TYPE_CHECKING:
@@ -160,6 +161,19 @@ def read_plan(path: str) -> Plan:
         return decode_plan(text)
     except PlanFormatError as error:
         raise Refused([Diagnostic("E705", f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
+
+
+def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:
+    """The program that a stored plan holds, as if it stood beside the plan, and its modules by name.  Refused: E705, none."""
+    if not plan.program:
+        raise Refused([Diagnostic("E705", f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
+    folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
+
+    def moved(name: str) -> str:
+        return name if name.startswith("<") else os.path.normpath(os.path.join(folder, os.path.relpath(name, old or ".")))
+
+    sources = [Source(moved(file.name), file.text) for file in plan.program]
+    return sources[0], {source.name: source for source in sources[1:] if not source.name.startswith("<")}
 
 
 def require_right(faults: list[str], path: str) -> None:

@@ -27,7 +27,7 @@ from .permissions import EVERYTHING, Permissions
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.executor import Observer
-    from ..backend.schedule.plan import Plan
+    from ..backend.schedule.plan import Plan, PlannedFile
     from ..typechecker.core import Core
     from .loading import InputFile
     from .outcome import Outcome
@@ -96,11 +96,13 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it)."""
+    """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it).  `texts`: of modules
+    by their names, which are not read then: those of a stored plan."""
 
     folder: str = ""
     permissions: Permissions = EVERYTHING
     strictness: Strictness = Strictness.GUARDED
+    texts: Mapping[str, Source] | None = None
 
     def checker(self) -> Checker:
         """What to hand to `check` version after version of a program, so that each costs what changed (editors, `--watch`)."""
@@ -108,7 +110,7 @@ class Session:
 
     def check(self, source: Source, checker: Checker | None = None) -> Checked:
         """Types only; reads the program's modules and no data."""
-        loader = ModuleLoader(self.folder, self.permissions)
+        loader = ModuleLoader(self.folder, self.permissions, self.texts)
         try:
             if checker is None:
                 found = check_program(source, load_module=loader.load, strict=self.strictness is Strictness.STRICT)
@@ -138,18 +140,17 @@ class Session:
             from .loading import find_inputs  # imports NumPy, which a program without data may never need
 
             folder = self.folder_of(checked.source)
-            files = find_inputs(
-                core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input
-            )
+            files = find_inputs(core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input)
         shapes = {name: file.shape for name, file in files.items()}
         bound = bind_shapes(core, shapes, request.params, without=request.grouping.without)
         device = Device(HOME, "cpu", cores())
-        full, named = detail is PlanDetail.FULL, ""
+        full = detail is PlanDetail.FULL
+        texts: tuple[PlannedFile, ...] = ()
         if full:
-            from ..backend.schedule.program.planning import program_hash  # only plans that are shown say whose they are
+            from ..backend.schedule.program.planning import texts_of  # only plans that are shown say whose they are
 
-            named = program_hash(core)
-        made = plan(bound, device, program=named, detail=Detail.FULL if full else Detail.STEPS)
+            texts = texts_of(core)
+        made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
         candidate = Candidate(core, bound, checked.sources, checked.source)
         taken = file_memory(bound, request, files)
         check_memory(candidate, made, request.limits.memory, taken)

@@ -1,4 +1,4 @@
-"""Phases in numbers and words: what `plan/1` says about each of them.
+"""Phases in numbers and words: what a plan says about each of them.
 
 Iteration axes are named i j k …; an operand's read is rendered through its projection, `x[i;2j+1]`, a row-major
 reinterpretation as `x[⟨i j⟩ as 6]`, a read that may leave the operand with `·` after it.
@@ -36,7 +36,8 @@ from .plan import DeviceId, Plan, PlannedPhase, PlannedRead, RowsStep, RunStep, 
 Number = Callable[[Size], int]
 
 
-def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId) -> PlannedPhase:
+def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId, scratch: int) -> PlannedPhase:
+    """`scratch`: what its step needs beside operands and results (`one_device`)."""
     cost = cost_of(phase, graph.types)
     axes = tuple((number(a.size), a.kind.value) for a in phase.axes) if isinstance(phase, Structured) else ()
     return PlannedPhase(
@@ -49,7 +50,7 @@ def describe(phase: Phase, graph: Graph, number: Number, device: DeviceId) -> Pl
         traverse.results(phase),
         number(cost.touched),
         number(cost.written),
-        number(cost.scratch),
+        scratch,
         tuple(sorted((name, number(count)) for name, count in cost.operations.items())),
         device,
     )

@@ -1,6 +1,6 @@
 """A plan as text: phases in the order they run, what each reads, how long its buffers live, and the peak.
 
-    plan/1 · 5 phases · peak 160.0 MB on cpu0
+    plan/2 · 5 phases · peak 160.0 MB on cpu0
     cpu0 compute
       #3  map     t ← mul add                 i<10000000         80.0 MB → 80.0 MB
             x[i]

@@ -55,6 +55,9 @@ from .plan import (
     FreeStep,
     LoopStep,
     Plan,
+    PlannedFile,
+    PlannedPhase,
+    PlannedRegion,
     Queue,
     QueueKind,
     Role,
@@ -78,16 +81,20 @@ class Detail(Enum):
     FULL = "full"
 
 
-def plan_one_device(bound: BoundGraph, device: Device | None = None, program: str = "", detail: Detail = Detail.FULL) -> Plan:
+def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tuple[PlannedFile, ...] = (),
+                    detail: Detail = Detail.FULL) -> Plan:  # fmt: skip
     """The plan of a bound graph on one device."""
     device = device or Device(HOME, "cpu")
     numbers = Numbers()
     graph = bound.graph
     planner = _Planner(graph, device, numbers, detail)
     main = planner.block(graph.phases, (), (), keep=graph.roots)
-    phases = (
-        tuple(describe(p, graph, numbers.cap, device.id) for p in traverse.all_phases(graph)) if detail is Detail.FULL else ()
-    )
+    full, regions = detail is Detail.FULL, tuple[PlannedRegion, ...]()
+    if full:
+        from .regions import regions_of  # loops, which a run may not need
+
+        regions = regions_of(graph)
+    phases = tuple(described(p, graph, numbers, device.id) for p in traverse.all_phases(graph)) if full else ()
     return Plan(
         program,
         tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
@@ -97,7 +104,13 @@ def plan_one_device(bound: BoundGraph, device: Device | None = None, program: st
         main,
         tuple((p.name, p.result) for p in graph.phases if isinstance(p, Input)),
         tuple((p.name, p.arg) for p in graph.phases if isinstance(p, Output)),
+        regions=regions,
     )
+
+
+def described(phase: Phase, graph: Graph, numbers: Numbers, device: DeviceId) -> PlannedPhase:
+    """A phase in numbers and words, with what its step needs."""
+    return describe(phase, graph, numbers.cap, device, scratch_of(phase, graph, numbers))
 
 
 def step_of(phase: Phase, graph: Graph, device: Device, detail: Detail = Detail.FULL) -> Step:

@@ -1,6 +1,6 @@
 """The plan: what runs where, in what order, in which memory.  The executor reads nothing else about placement.
 
-A `Plan` is pure data with a canonical JSON form (`plan_json`, schema `plan/1`).  Queues hold steps in order, one queue a
+A `Plan` is pure data with a canonical JSON form (`plan_json`, schema `plan/2`).  Queues hold steps in order, one queue a
 device and kind of work; order between queues is stated by fences and waits; transfers are steps of a copy queue.  Steps
 name phases of the bound graph by id; `phases` describes each of them for people and for the verifier.  Loops, branches,
 maps and folds are steps that hold sub-plans with their own steps and buffers.
@@ -26,17 +26,20 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import Enum
-from typing import Final, NewType, TypeAlias
+from typing import Annotated, Final, Never, NewType, TypeAlias
 
 from ...lang.records import dataclass
 from ..graph.phases import PhaseId, ValueId
 from .problem import Baseline, Proof, Status
 
-SCHEMA: Final = "plan/1"
+SCHEMA: Final = "plan/2"
+AS_OBJECT: Final = "an object"
+"""Of pairs of a name and a number: how `codec` writes them."""
 ALIGNMENT: Final = 512
 
 DeviceId = NewType("DeviceId", str)
 FenceId = NewType("FenceId", int)
+Counts: TypeAlias = Annotated[tuple[tuple[str, int], ...], AS_OBJECT]
 Box: TypeAlias = tuple[tuple[int, int], ...]
 """An interval [start, stop) an axis.  See Note [Boxes]."""
 
@@ -85,7 +88,8 @@ class PlannedRead:
 
 @dataclass(frozen=True, slots=True)
 class PlannedPhase:
-    """One phase as numbers: `axes` pairs a size with `parallel` or `reduce`, `operations` counts by class."""
+    """One phase as numbers: `axes` pairs a size with `parallel` or `reduce`, `operations` counts by class.  `scratch`: the bytes
+    that its step needs beside operands and results, as memory is planned with."""
 
     id: PhaseId
     op: str
@@ -97,8 +101,35 @@ class PlannedPhase:
     bytes_read: int
     bytes_written: int
     scratch: int
-    operations: tuple[tuple[str, int], ...]
+    operations: Counts
     device: DeviceId
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file of the program: the first is the program itself, others are what it uses."""
+
+    name: str
+    text: str
+
+
+class Lies(Enum):
+    """Where a component of the state of a compiled loop lies."""
+
+    IN_PLACE = "in place"
+    TWO_BUFFERS = "two buffers"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRegion:
+    """An outermost loop, fold, scan or map: compiled as one region, with its state, or phase by phase, `because` of something.
+
+    Fused phases and chains along rows (`RowsStep`) are regions as they are."""
+
+    phase: PhaseId
+    states: tuple[Lies, ...]
+    cells: bool
+    because: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +298,13 @@ Step: TypeAlias = (
 )
 
 
+TAGS: Final[dict[type, str]] = {
+    RunStep: "run", RowsStep: "rows", CombineStep: "combine", FreeStep: "free", TransferStep: "transfer", FenceStep: "fence",
+    WaitStep: "wait", LoopStep: "loop", JoinStep: "join", BranchStep: "branch", CellsStep: "cells",
+}  # fmt: skip
+"""What a stored plan calls them."""
+
+
 def phases_of(step: Step) -> tuple[PhaseId, ...]:
     """The phases that a step names."""
     match step:
@@ -306,7 +344,7 @@ class SubPlan:
 
     queues: tuple[Queue, ...]
     buffers: tuple[Buffer, ...]
-    peak: tuple[tuple[DeviceId, int], ...]
+    peak: Annotated[tuple[tuple[DeviceId, int], ...], AS_OBJECT]
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,13 +364,14 @@ class Prediction:
 class Plan:
     """A schedule of one program for known sizes on known devices.
 
-    `program` is the hash of the program, its parameters and passes; `sizes` the bound sizes by name.  `peak` is the most
+    `program` is its text, in full, so that a plan can be run by itself; `sizes` the bound sizes by name.  `peak` is the most
     bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
-    of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together."""
+    of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together,
+    `regions` what is compiled whole.  `chunks` and `stores`: none yet."""
 
-    program: str
-    sizes: tuple[tuple[str, int], ...]
+    program: tuple[PlannedFile, ...]
+    sizes: Counts
     devices: tuple[Device, ...]
     home: DeviceId
     phases: tuple[PlannedPhase, ...]
@@ -347,6 +386,9 @@ class Plan:
     directives: tuple[str, ...] = ()
     speculated: tuple[PhaseId, ...] = ()
     spread: tuple[Spread, ...] = ()
+    regions: tuple[PlannedRegion, ...] = ()
+    chunks: tuple[Never, ...] = ()
+    stores: tuple[Never, ...] = ()
 
     @property
     def peak(self) -> dict[DeviceId, int]:

@@ -1,4 +1,4 @@
-"""`rho plan FILE`: the schedule of a script for its data's sizes, as text, JSON (`plan/1`) or a picture.  Computes nothing."""
+"""`rho plan FILE`: the schedule of a script for its data's sizes, as text, JSON (`plan/2`) or a picture.  Computes nothing."""
 
 from __future__ import annotations
 

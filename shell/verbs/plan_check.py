@@ -1,7 +1,8 @@
 """`rho plan --check PLAN [FILE]`: a stored plan verified independently of what made it; `--prove` proves its optimality again.
 
-The script is FILE, or the one the plan names; the profile is `--devices`, or the shipped one or this machine's with the
-plan's fingerprint.  Exit codes: 0 the plan holds, 4 it does not, is no plan, or is out of date.
+The script is FILE, or the one the plan names, or where that is not here the text in the plan; the profile is `--devices`, or the
+shipped one or this machine's with the plan's fingerprint.  Exit codes: 0 the plan holds, 4 it does not, is no plan, or is out of
+date.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic, Refused, RhoError
-from ...lang.source import Span
+from ...lang.source import Source, Span
 from .. import messages
 from ..arguments import Arguments, UsageError
 from ..console import Console
@@ -63,14 +64,17 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded | None:
     """The script of the plan, its sizes bound."""
-    from ..scheduling import Scheduling, Use
+    from ..scheduling import Scheduling, Use, program_in
 
-    named = arguments.positional[0] if arguments.positional else next((p.span[0] for p in plan.phases if p.span[0]), "")
-    if not named or (not arguments.positional and not os.path.isfile(named)):
-        raise UsageError(f"the script of `{path}` is not here", f"name it: rho plan --check {path} FILE")
-    source = read_source(named)
+    named = arguments.positional[0] if arguments.positional else next((file.name for file in plan.program), "")
+    texts: dict[str, Source] = {}
+    if arguments.positional or os.path.isfile(named):
+        source = read_source(named)
+    else:
+        named = path
+        source, texts = program_in(plan, path)
     request = request_of(arguments, console)
-    session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)))
+    session = Session("", permissions_of(arguments, request, named, os.path.dirname(named)), texts=texts)
     checked = session.check(source)
     if checked.core is None:
         messages.refuse(arguments, console, checked.diagnostics, checked.sources)

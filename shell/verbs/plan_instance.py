@@ -38,7 +38,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     file = arguments.value("--instance") or ""
     if ignored := [name for name in _FOR_PROGRAMS if arguments.has(name)]:
         raise UsageError(
-            f"rho plan --instance: {ignored[0]} is for programs", "a task graph has no inputs, no params and no plan/1"
+            f"rho plan --instance: {ignored[0]} is for programs", "a task graph has no inputs, no params and no plan/2"
         )
     if arguments.positional:
         raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ...lang.diagnostics import Refused
+from ...lang.diagnostics import Refused, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
 from ..arguments import Arguments, UsageError
@@ -21,7 +21,7 @@ from ..progress import RunProgress
 from ..requests import Request, permissions_of, request_of
 from ..results import wants_json
 from ..running import run_program
-from ..scheduling import Use, require_optimal, scheduling_of, simulation_lines
+from ..scheduling import Use, program_in, read_plan, require_optimal, scheduling_of, simulation_lines
 from ..session import Loaded, Session, Strictness
 from ..sources import STANDARD_INPUT, Undecodable, read_source
 from ..streams import bytes_out, stream_of
@@ -61,16 +61,26 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         if json:
             raise UsageError("--json and an output `-` both write standard output", "give the output a file")
         console = replace(console, out=console.err)  # what is printed
-    path = arguments.positional[0]
+    stored = arguments.value("--plan")
+    if not arguments.positional and stored is None:
+        raise UsageError("rho run: needs FILE, or --plan PLAN", "for example: rho run examples/kmeans.rho")
+    path = arguments.positional[0] if arguments.positional else stored or ""
+    texts: dict[str, Source] = {}
     try:
-        source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
+        if not arguments.positional:
+            source, texts = program_in(read_plan(path), path)
+        else:
+            source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
+    except RhoError as error:
+        messages.refuse(arguments, console, error.diagnostics, {})
+        return messages.exit_of(error)
     except Undecodable as error:
         messages.show(console, error.diagnostics, {path: error.source})
         return Exit.REJECTED
     folder = "" if path == "-" else os.path.dirname(path)
     permissions = permissions_of(arguments, request, path, folder)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
-    session = Session("", permissions, strictness)
+    session = Session("", permissions, strictness, texts)
     scheduling = scheduling_of(arguments, Use.RUN)
     drawings = drawings_of(arguments)
     traced = arguments.value("--trace")

@@ -67,22 +67,29 @@ def test_json_is_canonical_and_comes_back() -> None:
     assert decode_plan(text) == plan
     assert encode_plan(decode_plan(text)) == text
     found = json.loads(text)
-    assert found["schema"] == "plan/1"
+    assert found["schema"] == "plan/2"
     assert found["sizes"] == {"n": N}
     phase = next(p for p in found["phases"] if p["label"].startswith("z ←"))
     assert phase["op"] == "map"
-    assert phase["axes"] == [{"kind": "parallel", "size": N}]
+    assert phase["axes"] == [[N, "parallel"]]
     assert [r["projection"] for r in phase["reads"]] == ["[i]", "[i]"]
     assert phase["operations"] == {"add": N, "multiply": N}
-    assert phase["bytes"]["written"] == 8 * N
-    assert phase["span"]["end"] > phase["span"]["start"]
+    assert phase["bytes_written"] == 8 * N
+    assert phase["span"][2] > phase["span"][1]
+    assert (found["chunks"], found["stores"]) == ([], [])
+    assert len(found["regions"]) > 2
+    assert all(bool(region["because"]) != bool(region["states"] or region["cells"]) for region in found["regions"])
 
 
 @pytest.mark.parametrize(
     "change",
     [
         lambda d: d.pop("home"),
-        lambda d: d.update(schema="plan/2"),
+        lambda d: d.update(schema="plan/1"),
+        lambda d: d.update(chunks=[{}]),
+        lambda d: d.update(stores=["x.zarr"]),
+        lambda d: d.update(program="p"),
+        lambda d: d.update(regions=[{"phase": 1, "states": ["somewhere"], "cells": False, "because": ""}]),
         lambda d: d.update(extra=1),
         lambda d: d["main"]["peak"].update(cpu0=-1),
         lambda d: d["main"]["queues"][0].update(kind="nowhere"),
@@ -101,7 +108,7 @@ def test_what_does_not_fit_the_schema_is_refused(change: object) -> None:
         decode_plan(json.dumps(data))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", "null", '"plan/1"', "[" * 100_000, "nan"])
+@pytest.mark.parametrize("text", ["", "[]", "{", "null", '"plan/2"', "[" * 100_000, "nan"])
 def test_what_is_no_plan_is_refused(text: str) -> None:
     with pytest.raises(PlanFormatError):
         decode_plan(text)
@@ -163,7 +170,7 @@ def test_text_names_what_runs() -> None:
     _, plan = planned(EVERY_STEP)
     text = plan_text(plan)
     for part in (
-        "plan/1",
+        "plan/2",
         "n=1000",
         "peak",
         "cpu0 compute",

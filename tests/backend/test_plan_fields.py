@@ -14,6 +14,7 @@ from rho.backend.schedule.plan import (
     DeviceId,
     FreeStep,
     Plan,
+    PlannedFile,
     PlannedLink,
     Prediction,
     Queue,
@@ -33,7 +34,7 @@ STEPS = (
     TransferStep(ValueId(2), GPU, CPU, 64, ((4, 12),), True, "pcie", 9, 10, 12, (1, 3)),
 )
 PLAN = Plan(
-    "p", (), (Device(CPU, "cpu", 2, None, "cpu"), Device(GPU, "cuda", 1, 100, "gpu")), CPU, (),
+    (PlannedFile("p.rho", "x"),), (), (Device(CPU, "cpu", 2, None, "cpu"), Device(GPU, "cuda", 1, 100, "gpu")), CPU, (),
     SubPlan((Queue(CPU, QueueKind.COMPUTE, STEPS),), (), ((CPU, 0), (GPU, 0))), (), (),
     tick_ns=10, profile="sha256:0", links=(PlannedLink("pcie", "cpu0", "gpu0"),),
     prediction=Prediction(13, 11, Status.GAP, (("latency", 13),), Proof("bound", 11, {"head": 3}),

@@ -15,7 +15,7 @@ from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.profiles import Profile
 from rho.backend.schedule.profiles.shipped import load_profile
 from rho.backend.schedule.program.described import single_faults
-from rho.backend.schedule.program.planning import faults_of_stored, plan_program, program_hash, require_current
+from rho.backend.schedule.program.planning import faults_of_stored, plan_program, require_current, texts_of
 from rho.lang.diagnostics import Refused
 from rho.lang.source import Source
 from rho.typechecker.check import check
@@ -63,7 +63,7 @@ def stored(name: str) -> Stored:
     assert core is not None
     bound = backend.bind_shapes(core, shapes)
     if devices is None:
-        plan = plan_one_device(bound, program=program_hash(core))
+        plan = plan_one_device(bound, program=texts_of(core))
         return Stored(encode_plan(plan), plan, core, bound, None)
     profile = load_profile(devices)
     plan = plan_program(core, bound, profile, objectives=objectives, budget=BUDGET).plan

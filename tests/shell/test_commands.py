@@ -84,7 +84,7 @@ def test_plan_as_text_and_json(rho: Rho, project: Path) -> None:
     text = rho("plan", "src/mean.rho")
     assert text.code == 0 and "peak" in text.out and "n=3" in text.out
     found = rho("plan", "src/mean.rho", "--json").json()
-    assert found["schema"] == "plan/1"
+    assert found["schema"] == "plan/2"
     assert rho("plan", "src/mean.rho", "--json", "-o", "p.json").out == ""
     stored = json.loads((project / "p.json").read_text(encoding="utf-8"))  # with times, so that it can be compared and drawn
     assert [stored[key] for key in ("schema", "phases", "sizes")] == [found[key] for key in ("schema", "phases", "sizes")]

@@ -75,7 +75,7 @@ def test_devices_of_this_machine_need_no_simulation(rho: Rho, folder: Path) -> N
 def test_a_plan_in_text_names_queues_and_fences(rho: Rho, folder: Path) -> None:
     found = rho("plan", str(folder / "p.rho"), "--devices", str(folder / "two.toml"), "--fast")
     assert found.code == Exit.OK
-    for part in ("plan/1 · 2 devices", "T = ", "lower bound", "Baselines:", "cpu0", "print s", "output y"):
+    for part in ("plan/2 · 2 devices", "T = ", "lower bound", "Baselines:", "cpu0", "print s", "output y"):
         assert part in found.out, part
 
 
@@ -83,7 +83,7 @@ def test_a_stored_plan_runs_and_twenty_are_the_same(rho: Rho, folder: Path) -> N
     program, two, plan = (str(folder / name) for name in ("p.rho", "two.toml", "p.plan"))
     assert rho("plan", program, "--devices", two, "-o", plan).code == Exit.OK
     first = Path(plan).read_bytes()
-    assert json.loads(first)["schema"] == "plan/1"
+    assert json.loads(first)["schema"] == "plan/2"
     assert rho("plan", program, "--devices", two, "-o", plan).code == Exit.OK
     assert Path(plan).read_bytes() == first
     for more in ((), ("--devices", two), ("--devices", two, "--simulate")):

@@ -1,4 +1,4 @@
-"""The chart of a program's plan (`plan/1`).
+"""The chart of a program's plan (`plan/2`).
 
 Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is that of the buffers: a
 piece's bytes on a device from the tick that makes or brings it to the end of the last step or transfer that reads it.

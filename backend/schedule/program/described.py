@@ -18,20 +18,20 @@ from ...graph.arms import branches_of, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output
 from ..costs import Costs
-from ..describe import describe
 from ..heuristics import baselines
-from ..one_device import HOME, Numbers, plan_one_device, step_of
-from ..plan import ALIGNMENT, BranchStep, CellsStep, Device, FreeStep, LoopStep, Plan, QueueKind, RunStep, WaitStep
+from ..one_device import HOME, Numbers, described, plan_one_device, step_of
+from ..plan import ALIGNMENT, BranchStep, CellsStep, Device, FreeStep, LoopStep, Plan, PlannedPhase, QueueKind, RunStep, WaitStep
 from ..plan_json import plan_object
 from ..problem import Answer, Baseline, Objective, Status
+from ..regions import regions_of
 from ..timing import Timer
 from .plan_of import plan_of
 from .problem_of import ProgramProblem
 
 CODE: Final = "V12"
-ADVISORY: Final = ("Proof.method", "Proof.detail", "PlannedPhase.span")
-"""Fields of a stored plan from which nothing is concluded: how its bound was come by (`--prove` derives it again), and the name
-of the file that the program stood in."""
+ADVISORY: Final = ("Proof.method", "Proof.detail", "PlannedPhase.span", "PlannedFile.name")
+"""Fields of a stored plan from which nothing is concluded: how its bound was come by (`--prove` derives it again), and the names
+of the files that the program stood in."""
 UNCHECKED: Final = (
     "Plan.tick_ns", "Plan.profile", "Plan.devices", "Plan.links", "Plan.directives", "Plan.spread", "Plan.prediction",
     "Device.id", "Device.backend", "Device.threads", "Device.memory", "Device.kind", "PlannedPhase.device",
@@ -50,7 +50,7 @@ METHODS: Final = ("none", "bound", "certificate", "search", "z3")
 
 def description_faults(plan: Plan, program: ProgramProblem, answer: Answer, compared: ProgramProblem) -> list[str]:
     """What the plan says otherwise than its program, profile and steps do; baselines are of `compared`."""
-    made, said = plan_object(plan_of(program, answer, plan.program)), plan_object(plan)
+    made, said = _object(plan_of(program, answer)), _object(plan)
     found = [fault for part in PARTS for fault in _differences(said[part], made[part], part)]
     for part in ("buffers", "peak"):
         found += _differences(said["main"][part], made["main"][part], f"main.{part}")
@@ -88,6 +88,9 @@ def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     for part, said, right in (("inputs", plan.inputs, inputs), ("outputs", plan.outputs, outputs)):
         if list(said) != right:
             found.append(_fault(part, list(said), right))
+    regions = regions_of(graph, {one.phase for one in plan.spread})
+    if plan.regions != regions:
+        found.append(_fault("regions", [one.phase for one in plan.regions], [one.phase for one in regions]))
     devices = {device.id for device in plan.devices}
     if len(devices) < len(plan.devices):
         found.append(_fault("devices", [device.id for device in plan.devices], "each once"))
@@ -118,6 +121,16 @@ def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     return found
 
 
+def nameless(phase: PlannedPhase) -> PlannedPhase:
+    """Without the name of its file."""
+    return replace(phase, span=("", *phase.span[1:]))
+
+
+def _object(plan: Plan) -> dict[str, Any]:
+    """What is compared: not the program, which was compared when the plan was read, and not the names of its files."""
+    return plan_object(replace(plan, program=(), phases=tuple(map(nameless, plan.phases))))
+
+
 def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     """The same where no profile is known: of the phases of the program."""
     bound = replace(bound, graph=with_arms_out(bound.graph, plan.speculated))
@@ -128,7 +141,7 @@ def label_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     known = {phase.id: phase for phase in traverse.all_phases(bound.graph) if phase.id not in turned}
     found: list[str] = []
     for place, phase in enumerate(plan.phases):
-        if phase.id in known and phase != describe(known[phase.id], bound.graph, numbers.cap, phase.device):
+        if phase.id in known and nameless(phase) != nameless(described(known[phase.id], bound.graph, numbers, phase.device)):
             found.append(_fault(f"phases[{place}]", phase.label, "another phase of the program"))
     return found
 
@@ -138,8 +151,7 @@ def single_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     if len(plan.devices) != 1:
         return [_fault("devices", len(plan.devices), 1)]
     device = Device(HOME, "cpu", plan.devices[0].threads)
-    made = plan_object(plan_one_device(bound, device, plan.program))
-    said = plan_object(plan)
+    made, said = _object(plan_one_device(bound, device)), _object(plan)
     return [fault for part in sorted(made) for fault in _differences(said[part], made[part], part)]
 
 

@@ -19,9 +19,8 @@ from math import prod
 
 from ...graph import traverse
 from ...graph.phases import Input, Output, ValueId
-from ..describe import describe
 from ..fences import StepKind, Synchronisation, synchronise
-from ..one_device import Numbers, step_of
+from ..one_device import Numbers, described, step_of
 from ..plan import (
     Box,
     BranchStep,
@@ -34,6 +33,7 @@ from ..plan import (
     FreeStep,
     LoopStep,
     Plan,
+    PlannedFile,
     PlannedLink,
     PlannedPhase,
     Prediction,
@@ -47,6 +47,7 @@ from ..plan import (
 )
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
 from ..profiles import fingerprint
+from ..regions import regions_of
 from .boxes import Boxes
 from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until
 from .joining import loop_step, needed_on, with_joins
@@ -54,11 +55,11 @@ from .problem_of import ProgramProblem
 from .sharding import operand_boxes, reads_of
 
 
-def plan_of(program: ProgramProblem, answer: Answer, hash: str = "") -> Plan:
+def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> Plan:
     """The plan of an answer that has a schedule."""
     schedule = answer.schedule
     assert schedule is not None, "an answer without a schedule has no plan"
-    return _Writer(program, schedule, synchronise(program.problem, schedule)).plan(answer, hash)
+    return _Writer(program, schedule, synchronise(program.problem, schedule)).plan(answer, texts)
 
 
 def sub_plan_of(program: ProgramProblem, schedule: Schedule, results: frozenset[ValueId]) -> SubPlan:
@@ -82,27 +83,26 @@ class _Writer:
 
     # ------------------------------------------------------------------------------ the plan
 
-    def plan(self, answer: Answer, hash: str) -> Plan:
+    def plan(self, answer: Answer, texts: tuple[PlannedFile, ...]) -> Plan:
         problem, bound = self.program.problem, self.program.bound
         graph = bound.graph
         main, devices = self.sub_plan(), self.devices()
         home = DeviceId(self.names[problem.home])
         first = {phase: DeviceId(self.names[device]) for phase, device in sorted(self.made, reverse=True)}
-        described = tuple(
-            describe(phase, graph, self.numbers.cap, first.get(place, home)) for place, phase in enumerate(graph.phases)
-        )
-        described += tuple(self.turns(home))
-        known = {phase.id for phase in described}
+        listed = tuple(described(phase, graph, self.numbers, first.get(place, home)) for place, phase in enumerate(graph.phases))
+        listed += tuple(self.turns(home))
+        known = {phase.id for phase in listed}
         inner = tuple(
-            describe(phase, graph, self.numbers.cap, home) for phase in traverse.all_phases(graph) if phase.id not in known
+            described(phase, graph, self.numbers, home) for phase in traverse.all_phases(graph) if phase.id not in known
         )
         profile = self.program.profile
+        spread = tuple(gang.spread for _, gang in sorted(self.program.gangs.items()))
         return Plan(
-            hash,
+            texts,
             tuple(sorted((v.name, n) for v, n in bound.sizes.items())),
             devices,
             home,
-            (*described, *inner),
+            (*listed, *inner),
             main,
             tuple((p.name, p.result) for p in graph.phases if isinstance(p, Input)),
             tuple((p.name, p.arg) for p in graph.phases if isinstance(p, Output)),
@@ -119,7 +119,8 @@ class _Writer:
             ),
             directives=tuple(dict.fromkeys(d.line.text for d in problem.directives)),
             speculated=tuple(graph.phases[p].id for p in answer.speculated),
-            spread=tuple(gang.spread for _, gang in sorted(self.program.gangs.items())),
+            spread=spread,
+            regions=regions_of(graph, {one.phase for one in spread}),
         )
 
     def sub_plan(self) -> SubPlan:
@@ -138,7 +139,7 @@ class _Writer:
             for one in (gang.body, gang.leave):
                 if one is not None:
                     graph = one.turn.bound.graph
-                    yield from (describe(phase, graph, self.numbers.cap, home) for phase in graph.phases)
+                    yield from (described(phase, graph, self.numbers, home) for phase in graph.phases)
 
     def devices(self) -> tuple[Device, ...]:
         problem, profile = self.program.problem, self.program.profile

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Final, TypeAlias
 
 from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed, Severity
@@ -30,7 +29,7 @@ from ..heuristics import baselines
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
 from ..objectives import values
-from ..plan import Plan
+from ..plan import Plan, PlannedFile
 from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
 from ..profiles import Profile, fingerprint
 from ..timing import Timer
@@ -60,12 +59,9 @@ class Planned:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def program_hash(core: Core) -> str:
-    """Names a program by its texts."""
-    digest = sha256()
-    for source in sorted(core.sources, key=lambda source: source.text):
-        digest.update(source.text.encode() + b"\0")
-    return digest.hexdigest()
+def texts_of(core: Core) -> tuple[PlannedFile, ...]:
+    """The files of a program."""
+    return tuple(PlannedFile(source.name, source.text) for source in core.sources)
 
 
 def plan_program(
@@ -137,8 +133,8 @@ def _planned(
     program, answer = formed.program, formed.answer
     if answer.schedule is None or answer.status is Status.ABORTED:
         raise _without_plan(answer, core, program)
-    hash = program_hash(core)
-    plan = plan_of(program, answer, hash)
+    texts = texts_of(core)
+    plan = plan_of(program, answer, texts)
     faults = check_plan(plan, bound)
     if any(fault.code == "V4" for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
@@ -146,7 +142,7 @@ def _planned(
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(answer, core, program)
-        plan = plan_of(program, answer, hash)
+        plan = plan_of(program, answer, texts)
         faults = check_plan(plan, bound)
     wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
     if wrong:
@@ -283,7 +279,8 @@ def conflict_diagnostic(conflict: Conflict, elsewhere: Span, tick_ns: int) -> Di
 def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
     """Refused SCH301: the plan is for another program, other sizes or another profile."""
     stale: list[str] = []
-    if plan.program != program_hash(core):
+    said, texts = [file.text for file in plan.program], [source.text for source in core.sources]
+    if said[:1] != texts[:1] or sorted(said) != sorted(texts):
         stale.append("it was made for another program text")
     sizes = {variable.name: number for variable, number in bound.sizes.items()}
     changed = [f"{name} is {sizes.get(name)} and was {number}" for name, number in plan.sizes if sizes.get(name) != number]
