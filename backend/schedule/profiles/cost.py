@@ -166,6 +166,10 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
     where = None if cut is None else (cut.axis, cut.rows)
     if rates.device.backend is Backend.CUDA and (lacking := missing(phase, types)) is not None:
         raise NoTable(lacking)
+
+    def called(routine: Phase) -> int:
+        return phase_grains(routine, types, rates.reusing(), number)
+
     match phase:
         case Structured():
             return structured_grains(phase, types, rates, number, where)
@@ -175,7 +179,7 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
         case Loop():
             if (merged := repeated_grains(phase, types, rates, number, where)) is not None:
                 return merged
-            if cut is None and (whole := region_grains(phase, types, rates, number)) is not None:
+            if cut is None and (whole := region_grains(phase, types, rates, number, called)) is not None:
                 return whole
             trip = number(phase.trip)
             once, each = _block(phase.body, types, rates, number, cut) if phase.index is None else (0, 0)
@@ -187,7 +191,7 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
                 once, turns = once + first, turns + trip * again
             return Grains(once + turns)
         case Map():
-            if (whole := region_grains(phase, types, rates, number)) is not None:
+            if (whole := region_grains(phase, types, rates, number, called)) is not None:
                 return whole
             once, each = _block(phase.body, types, rates, number)
             cells = 1
@@ -195,7 +199,7 @@ def phase_grains(phase: Phase, types: Types, rates: Rates, number: Number, cut: 
                 cells *= number(size)
             return Grains(once + cells * each)
         case Fold():
-            if (whole := region_grains(phase, types, rates, number)) is not None:
+            if (whole := region_grains(phase, types, rates, number, called)) is not None:
                 return whole
             once, each = _block(phase.body, types, rates, number)
             return Grains(once + max(0, number(types[phase.args[0]].shape[0]) - 1) * each)

@@ -3,20 +3,21 @@
 Note [Items].  In a vector loop an application takes what `point.…` says of it, in a serial one as long as a vector of it; a load
 or store takes what its bytes do from where its view lies.  Serial iterations that hand a value on take the longer of all their
 applications and of the longest chain of them from what is handed in to what is handed on.  Bounds that mention an outer index are
-taken at five places of it (Boole's rule).  Of a branch both arms count half.
+taken at five places of it (Boole's rule).  Of a branch both arms count half.  A call is what its
+phase takes by itself.
 
 Neighbours: `loops.lower.region` (the program), `cost` (other loops), `points` (applications).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ...graph.phases import Fold, Loop, Map
-from ...loops.ir import Apply, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
+from ...graph.phases import Fold, Loop, Map, Phase
+from ...loops.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
 from ...loops.lower.region import FIRST, LAST, Region, lower_region
 from ...loops.lower.values import Unsupported
 from .forms import Number as Numbers
@@ -61,8 +62,10 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
     return known[2]
 
 
-def region_grains(phase: Loop | Fold | Map, types: Types, rates: Rates, number: Numbers) -> Grains | None:
-    """Of all its iterations.  None: it runs phase by phase."""
+def region_grains(
+    phase: Loop | Fold | Map, types: Types, rates: Rates, number: Numbers, called: Callable[[Phase], int]
+) -> Grains | None:
+    """Of all its iterations; `called`: what a phase takes that is a routine.  None: it runs phase by phase."""
     region = region_of(phase, types, rates)
     if region is None:
         return None
@@ -76,7 +79,8 @@ def region_grains(phase: Loop | Fold | Map, types: Types, rates: Rates, number: 
     program = region.program
     known = {FIRST: first, LAST: last}
     known |= dict(zip((name for name in program.parameters if name not in known), map(number, region.sizes), strict=True))
-    time = _Time(rates, {view.name: view for view in program.views}).block(program.body, known)
+    routines = [0 if one.phase is None else called(one.phase) / GRAIN for one in region.routines]
+    time = _Time(rates, {view.name: view for view in program.views}, routines).block(program.body, known)
     threads = rates.device.threads if region.cells else 1
     return Grains(int(_LAUNCH * GRAIN + time * GRAIN / threads))
 
@@ -87,6 +91,7 @@ class _Time:
 
     rates: Rates
     views: Mapping[str, View]
+    routines: Sequence[float] = ()
     each: dict[Apply, float] = field(default_factory=dict)
 
     def block(self, body: Sequence[Statement], known: Mapping[str, int], vector: str = "") -> float:
@@ -110,6 +115,8 @@ class _Time:
                 return (self.block(one.then, known, vector) + self.block(one.otherwise, known, vector)) / 2 + _SCALAR
             case For():
                 return self.loop(one, known)
+            case Call():
+                return self.rates.device.launch_ns + self.routines[one.routine]
             case _:
                 return 0.0
 
