@@ -20,7 +20,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from coverage import loops, npbench
+from loop_coverage import loops, npbench
 
 import rho
 from rho.backend.kernels import llvm_leaf

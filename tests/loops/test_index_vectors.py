@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import rho
-from rho.backend.loops.transform.progressions import Direction, Progression
+from rho.backend.loops.ir import Index, Load, index, walk
+from rho.backend.loops.transform.progressions import Direction, Progression, single
 from rho.backend.run.cpu import regions
 
 VECTORS = [[1, 2, 3], [3, 2, 1], [0, 2, 1], [5, 6, 7], [2, 3, 4], [9, 9, 9], [0, 1, 2], [4, 3, 2], [8, 9, 10], [1, 2, 3]]
@@ -34,6 +35,28 @@ def test_vectors_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
         assert outcome(function, indices, state) == expected, vector
     assert any(run.codes for run in regions._runs.values())
     assert all(len(run.codes) <= regions._MOST_VARIANTS + 1 for run in regions._runs.values())
+
+
+def test_indices_that_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regions, "_runs", {})
+    function = rho.compile("{i←⍺ ⋄ {s←⍵ ⋄ s[i]←0.5×s[i]+1 ⋄ s}⍣9 ⊢ ⍵}")
+    for item, length in [(0, 10), (9, 10), (0, 30), (29, 30), (12, 30), (5, 6), (6, 6), (30, 31), (-1, 20), (18, 20), (20, 20)]:
+        state = np.arange(float(length))
+        monkeypatch.setenv("RHO_KERNELS", "off")
+        expected = outcome(function, item, state)
+        monkeypatch.setenv("RHO_KERNELS", "always")
+        assert outcome(function, item, state) == expected, (item, length)
+    assert all(len(run.codes) <= regions._MOST_VARIANTS + 1 for run in regions._runs.values())
+    codes = [program for run in regions._runs.values() for program, _ in run.codes.values()]
+    assert any(not any(isinstance(s, Load) and s.view in single(program) for s in walk(program.body)) for program in codes)
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"), [(0, index()), (7, index(constant=7)), (8, None), (99, index("n", constant=-1)), (100, index("n")),
+                           (101, None), (-1, None), (47, index("m", constant=-3))],
+)  # fmt: skip
+def test_what_is_near(item: int, expected: Index | None) -> None:
+    assert regions.single_index(item, {"n": 100, "m": 50}) == expected
 
 
 @pytest.mark.parametrize(

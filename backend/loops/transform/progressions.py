@@ -1,8 +1,8 @@
-"""Progressions: views of indices whose items count up or down are computed, not loaded.
+"""Progressions: views of indices whose items count up or down are computed, not loaded; so are single indices.
 
 An index that is loaded is data: its bounds are unknown and what it reads is gathered.  Most index vectors of array programs are
-`⍳n`, `k+⍳n` and their reversals.  Who runs the program has the vector at hand, and says so here; the program is then right for
-such vectors only.
+`⍳n`, `k+⍳n` and their reversals, most single indices a few or a few less than a size.  Who runs the program has them at hand, and
+says so here; the program is then right for such indices only.
 
 Neighbours: `backend.run.cpu.regions` (looks at the vectors), `folding` (makes indices affine).
 """
@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
+from typing import TypeAlias
 
 from ....lang.records import dataclass
 from ....typechecker.elements import Kind
 from ..forms import minus
-from ..ir import ONE, Apply, Constant, For, If, Index, Load, Number, Program, Statement, plus
+from ..ir import ONE, Apply, Constant, For, If, Index, Load, Number, Program, Role, Statement, Store, plus, uses, walk
 from .rewriting import Names
 
 
@@ -38,8 +39,20 @@ class Progression:
         return plus(up, Index((), self.first))
 
 
-def run(program: Program, known: Mapping[str, Progression]) -> Program:
-    """The program for views of kind i64 and rank 1 that are these progressions."""
+Known: TypeAlias = Progression | Index
+"""What a view of rank 1, or of rank 0, holds."""
+
+
+def single(program: Program) -> tuple[str, ...]:
+    """The views of one index that is part of others."""
+    views = {view.name for view in program.views if view.kind is Kind.I64 and not view.shape and view.role is Role.INPUT}
+    loaded = {s.name: s.view for s in walk(program.body) if isinstance(s, Load) and s.view in views}
+    used = {name for s in walk(program.body) if isinstance(s, Load | Store | Number) for name in uses(s)}
+    return tuple(dict.fromkeys(view for name, view in loaded.items() if name in used))
+
+
+def run(program: Program, known: Mapping[str, Known]) -> Program:
+    """The program for views of kind i64 that hold this."""
     if not known:
         return program
     computing = _Computing(program, known)
@@ -47,9 +60,9 @@ def run(program: Program, known: Mapping[str, Progression]) -> Program:
 
 
 class _Computing:
-    def __init__(self, program: Program, known: Mapping[str, Progression]) -> None:
+    def __init__(self, program: Program, known: Mapping[str, Known]) -> None:
         self.known, self.names = known, Names(program)
-        self.lengths = {view.name: view.shape[0] for view in program.views if view.name in known}
+        self.lengths = {view.name: view.shape[0] for view in program.views if view.shape}
 
     def block(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         done: list[Statement] = []
@@ -66,7 +79,9 @@ class _Computing:
         return tuple(done)
 
     def load(self, load: Load) -> list[Statement]:
-        item = self.known[load.view].item(load.indices[0], self.lengths[load.view])
+        item = self.known[load.view]
+        if isinstance(item, Progression):
+            item = item.item(load.indices[0], self.lengths[load.view])
         if load.mask is None:
             return [Number(load.name, item)]
         value, nothing = self.names.fresh("item"), self.names.fresh("nothing")

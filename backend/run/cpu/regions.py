@@ -25,12 +25,12 @@ from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
-from ...loops.ir import MOST_VALUES, Program
+from ...loops.ir import MOST_VALUES, Index, Program
 from ...loops.llvm import calls_at, calls_of, llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise, progressions
-from ...loops.transform.progressions import Direction, Progression
+from ...loops.transform.progressions import Direction, Known, Progression
 from ..device import Types
 from ..failures import CheckFailed
 from ..pool import room
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 Phase: TypeAlias = Loop | Fold | Map
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
-Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Progression], ...]]
+Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
 """What code depends on: which arrays have neighbours side by side, and which index vectors count."""
 _PHASE_NANOSECONDS: Final = 4_000.0
 """What a phase of a body costs by Python in each iteration, roughly."""
@@ -87,10 +87,11 @@ class LoopCode:
 
 @dataclass(slots=True)
 class Compiled:
-    """A region for operands of one layout."""
+    """A region for operands of one layout; `words`: how many it is given."""
 
     program: Program
     call: Callable[[int], int]
+    words: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,10 @@ class RegionRun:
     codes: dict[Key, tuple[Program, LoopCode]] = field(default_factory=dict)
     constants: dict[str, NumArray] = field(default_factory=dict)
     estimated: Iteration | None = None
+    single: tuple[str, ...] = ()
+    """Views of single indices."""
+    called: frozenset[str] = frozenset()
+    """Views that routines are given."""
 
     def iteration(self, types: Types) -> Iteration:
         if self.estimated is None:
@@ -135,6 +140,8 @@ class RegionRun:
         self.asked = True
         try:
             self.region = lower_region(self.phase, types.types, types.guards, literals_of(program.values(), types.types))
+            self.single = progressions.single(self.region.program)
+            self.called = frozenset(box.view for call in calls_of(self.region.program) for box in call.boxes)
         except Unsupported as unsupported:
             self.reason = str(unsupported)
 
@@ -156,7 +163,8 @@ class RegionRun:
         arrays = self.inputs(memory, lambda constant: backend.constant(constant, types))
         if arrays is None:
             return None
-        compiled = self.code(arrays, trips * iteration.by_phases)
+        sizes = dict(zip(self.region.program.parameters[2:], map(types.number, self.region.sizes), strict=True))
+        compiled = self.code(arrays, sizes, trips * iteration.by_phases)
         if compiled is None:
             return None
         return _Launch(self, self.region, compiled, arrays, types, backend).results(memory, trips)
@@ -189,16 +197,19 @@ class RegionRun:
                 array = in_parts(array)
             if array.dtype != DTYPES[view.kind] or array.ndim != len(view.shape):
                 return None
-            is_called = any(box.view == view.name for call in calls_of(self.region.program) for box in call.boxes)
-            if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array) and not is_called:
+            if array.nbytes <= _COPIED and isinstance(self.phase, Loop) and not is_unit(array) and view.name not in self.called:
                 array = np.ascontiguousarray(array)
             arrays[view.name] = array
         return arrays
 
-    def code(self, arrays: Mapping[str, NumArray], nanoseconds: float) -> Compiled | None:
+    def code(self, arrays: Mapping[str, NumArray], sizes: Mapping[str, int], nanoseconds: float) -> Compiled | None:
         assert self.region is not None
         flags = {name: is_unit(array) for name, array in arrays.items()}
-        counted = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
+        counted: dict[str, Known] = {name: p for name, array in arrays.items() if (p := progression(array)) is not None}
+        for name in self.single:
+            item = single_index(int(arrays[name]), sizes)
+            if item is not None:
+                counted[name] = item
         key: Key = (tuple(flags.values()), tuple(counted.items()))
         if key not in self.codes and len(self.codes) >= _MOST_VARIANTS:
             counted, key = {}, (tuple(flags.values()), ())
@@ -213,7 +224,7 @@ class RegionRun:
         if not policy.is_worth(code, nanoseconds):
             return None
         address = address_of(code)
-        self.compiled[key] = None if address is None else Compiled(program, CALL(address))
+        self.compiled[key] = None if address is None else Compiled(program, CALL(address), words_of(program))
         return self.compiled[key]
 
 
@@ -226,6 +237,14 @@ def progression(array: NumArray) -> Progression | None:
         return None
     counted = np.arange(array[0], array[0] + step * array.size, step)
     return Progression(least, Direction(step)) if np.array_equal(array, counted) else None
+
+
+def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
+    """A few, or a few less than a size."""
+    if 0 <= item < _MOST_FIRST:
+        return Index((), item)
+    below = [(size - item, name) for name, size in sizes.items() if 0 <= size - item < _MOST_FIRST]
+    return Index(((min(below)[1], 1),), -min(below)[0]) if below else None
 
 
 def is_unit(array: NumArray) -> bool:
@@ -318,7 +337,7 @@ class _Launch:
         return tuple(self.buffers[component][turn * (len(self.buffers[component]) - 1)] for component in sorted(self.buffers))
 
     def words(self, scratch: Mapping[str, NumArray]) -> Any:
-        block = (ctypes.c_int64 * words_of(self.program))()
+        block = (ctypes.c_int64 * self.compiled.words)()
         place = 2
         for size in self.region.sizes:
             block[place] = self.types.number(size)
