@@ -1,7 +1,7 @@
 """Loop programs as LLVM text, with explicit vectors and without LLVM's own passes: statements and control.
 
 One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number of the check that failed, or -1 where a routine
-returned something else than 0.
+returned something else than 1.
 
 Note [Vector loops].  A VECTOR loop is a loop over pairs of vectors and one over the rest, in which lanes are masked (where the
 processor has masks); if its text is long, there is only the latter.  A loop that may fail has a scalar loop over the rest: a
@@ -182,7 +182,7 @@ class Printer:
         for place, word in enumerate(words, self.calls[self.called]):
             w.do(f"store i64 {word}, ptr {w.at('%words', 8 * place)}, align 8")
         function = w.let(f"inttoptr i64 {self.load_word(self.calls[0] - 1)} to ptr")
-        failed = w.test("ne", w.let(f"call i64 {function}(i64 {self.called})"), 0)
+        failed = w.test("ne", w.let(f"call i64 {function}(i64 {self.called})"), 1)
         self.called += 1
         bad, going = w.new_label(), w.new_label()
         w.branch(failed, bad, going)

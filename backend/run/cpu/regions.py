@@ -406,7 +406,7 @@ class _Launch:
         block.words[0], block.words[1] = first, last
         code = self.compiled.call(ctypes.addressof(block.words))
         if code < 0 and block.routines is not None:
-            raise block.routines.raised.pop()
+            raise block.routines.raised.pop() if block.routines.raised else KeyboardInterrupt
         if code:
             self.fail(self.region.checks[code - 1], list(block.words[-MOST_VALUES:]))
 
@@ -439,7 +439,9 @@ class _Block:
         if launch.region.routines:
             backend = launch.backend if threads == launch.threads else type(launch.backend)(threads)
             self.routines = Routines(launch.region.routines, launch.program, self.words, launch.types, backend)
-            self.entry = ROUTINE(self.routines.call)
+            server = self.routines.serve()
+            next(server)
+            self.entry = ROUTINE(server.send)
             self.words[calls_at(launch.program)[0] - 1] = ctypes.cast(self.entry, ctypes.c_void_p).value
 
 

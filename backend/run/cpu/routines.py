@@ -3,12 +3,15 @@
 The region says by words where each operand and result lies; arrays that show that memory are kept from call to call.  What a
 routine raises is kept, too, and the region leaves with it.
 
+Note [Interrupts].  A signal that arrives while machine code runs is heard where Python goes on.  In a function that is before its
+first statement, and what is raised there, outside every `try`, is lost.  A generator goes on inside its `try`.
+
 Neighbours: `loops.lower.calls` (makes the calls), `loops.llvm` (the words), `regions` (who runs regions).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -101,14 +104,19 @@ class Routines:
             for call, place, following in zip(calls_of(program), places, places[1:], strict=False)
         ]
 
-    def call(self, site: int) -> int:
-        """Run a call: 0, or 1 where it raised something."""
-        try:
-            self.sites[site].run()
-        except BaseException as error:  # it leaves the machine code first
-            self.raised.append(error)
-            return 1
-        return 0
+    def serve(self) -> Generator[int, int, None]:
+        """Runs the calls that are sent, and gives 1, or 0 where one raised something; see Note [Interrupts]."""
+        done = 1
+        while True:
+            try:
+                while True:
+                    self.sites[(yield done)].run()
+                    done = 1
+            except GeneratorExit:
+                return
+            except BaseException as error:  # it leaves the machine code first
+                done = 0
+                self.raised.append(error)
 
 
 class _Site:

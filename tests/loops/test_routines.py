@@ -1,0 +1,99 @@
+"""Routines that regions call: what they raise leaves the machine code, interrupts are heard, cells fail in their order."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+from rho.backend.run.cpu import regions, routines
+
+PRODUCTS = "{{0.1×⍵(+.×⍤2)⍵}⍣N ⊢ ⍵}"
+
+
+@pytest.fixture(autouse=True)
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    monkeypatch.setattr(regions, "_runs", {})
+
+
+def raising(monkeypatch: pytest.MonkeyPatch, error: BaseException, at: int) -> list[int]:
+    """Call number `at` raises an error."""
+    calls: list[int] = []
+    real = routines._Site.run
+
+    def run(self: Any) -> None:
+        calls.append(len(calls))
+        if len(calls) == at:
+            raise error
+        real(self)
+
+    monkeypatch.setattr(routines._Site, "run", run)
+    return calls
+
+
+@pytest.mark.parametrize(("error", "expected"), [(KeyboardInterrupt(), KeyboardInterrupt), (MemoryError(), rho.RhoError),
+                                                 (ZeroDivisionError("a bug"), ZeroDivisionError)])  # fmt: skip
+def test_what_a_routine_raises(error: BaseException, expected: type[BaseException], monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(1).random((2, 4, 4))
+    function = rho.compile(PRODUCTS.replace("N", "9"))
+    whole = function(x)
+    with monkeypatch.context() as patched:
+        calls = raising(patched, error, 3)
+        with pytest.raises(expected) as raised:
+            function(x)
+        assert len(calls) == 3, "nothing is called after it"
+    if expected is rho.RhoError:
+        assert [d.code for d in raised.value.diagnostics] == ["E702"]  # type: ignore[attr-defined]
+    assert function(x).tobytes() == whole.tobytes()
+
+
+def test_a_signal_in_machine_code(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is heard where a routine begins, and leaves there: nothing is lost, nothing is printed."""
+    function = rho.compile(PRODUCTS.replace("N", "300000"))
+    x = np.random.default_rng(1).random((2, 4, 4)) * 0.5
+    rho.compile(PRODUCTS.replace("N", "9"))(x)
+    monkeypatch.setattr(regions, "_FIRST_OPERATIONS", 1 << 60)  # one range: Python is in routines alone
+    main = threading.main_thread().ident
+    assert main is not None
+    for delay in (0.2, 0.21, 0.22, 0.23):
+        timer = threading.Timer(delay, lambda: signal.pthread_kill(main, signal.SIGINT))
+        timer.start()
+        started = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            function(x)
+        timer.join()
+        assert time.monotonic() - started < 60
+    assert "ignored" not in capfd.readouterr().err
+
+
+def test_the_first_cell_that_fails_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "{x←⍵ ⋄ {a←(⍵×2 2⍴2 1 1 3)+1-⍵ ⋄ {⍵+⊃1 2⌹a}⍣(2⋄{⍵<⍺}) ⊢ ⍵}¨x}"
+    function = rho.compile(text)
+    x = np.array([1.0] * 50 + [0.0] * 3 + [1.0] * 50)
+    assert function(np.ones(9)).shape == (9,)
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    with pytest.raises(rho.RhoError) as expected:
+        rho.compile(text)(x)
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    with pytest.raises(rho.RhoError) as raised:
+        function(x)
+    assert [(d.code, d.message) for d in raised.value.diagnostics] == [(d.code, d.message) for d in expected.value.diagnostics]
+    assert any(run.region is not None and run.region.routines for run in regions._runs.values())
+
+
+def test_cells_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "{x←⍵ ⋄ {+/(x>⍵)/x}¨x}"
+    x = np.random.default_rng(1).random(400)
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    expected = rho.compile(text)(x)
+    monkeypatch.setenv("RHO_KERNELS", "always")
+    monkeypatch.setattr(regions, "_FIRST_OPERATIONS", 1)
+    function = rho.compile(text)
+    for _ in range(5):
+        assert function(x).tobytes() == expected.tobytes()
