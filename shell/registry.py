@@ -72,6 +72,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho run kmeans.rho --out label=labels.npy", "and save an output"),
             ("rho run kmeans.rho --devices workstation --simulate", "as if on other devices"),
             ("rho run examples/sunspots.rho --plot average", "and draw it here; --plot average=sun.png into a file"),
+            ("rho run examples/sunspots.rho --plot line:years,spots", "over its x axis; also bars: scatter: hist:"),
         ),
         (
             INPUT, SET,
@@ -87,8 +88,9 @@ VERBS: tuple[Verb, ...] = (
                    " what time they would take"),
             Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
             OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
-            Option(("--plot",), Takes.VALUES, "NAME[=FILE]", "draw a vector or a matrix here, or into a .png or .svg file",
-                   file=WRITTEN),
+            Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
+                   " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
+            Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines, in files pixels"),
             Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),

@@ -5,7 +5,9 @@ Neighbours: `lines`, `shades`, `figures`; `requested` (the command line).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.run.values import Array
@@ -25,13 +27,40 @@ class NotDrawable(Exception):
         self.reason, self.hint = reason, hint
 
 
+class Chart(Enum):
+    """What is made of values; `plain` is a line of a vector and shades of a matrix."""
+
+    PLAIN = "plain"
+    LINE = "line"
+    SCATTER = "scatter"
+    BARS = "bars"
+    HISTOGRAM = "hist"
+
+
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A vector or a matrix of f64, where everything that is not finite is NaN; `dropped` is how many elements that were."""
+    """A vector or a matrix of f64, where everything that is not finite is NaN; `dropped` is how many elements that were.
+
+    A chart has also `x`, the places of its items as numbers or texts (None: their positions), what that is called, and
+    `series`: names and vectors, of which `values` is the first."""
 
     title: str
     values: Any
     dropped: int
+    chart: Chart = Chart.PLAIN
+    x: Any = None
+    x_name: str = ""
+    series: tuple[tuple[str, Any], ...] = ()
+
+    def places(self) -> Any:
+        """Where the items of a chart stand on its x axis."""
+        import numpy as np
+
+        return np.arange(float(len(self.values))) if self.x is None or isinstance(self.x, tuple) else self.x
+
+    def labels(self) -> tuple[str, ...]:
+        """What stands beside the items of a chart."""
+        return self.x if isinstance(self.x, tuple) else tuple([short(float(place)) for place in self.places()])
 
     @property
     def blank(self) -> str | None:
@@ -64,25 +93,74 @@ def require_drawable(kind: Kind, rank: int) -> None:
         raise NotDrawable(f"{kind_of} is not drawn", hint)
 
 
+def require_chart(chart: Chart, types: Sequence[tuple[Kind, int]]) -> None:
+    """Can values of these kinds and ranks be drawn as this?  Of several the first are the places on the x axis."""
+    if chart is Chart.PLAIN:
+        require_drawable(*types[0])
+        return
+    if chart is Chart.HISTOGRAM and len(types) > 1:
+        raise NotDrawable("a histogram is of one vector")
+    for place, (kind, rank) in enumerate(types):
+        if kind is Kind.CHAR and rank == 2 and place == 0 and len(types) > 1 and chart is not Chart.SCATTER:
+            continue  # labels
+        require_drawable(kind, rank)
+        if rank != 1:
+            raise NotDrawable(f"a matrix is not drawn as {chart.value}", "select a row or a column of it")
+
+
 def picture_of(shown: Shown, name: str = "") -> Picture:
     """A value made ready to be drawn."""
-    import numpy as np
+    return chart_of(Chart.PLAIN, [shown], [name or shown.name])
 
+
+def chart_of(chart: Chart, shown: Sequence[Shown], names: Sequence[str]) -> Picture:
+    """Values made ready to be drawn: of several the first says where the items of the others stand.  NotDrawable."""
     from ..repl.showing import concrete_type
 
-    require_drawable(shown.kind, len(shown.shape))
+    require_chart(chart, [(one.kind, len(one.shape)) for one in shown])
+    title = " : ".join(part for part in (names[-1], concrete_type(shown[-1])) if part)
+    if chart is Chart.PLAIN:
+        values, dropped = _finite(shown[0])
+        return Picture(title, values, dropped)
+    lengths = [one.shape[0] for one in shown]
+    if len(set(lengths)) > 1:
+        raise NotDrawable(f"what is drawn together has one length, and these have {', '.join(map(str, lengths))}")
+    given, series = (shown[0] if len(shown) > 1 else None), shown[len(shown) > 1 :]
+    made = [_finite(one) for one in series]
+    called = [name or f"series {place + 1}" for place, name in enumerate(names[len(shown) > 1 :])]
+    if len(series) > 1:
+        title = ", ".join(called)
+    x: Any = None
+    if given is not None:
+        x = _texts(given) if given.kind is Kind.CHAR else _finite(given)[0]
+    dropped = sum(count for _, count in made)
+    pairs = tuple(zip(called, [values for values, _ in made], strict=True))
+    return Picture(title, made[0][0], dropped, chart, x, names[0] if given is not None else "", pairs)
+
+
+def _finite(shown: Shown) -> tuple[Any, int]:
+    """The numbers of a value, NaN where they are not finite, and how many those are."""
+    import numpy as np
+
+    values = np.asarray(_plain(shown)).astype(np.float64)
+    finite = np.isfinite(values)
+    dropped = int(values.size - np.count_nonzero(finite))
+    return (np.where(finite, values, np.nan) if dropped else values), dropped
+
+
+def _texts(shown: Shown) -> tuple[str, ...]:
+    """The rows of text."""
+    rows = _plain(shown).tolist()
+    return tuple(["".join(chr(c) if isinstance(c, int) else c or " " for c in row).strip() for row in rows])
+
+
+def _plain(shown: Shown) -> Any:
     given = shown.value
     if isinstance(given, Array):
         from ...backend.run.values import to_numpy
 
         given = to_numpy(given)
-    values = np.asarray(given).astype(np.float64)
-    finite = np.isfinite(values)
-    dropped = int(values.size - np.count_nonzero(finite))
-    if dropped:
-        values = np.where(finite, values, np.nan)
-    title = " : ".join(part for part in (name or shown.name, concrete_type(shown)) if part)
-    return Picture(title, values, dropped)
+    return given
 
 
 def ends_of(values: Any) -> tuple[float, float]:

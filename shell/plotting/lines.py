@@ -12,29 +12,29 @@ from typing import Any, Final
 
 from .drawable import Picture, ends_of, scaled, short
 
-_BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
-_BLANK: Final = 0x2800
+BITS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+BLANK: Final = 0x2800
 
 
 def line_plot(picture: Picture, width: int, height: int) -> list[str]:
     """The lines of the drawing, at most `width` wide; `height` rows of dots and two for the axis."""
     low, high = ends_of(picture.values)
-    ticks = _ticks(low, high, height)
+    ticks = ticks_of(low, high, height)
     margin = max(len(text) for text in ticks.values()) + 1
     columns = max(4, width - margin - 1)
-    cells = [[_BLANK] * columns for _ in range(height)]
+    cells = [[BLANK] * columns for _ in range(height)]
     for x, first, last in _spans(scaled(picture.values, low, high), 2 * columns, 4 * height):
         for y in range(first, last + 1):
-            cells[height - 1 - y // 4][x // 2] |= _BITS[3 - y % 4][x % 2]
+            cells[height - 1 - y // 4][x // 2] |= BITS[3 - y % 4][x % 2]
     rows = []
     for number, row in enumerate(cells):
         label = ticks.get(number, "")
-        drawn = "".join(map(chr, row)).rstrip(chr(_BLANK))
+        drawn = "".join(map(chr, row)).rstrip(chr(BLANK))
         rows.append(f"{label:>{margin - 1}} {'┤' if label else '│'}{drawn}".rstrip())
     return [*rows, *_axis(len(picture.values), margin, columns)]
 
 
-def _ticks(low: float, high: float, height: int) -> dict[int, str]:
+def ticks_of(low: float, high: float, height: int) -> dict[int, str]:
     """The numbers beside the first row, the middle one and the last."""
     middle = high - (high / height - low / height) * (height // 2)
     if abs(middle) < (high / 1000 - low / 1000):

@@ -8,6 +8,7 @@ Neighbours: `shell.verbs.run`; `drawable`, `terminal`, `figures`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +23,7 @@ from ..outcome import Outcome
 from ..permissions import Permissions
 from ..session import Loaded, Session
 from . import figures
-from .drawable import NotDrawable, picture_of, require_drawable
+from .drawable import Chart, NotDrawable, Picture, chart_of, require_chart
 
 if TYPE_CHECKING:
     from ...backend.run.files import Prepared
@@ -30,22 +31,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A name, and the file its picture goes to; None: the terminal."""
+    """Names, of several the first for the x axis; what is made of them; the file the picture goes to, None: the terminal."""
 
-    name: str
+    names: tuple[str, ...]
     path: str | None
+    chart: Chart = Chart.PLAIN
 
     @property
     def option(self) -> str:
-        return f"--plot {self.name}" + (f"={self.path}" if self.path else "")
+        kind = "" if self.chart is Chart.PLAIN else f"{self.chart.value}:"
+        return f"--plot {kind}{','.join(self.names)}" + (f"={self.path}" if self.path else "")
+
+    def picture(self, outcome: Outcome) -> Picture:
+        """UsageError: the values do not go together."""
+        try:
+            return chart_of(self.chart, [outcome.outputs[name] for name in self.names], self.names)
+        except NotDrawable as error:
+            raise UsageError(f"{self.option}: {error}", error.hint) from None
 
 
 @dataclass(frozen=True, slots=True)
 class Drawings:
-    """All that is to be drawn; `added` are names that the program does not output itself."""
+    """All that is to be drawn; `added` are names that the program does not output itself; `size` is that of every picture:
+    columns and lines in the terminal, pixels in files."""
 
     wanted: tuple[Drawing, ...] = ()
     added: tuple[str, ...] = ()
+    size: tuple[int, int] | None = None
 
     def program(self, source: Source, session: Session, *, stored: bool = False) -> tuple[Source, Drawings]:
         """The program with what is drawn among its outputs.  UsageError: a name that is none, or of no array; where the plan is
@@ -58,15 +70,15 @@ class Drawings:
         outputs = [entry.name for entry in checked.core.outputs]
         arrays = [name for name, type in checked.types.items() if type not in _NO_ARRAYS and not type.startswith("(")]
         added = []
-        for one in self.wanted:
-            if one.name in outputs or one.name in added:
+        for one, name in [(drawing, name) for drawing in self.wanted for name in drawing.names]:
+            if name in outputs or name in added:
                 continue
-            if one.name not in arrays:
+            if name not in arrays:
                 shaped = [name for name in arrays if "[" in checked.types[name] or checked.types[name].startswith("perm")]
-                raise _unknown(one, shaped, checked.types.get(one.name))
+                raise _unknown(one, name, shaped, checked.types.get(name))
             if stored:
-                raise UsageError(f"{one.option}: a stored plan keeps outputs only", f"add `output {one.name}` and plan again")
-            added.append(one.name)
+                raise UsageError(f"{one.option}: a stored plan keeps outputs only", f"add `output {name}` and plan again")
+            added.append(name)
         if not added:
             return source, self
         ending = "" if source.text.endswith("\n") else "\n"
@@ -78,10 +90,10 @@ class Drawings:
         core = loaded.core
         values = {entry.name: entry for entry in core.outputs}
         for one in self.wanted:
-            entry = values[one.name]
-            type_ = core.types[entry.value]
+            entry = values[one.names[-1]]
+            types = [core.types[values[name].value] for name in one.names]
             try:
-                require_drawable(type_.element.kind, len(type_.shape))
+                require_chart(one.chart, [(type_.element.kind, len(type_.shape)) for type_ in types])
             except NotDrawable as error:
                 raise UsageError(f"{one.option}: {error}", error.hint) from None
             if one.path is not None and not permissions.may_write(one.path):
@@ -101,8 +113,8 @@ class Drawings:
         prepared = []
         for one in self.wanted:
             if one.path is not None:
-                content = figures.figure(picture_of(outcome.outputs[one.name], one.name), Path(one.path).suffix[1:].lower())
-                prepared.append(Prepared(one.path, partial(_write, content), spans[one.name]))
+                content = figures.figure(one.picture(outcome), Path(one.path).suffix[1:].lower(), self.size)
+                prepared.append(Prepared(one.path, partial(_write, content), spans[one.names[-1]]))
         return prepared
 
     def show(self, outcome: Outcome, console: Console, write: Callable[[str], None]) -> None:
@@ -111,7 +123,7 @@ class Drawings:
 
         for one in self.wanted:
             if one.path is None:
-                for line in draw(picture_of(outcome.outputs[one.name], one.name), console):
+                for line in draw(one.picture(outcome), console, self.size):
                     write(line)
 
 
@@ -122,14 +134,29 @@ def drawings_of(arguments: Arguments) -> Drawings:
     """What the options ask; UsageError for files that cannot be drawn."""
     wanted = []
     for text in arguments.values("--plot"):
-        name, equals, path = text.partition("=")
-        one = Drawing(name.strip(), path or None)
-        if not one.name or (equals and not path):
+        asked, equals, path = text.partition("=")
+        kind, colon, listed = asked.rpartition(":")
+        names = tuple([name.strip() for name in listed.split(",")])
+        charts = {chart.value: chart for chart in Chart}
+        if colon and kind not in charts:
+            raise UsageError(f"--plot {text}: there is no chart `{kind}`", f"there are {', '.join(charts)}")
+        one = Drawing(names, path or None, charts.get(kind, Chart.LINE if len(names) > 1 else Chart.PLAIN))
+        if not all(names) or (equals and not path):
             raise UsageError(f"`--plot {text}` is not of the form --plot NAME or --plot NAME=FILE")
         if one.path is not None:
             _check_file(one, one.path)
         wanted.append(one)
-    return Drawings(tuple(wanted))
+    return Drawings(tuple(wanted), size=_size_of(arguments.value("--plot-size")))
+
+
+_SIZE = re.compile(r"([0-9]{1,4})x([0-9]{1,4})", re.ASCII)
+
+
+def _size_of(text: str | None) -> tuple[int, int] | None:
+    found = None if text is None else _SIZE.fullmatch(text)
+    if text is not None and (found is None or min(int(found[1]), int(found[2])) < 4):
+        raise UsageError(f"--plot-size {text}: a width and a height such as 100x20")
+    return None if found is None else (int(found[1]), int(found[2]))
 
 
 def _check_file(one: Drawing, path: str) -> None:
@@ -137,7 +164,8 @@ def _check_file(one: Drawing, path: str) -> None:
     if suffix not in figures.FORMATS:
         raise UsageError(f"{one.option}: pictures are {' or '.join(figures.FORMATS)} files")
     if not figures.is_there():
-        raise UsageError(f"{one.option}: {figures.MISSING}", f"{figures.ADVICE}; --plot {one.name} draws in the terminal")
+        without = one.option.partition("=")[0]
+        raise UsageError(f"{one.option}: {figures.MISSING}", f"{figures.ADVICE}; {without} draws in the terminal")
     if not os.path.isdir(os.path.dirname(os.path.realpath(path))) or os.path.isdir(path):
         raise UsageError(f"{one.option}: `{path}` cannot be written", "its folder has to be there")
 
@@ -146,11 +174,11 @@ def _write(content: bytes, file: BinaryIO) -> None:
     file.write(content)
 
 
-def _unknown(one: Drawing, arrays: Sequence[str], type_: str | None) -> UsageError:
+def _unknown(one: Drawing, name: str, arrays: Sequence[str], type_: str | None) -> UsageError:
     if type_ is not None:
         what = "a tuple" if type_.startswith("(") else f"{'an' if type_[0] in 'aeiou' else 'a'} {type_}"
-        return UsageError(f"{one.option}: `{one.name}` is {what}, which is not drawn", "vectors and matrices are")
-    guess = nearest(one.name, arrays)
+        return UsageError(f"{one.option}: `{name}` is {what}, which is not drawn", "vectors and matrices are")
+    guess = nearest(name, arrays)
     meant = f"; did you mean `{guess}`?" if guess else ""
-    known = ", ".join(f"`{name}`" for name in arrays)
-    return UsageError(f"{one.option}: this program has no value `{one.name}`{meant}", f"its values are {known}" if known else "")
+    known = ", ".join(f"`{known}`" for known in arrays)
+    return UsageError(f"{one.option}: this program has no value `{name}`{meant}", f"its values are {known}" if known else "")

@@ -8,7 +8,8 @@ from typing import Final
 
 from ...lang.numerals import natural
 from ..console import Console
-from .drawable import Picture
+from .charts import chart
+from .drawable import Chart, Picture
 from .lines import line_plot
 from .shades import shade_plot
 
@@ -20,15 +21,21 @@ def drawing(picture: Picture, width: int, height: int, *, colour: bool) -> list[
     """The title, the drawing, and what was left out."""
     if picture.blank is not None:
         return [picture.title, f"  {picture.blank}"]
-    drawn = line_plot(picture, width, height) if picture.values.ndim == 1 else shade_plot(picture, width, height, colour=colour)
+    if picture.chart is not Chart.PLAIN:
+        drawn = chart(picture, width, height, colour=colour)
+    elif picture.values.ndim == 1:
+        drawn = line_plot(picture, width, height)
+    else:
+        drawn = shade_plot(picture, width, height, colour=colour)
     return [picture.title, *drawn, *([f"  {picture.note}"] if picture.note else [])]
 
 
-def draw(picture: Picture, console: Console) -> list[str]:
-    """For where a console writes its results: no colours except on a terminal."""
+def draw(picture: Picture, console: Console, size: tuple[int, int] | None = None) -> list[str]:
+    """For where a console writes its results; `size` in columns and lines instead of the window's."""
     terminal = console.out.isatty()
     height = max(6, min(24, lines_of(console.environment) - 6)) if terminal else HEIGHT
-    return drawing(picture, console.width, height, colour=console.colours_results)
+    width, height = (console.width, height) if size is None else size
+    return drawing(picture, width, height, colour=console.colours_results)
 
 
 def lines_of(environment: Mapping[str, str]) -> int:

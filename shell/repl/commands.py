@@ -65,7 +65,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     (")explain", "CODE or ⍤       the page of an error code or a glyph"),
     (")plan", "EXPR            how it would run: phases, memory, cost"),
     (")time", "EXPR            run it and time it, beside the estimate"),
-    (")plot", "EXPR            draw a vector or a matrix"),
+    (")plot", "[KIND] EXPR     draw it; KIND is line, bars, scatter or hist; of `a ⋄ b ⋄ …` a is the x axis"),
     (")help", "[⍤ or NAME]     what a glyph, its name or a library function does"),
     (")search", "WORDS or TYPE   functions by what they do, or by type: f64[n] → f64"),
     (")names", "[START]         what has been named, with types"),
@@ -205,11 +205,15 @@ def _plot(rest: str, desk: Desk) -> Exit:
 
 def pictured(rest: str, desk: Desk) -> Picture | Exit:
     """The value of an expression made ready to be drawn; what is wrong with it is shown."""
-    asked = _asked(rest, desk)
+    from ..plotting.drawable import Chart, NotDrawable, chart_of
+    from ..workspace.computing import compute
+
+    word, _, expression = rest.partition(" ")
+    kinds = {kind.value: kind for kind in Chart if kind is not Chart.PLAIN}
+    chart = kinds.get(word, Chart.PLAIN) if word not in desk.types else Chart.PLAIN
+    asked = _asked(rest if chart is Chart.PLAIN else expression.strip(), desk)
     if asked is None:
         return Exit.REJECTED
-    from ..plotting.drawable import NotDrawable, picture_of
-    from ..workspace.computing import compute
 
     try:
         outcome = compute(desk.workspace.prepare(asked))
@@ -218,8 +222,10 @@ def pictured(rest: str, desk: Desk) -> Picture | Exit:
         return messages.exit_of(error)
     if not outcome.printed:
         raise UsageError("this has no value to draw", "for example: )plot 1○(⍳100)÷10")
+    if len(outcome.printed) > 1 and chart is Chart.PLAIN:
+        chart = Chart.LINE
     try:
-        return picture_of(outcome.printed[-1])
+        return chart_of(chart, outcome.printed, [one.name for one in outcome.printed])
     except NotDrawable as error:
         raise UsageError(str(error), error.hint) from None
 

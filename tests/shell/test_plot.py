@@ -161,3 +161,78 @@ def test_without_matplotlib_a_file_is_refused_with_advice(project: Path, rho: Rh
     monkeypatch.setattr(figures, "find_spec", lambda name: None)
     ran = rho("run", "p.rho", "--plot", "x=x.png")
     assert ran.code == 2 and "rho-lang[plot]" in ran.err
+
+
+CHARTS = """\
+city ← ['Oslo  ' ⋄ 'Berlin' ⋄ 'Rome  ']
+sales ← 12.5 30 7.25
+loss ← ¯3 2 ¯8
+x ← (⍳60)÷10
+y ← 1○x
+z ← 2○x
+few ← 1 2
+grid ← 2 3⍴⍳6
+"""
+
+
+@pytest.fixture
+def charts(project: Path) -> Path:
+    (project / "c.rho").write_text(CHARTS, encoding="utf-8")
+    return project
+
+
+def test_bars_have_their_labels_and_the_longest_is_the_largest(charts: Path, rho: Rho) -> None:
+    lines = rho("run", "c.rho", "--plot", "bars:city,sales").out.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["Oslo", "Berlin", "Rome"]
+    lengths = [line.count("█") for line in lines[1:]]
+    assert lengths[1] > lengths[0] > lengths[2] > 0 and [line.split()[-1] for line in lines[1:]] == ["12.5", "30", "7.25"]
+    both = rho("run", "c.rho", "--plot", "bars:city,sales,loss").out.splitlines()
+    assert both[0] == "sales, loss" and len(both) == 7 and both[2].split()[0] == "loss" and both[2].endswith("¯3")
+
+
+def test_a_histogram_counts_every_number(charts: Path, rho: Rho) -> None:
+    lines = rho("run", "c.rho", "--plot", "hist:y").out.splitlines()
+    assert sum(int(line.split()[-1]) for line in lines[1:]) == 60
+
+
+def test_points_and_several_lines(charts: Path, rho: Rho) -> None:
+    lines = rho("run", "c.rho", "--plot", "scatter:x,y", "--plot-size", "60x8").out.splitlines()
+    assert len(lines) == 11 and max(map(len, lines)) <= 60 and lines[-1].split() == ["0", "x", "5.9"]
+    assert dots(lines) <= 60 < dots(rho("run", "c.rho", "--plot", "x,y", "--plot-size", "60x8").out.splitlines())
+    apart = rho("run", "c.rho", "--plot", "x,y,z").out.splitlines()
+    assert "y:" in apart and "z:" in apart
+    together = rho("run", "c.rho", "--plot", "x,y,z", "--color", "always").out
+    assert "\x1b[36m●\x1b[0m y" in together and "y:\n" not in together
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("pie:x", "there is no chart `pie`"), ("bars:few,sales", "one length"), ("hist:x,y", "one vector"),
+        ("scatter:city,sales", "text is not drawn"), ("bars:grid", "a matrix is not drawn as bars"), ("x,,y", "NAME=FILE"),
+        ("x,yy", "did you mean `y`"),
+    ],
+)  # fmt: skip
+def test_charts_that_cannot_be(charts: Path, rho: Rho, asked: str, said: str) -> None:
+    ran = rho("run", "c.rho", "--plot", asked)
+    assert ran.code == 2 and said in ran.err and ran.out == ""
+
+
+def test_sizes_are_widths_and_heights(charts: Path, rho: Rho) -> None:
+    for wrong in ("10", "0x10", "axb", "3x3"):
+        assert rho("run", "c.rho", "--plot", "y", "--plot-size", wrong).code == 2
+
+
+@pytest.mark.skipif(not figures.is_there(), reason="needs matplotlib")
+@pytest.mark.parametrize("asked", ["bars:city,sales,loss", "hist:y", "scatter:x,y", "x,y,z", "bars:sales"])
+def test_charts_go_into_files(charts: Path, rho: Rho, asked: str) -> None:
+    ran = rho("run", "c.rho", "--plot", f"{asked}=out.png", "--plot-size", "600x300")
+    assert ran.code == 0, ran.err
+    data = (charts / "out.png").read_bytes()
+    assert (int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")) == (600, 300)
+
+
+def test_charts_in_a_session(rho: Rho) -> None:
+    lines = "x ← ⍳5\n)plot bars x\n)plot scatter x ⋄ 2×x\n)plot hist x\n)plot x ⋄ x×x\nbars ← 1 2\n)plot bars\n"
+    ran = rho("repl", stdin=lines)
+    assert ran.code == 0 and ran.err == "" and "█" in ran.out and ran.out.count("└") == 3
