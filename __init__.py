@@ -37,7 +37,10 @@ _PLACES = {
 
 
 def compile(text: str, session: Session | None = None) -> Function:
-    """A Rho function, as text, made into a Python function of arrays.  Rejected: it is none, or does not parse."""
+    """Compile the text of a Rho function into a Python function of arrays.
+
+    A function of `⍵` takes one argument, one of `⍺` and `⍵` takes two: `rho.compile("{⍺+2×⍵}")(a, w)`.
+    Raises `Rejected` if the text is not a function or does not parse."""
     made: Function = _module("shell.embedding.functions").compile_text(
         _text(text, "rho.compile takes the text of a function"), session
     )
@@ -45,7 +48,9 @@ def compile(text: str, session: Session | None = None) -> Function:
 
 
 def load(path: str | os.PathLike[str], session: Session | None = None) -> Program:
-    """The script of a file, checked.  Rejected: it has errors; RunFailed: the file cannot be read."""
+    """Check the script in a file and return it as a `Program`.
+
+    Raises `Rejected` if the script has errors and `RunFailed` if the file cannot be read."""
     if not isinstance(path, str) and not hasattr(path, "__fspath__"):
         raise TypeError(f"rho.load takes the path of a program's file, not {type(path).__name__}")
     made: Program = _module("shell.embedding.programs").load_program(path, session)
@@ -53,13 +58,14 @@ def load(path: str | os.PathLike[str], session: Session | None = None) -> Progra
 
 
 def eval(text: str, session: Session | None = None) -> Any:
-    """The value that a text shows last, as an array of the caller's own; None if it shows nothing.  A text is checked and planned
-    once.  Rejected, Refused, RunFailed: as for any program."""
+    """Run a text and return the value that it shows last, as a new array; None if it shows nothing.
+
+    A text is checked and planned once.  Raises `Rejected`, `Refused` and `RunFailed` as any program does."""
     return _module("shell.embedding.evaluating").evaluate(_text(text, "rho.eval takes the text of a program"), session)
 
 
 def check(text: str, session: Session | None = None) -> Checked:
-    """What checking a program's text finds: `.accepted`, `.diagnostics`, `.types`.  Runs nothing and raises nothing."""
+    """Check the text of a program without running it: `.accepted`, `.diagnostics`, `.types`.  Raises nothing."""
     source = _module("lang.source").Source("<rho.check>", _text(text, "rho.check takes the text of a program"))
     found: Checked = (session or _module("shell.session").Session()).check(source)
     return found

@@ -94,8 +94,10 @@ PAGES: dict[str, Page] = {
         Stage.SHOWN,
     ),
     "E709": Page(
-        "`--max-time` stopped the program: finding and reading its data, planning, running and writing took longer. Nothing was "
-        "printed and no output was written. Give it more time, smaller inputs or fewer steps.",
+        "There are three cases, and the message says which. `--max-time` stopped the program while it was loaded, planned, run "
+        "or written (exit 5); nothing was printed. Or it was refused before it ran (exit 4), because it may do more operations "
+        "than this machine could do in that time at any rate. Or the planner had no plan yet when its `--budget` was over "
+        "(exit 5). Give it more time, smaller inputs or fewer steps.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
         Stage.SHOWN,

@@ -30,7 +30,7 @@ PAGES: dict[str, Page] = {
         "'abc'",
     ),
     "E005": Page(
-        "It starts like a number but does not go on like one. Numbers look like `3`, `¯3`, `2.5`, `1e¯3`, `3J4`, `1_000`; "
+        "This is not a valid number. Numbers look like `3`, `¯3`, `2.5`, `1e¯3`, `3J4`, `1_000`; "
         "the minus sign of a number is `¯`, because `-` is a function.",
         "2 + 1e",
         "2 + 1e3",

@@ -44,8 +44,9 @@ PAGES: dict[str, Page] = {
     ),
     "E310": Page(
         "An index lies outside the axis: positions go from 0 to one less than the length (from 1 to the length with "
-        "`⎕IO←1`), and negative positions do not count from the end. What can be seen beforehand is refused by the checker; "
-        "other indices are checked when the program runs.",
+        "`⎕IO←1`), and negative positions do not count from the end. What can be seen beforehand is refused by the checker. "
+        "An index whose range is not proved is checked when it is used (W310 says so), not when the program is loaded: loading "
+        "checks facts about sizes (W201). `n|e` with n the length is always in range, and the last item is `⊃⌽x`.",
         "x ← 5 6 7\nx[3]",
         "x ← 5 6 7\nx[2]",
     ),

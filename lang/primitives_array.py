@@ -302,7 +302,9 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
     _row(
         "¿", "choose", "Q", None,
         _two(
-            "select", "bool[u] ¿ (T[s] ⋄ T[s]) : T[s]", "Elements of the first where the mask holds, of the second elsewhere.",
+            "select", "bool[u] ¿ (T[s] ⋄ T[s]) : T[s]",
+            "Elements of the first where the mask holds, of the second elsewhere. Both are computed: it chooses items and skips "
+            "no work. A guard in a dfn, `{c : a ⋄ b}`, computes only what it needs.",
             ("1 0 1¿(1 2 3 ⋄ 10 20 30)", "1 20 3"), laws=("x≡b¿(x ⋄ x)",), ranks=(0, 0),
         ),
     ),

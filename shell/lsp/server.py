@@ -1,7 +1,7 @@
 """The language server's process: open texts, when they are checked, and what happens when something goes wrong.
 
 Texts are kept by `documents`, not by pygls, whose notion of a line is another.  A request that fails is reported to the
-log and answered with nothing; the server goes on.  Checking waits until the editor pauses for a moment, so that of several
+log and returns an empty result; the server goes on.  Checking waits until the editor pauses for a moment, so that of several
 edits in a row the last is checked; memory is tidied up when nothing has been typed for a while.  Everything runs on one thread.
 
 Neighbours: `features` (the requests), `wire` (their types), `shell.verbs.lsp` (which starts it).

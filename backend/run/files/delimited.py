@@ -254,7 +254,8 @@ def _as_rank(lines: int, columns: int, rank: int) -> tuple[int, ...]:
         return ()
     shape = f"a table of {lines} × {columns}"
     wanted = {0: "a scalar is one cell", 1: "one axis is one line or one column"}.get(rank, "a table has two axes")
-    raise disagrees(f"is {shape}, its declared type has {rank} axes ({wanted})")
+    axes = "1 axis" if rank == 1 else f"{rank} axes"
+    raise disagrees(f"is {shape}, its declared type has {axes} ({wanted})")
 
 
 def read(content: Content, delimiter: str, kind: Kind, shape: tuple[int, ...]) -> Any:
@@ -378,7 +379,7 @@ def _item(cell: str, kind: Kind, line: int, column: int) -> Any:
         return _TRUTHS[text.lower()]
     if kind in INTEGER_BITS:
         if not _WHOLE_NUMBER.fullmatch(text) or len(text) > 4000:
-            raise damaged(f"{where}: {_shown(cell)} is no whole number")
+            raise damaged(f"{where}: {_shown(cell)} is not an integer")
         low, high = integer_range(kind)
         if not low <= int(text) <= high:
             raise damaged(f"{where}: {_shown(cell)} does not fit {kind.value} ({low} to {high})")
@@ -386,10 +387,10 @@ def _item(cell: str, kind: Kind, line: int, column: int) -> Any:
     if kind.is_complex:
         value = _complex(text)
         if value is None:
-            raise damaged(f"{where}: {_shown(cell)} is no number")
+            raise damaged(f"{where}: {_shown(cell)} is not a number")
         return value
     if not _REAL_NUMBER.fullmatch(text):
-        raise damaged(f"{where}: {_shown(cell)} is no number", *(["cells are separated by commas"] if ";" in text else []))
+        raise damaged(f"{where}: {_shown(cell)} is not a number", *(["cells are separated by commas"] if ";" in text else []))
     return float(text)
 
 
