@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .shell.embedding.programs import Bounds, Program, Result
     from .shell.session import Checked, Session
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Bounds", "Checked", "Function", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed", "Session",
     "check", "compile", "eval", "load",
