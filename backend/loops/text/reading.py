@@ -1,39 +1,16 @@
-"""Loop programs as text, and back: `parse(show(program)) == program`.
+"""Programs from text.
 
-    program scan(n) given n - 1 {
-      input x: f64[n]
-      output y: f64[n] strided
-      scratch t: f64[n, 2*n + 1] private
-      half: f64 = 0.5                          # Constant; `bits 0x…` where the value does not say them
-      zero: f64 = 0.0
-      for i in 0..n serial carried (s: f64 = zero -> s1 => last) {
-        j = index n - 1 - i                    # Number
-        v = x[j] if keep                       # Load; the kind is the view's
-        w: f64 = mul(s, half)                  # Apply; the compute kind after a colon where it is another: lt:f64(s, v)
-        s1: f64 = add(w, v)                    # circular/1(v): its parameter; `check 2` after it: its check
-        y[i] = s1 if keep
-        fail 3 if bad (s, v)
-        call 2 (x[j, 0:n]) into (y[0:n]) given (j)   # `start:count`, or one index
-        if bad { … } else { … } chosen (r: f64 = a | b)
-      }
-    }
-
-Bounds are `max(…)..min(…)` where there are several.  Carried values: name inside = initial -> yielded => result, `by add` for a
-reduction; `step 4` stands after the range and `until ended` last.  A comment begins with `#`.
-
-Neighbours: `ir` (what is printed), tests (fixtures are texts).
+Neighbours: `writing`, `literals`.
 """
 
 from __future__ import annotations
 
-import math
 import re
-import struct
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from ...typechecker.elements import Kind
-from .ir import (
+from ....typechecker.elements import Kind
+from ..ir import (
     Apply,
     Box,
     Call,
@@ -54,11 +31,9 @@ from .ir import (
     View,
     index,
 )  # fmt: skip
+from .literals import literal_bits
 
 Item = TypeVar("Item")
-
-_FLOATS: Final = {Kind.F64: ("<d", "<Q"), Kind.F32: ("<f", "<I")}
-_NAN: Final = {Kind.F64: 0x7FF8 << 48, Kind.F32: 0x7FC0 << 16}
 
 
 class TextError(Exception):
@@ -68,137 +43,6 @@ class TextError(Exception):
         super().__init__(f"{line}:{column}: {message}")
         self.line, self.column = line, column
 
-
-# ----------------------------------------------------------------------------------------------- literals
-
-
-def float_bits(kind: Kind, value: float) -> int:
-    """The stored bits of a float of kind f32 or f64."""
-    to, back = _FLOATS[kind]
-    try:
-        return int(struct.unpack(back, struct.pack(to, value))[0])
-    except OverflowError:
-        return float_bits(kind, math.copysign(math.inf, value))
-
-
-def literal_value(kind: Kind, bits: int) -> bool | int | float | str:
-    """The item that a constant's bits are."""
-    if kind in _FLOATS:
-        to, back = _FLOATS[kind]
-        return float(struct.unpack(to, struct.pack(back, bits))[0])
-    return bool(bits) if kind is Kind.BOOL else chr(bits) if kind is Kind.CHAR else bits
-
-
-def _literal(kind: Kind, bits: int) -> str:
-    if kind in _FLOATS:
-        value = literal_value(kind, bits)
-        shown = repr(value) if kind is Kind.F64 else f"{value:.9g}"
-        return shown if _literal_bits(kind, shown) == bits else f"bits 0x{bits:x}"
-    if kind is Kind.BOOL and bits in (0, 1):
-        return "true" if bits else "false"
-    return str(bits)
-
-
-def _literal_bits(kind: Kind, shown: str) -> int:
-    if shown in ("true", "false"):
-        return int(shown == "true")
-    if kind not in _FLOATS:
-        return int(shown)
-    return _NAN[kind] if shown == "nan" else float_bits(kind, float(shown))
-
-
-# ------------------------------------------------------------------------------------------------ printer
-
-
-def show(program: Program) -> str:
-    """The program as text."""
-    given = f" given {', '.join(map(show_index, program.facts))}" if program.facts else ""
-    lines = [f"program {program.name}({', '.join(program.parameters)}){given} {{"]
-    for view in program.views:
-        layout = ("" if view.unit else " strided") + (" private" if view.private else "")
-        lines.append(f"  {view.role.value} {view.name}: {view.kind.value}[{', '.join(map(show_index, view.shape))}]{layout}")
-    for statement in program.body:
-        lines += ["  " + line for line in show_statement(statement)]
-    return "\n".join([*lines, "}"]) + "\n"
-
-
-def show_index(form: Index) -> str:
-    """An affine form, what is added before what is subtracted."""
-    shown = ""
-    for name, coefficient in sorted(form.terms, key=lambda term: term[1] < 0):
-        size = name if abs(coefficient) == 1 else f"{abs(coefficient)}*{name}"
-        shown += (" - " if coefficient < 0 else " + ") + size if shown else ("-" if coefficient < 0 else "") + size
-    if not shown:
-        return str(form.constant)
-    return shown + (f" {'-' if form.constant < 0 else '+'} {abs(form.constant)}" if form.constant else "")
-
-
-def show_statement(statement: Statement) -> list[str]:
-    """A statement's lines."""
-    match statement:
-        case Constant(name, kind, bits):
-            return [f"{name}: {kind.value} = {_literal(kind, bits)}"]
-        case Number(name, form):
-            return [f"{name} = index {show_index(form)}"]
-        case Apply():
-            compute = "" if statement.compute is statement.kind else f":{statement.compute.value}"
-            parameter = f"/{statement.parameter}" if statement.parameter else ""
-            check = f" check {statement.check}" if statement.check != -1 else ""
-            called = f"{statement.function}{compute}{parameter}({', '.join(statement.args)})"
-            return [f"{statement.name}: {statement.kind.value} = {called}{check}"]
-        case Load():
-            return [f"{statement.name} = {_place(statement)}" + _masked(statement.mask)]
-        case Store():
-            return [f"{_place(statement)} = {statement.value}" + _masked(statement.mask)]
-        case Fail(check, condition, values):
-            return [f"fail {check} if {condition}" + (f" ({', '.join(values)})" if values else "")]
-        case Call():
-            given = f" given ({', '.join(map(show_index, statement.numbers))})" if statement.numbers else ""
-            reads, writes = (", ".join(map(_box, boxes)) for boxes in (statement.reads, statement.writes))
-            return [f"call {statement.routine} ({reads}) into ({writes}){given}"]
-        case For():
-            return _loop(statement)
-        case If(condition, then, otherwise, results):
-            lines = [f"if {condition} {{", *_block(then)]
-            lines += ["} else {", *_block(otherwise)] if otherwise else []
-            chosen = ", ".join(f"{c.name}: {c.kind.value} = {c.then} | {c.otherwise}" for c in results)
-            return [*lines, "}" + (f" chosen ({chosen})" if results else "")]
-
-
-def _block(body: tuple[Statement, ...]) -> list[str]:
-    return ["  " + line for statement in body for line in show_statement(statement)]
-
-
-def _masked(mask: str | None) -> str:
-    return f" if {mask}" if mask is not None else ""
-
-
-def _place(access: Load | Store) -> str:
-    return f"{access.view}[{', '.join(map(show_index, access.indices))}]"
-
-
-def _box(box: Box) -> str:
-    axes = zip(box.start, box.shape, strict=True)
-    shown = (show_index(first) + ("" if size is None else f":{show_index(size)}") for first, size in axes)
-    return f"{box.view}[{', '.join(shown)}]"
-
-
-def _bound(word: str, bounds: tuple[Index, ...]) -> str:
-    return show_index(bounds[0]) if len(bounds) == 1 else f"{word}({', '.join(map(show_index, bounds))})"
-
-
-def _loop(loop: For) -> list[str]:
-    step = f" step {loop.step}" if loop.step != 1 else ""
-    head = f"for {loop.index} in {_bound('max', loop.lower)}..{_bound('min', loop.upper)}{step} {loop.kind.value}"
-    if loop.carried:
-        values = (f"{c.inside}: {c.kind.value} = {c.initial} -> {c.yielded} => {c.result}"
-                  + (f" by {c.reduction}" if c.reduction is not None else "") for c in loop.carried)  # fmt: skip
-        head += f" carried ({', '.join(values)})"
-    head += f" until {loop.until}" if loop.until is not None else ""
-    return [head + " {", *_block(loop.body), "}"]
-
-
-# ------------------------------------------------------------------------------------------------- reader
 
 _TOKEN: Final = re.compile(
     r"(?P<blank>[ \t\r\n]+|\#[^\n]*)|(?P<name>[A-Za-z_][\w']*(?:\.[\w']+)*)"
@@ -405,7 +249,7 @@ class _Reader:
         token, position = self.tokens[self.place][1:]
         self.place += 1
         try:
-            return Constant(name, kind, int(token, 16) if bits else _literal_bits(kind, sign + token))
+            return Constant(name, kind, int(token, 16) if bits else literal_bits(kind, sign + token))
         except ValueError:
             raise self._error(position, f"expected a {kind.value}, found {token}") from None
 
