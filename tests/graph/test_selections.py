@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rho.backend.graph import lower, optimise
-from rho.backend.graph.phases import LibraryPhase
+from rho.backend.graph.phases import LibraryPhase, Map
+from rho.backend.graph.traverse import all_phases
 from rho.tests.backend.differential import checked, run_both
 
 DECLARED = "input x : f64[n]\ninput y : f64[n]\ninput A : f64[n 3]\ninput B : f64[3 n]\ninput w : f64[m]\n"
@@ -69,26 +70,39 @@ t ← (x>0)/j ⋄ r ← +/t×t+1
 r ← +/(x>0)/J
 r ← +⌿(x>0)⌿⍉J
 r ← (≢(x>0)/y)⍴7
-r ← ⌈/(u=⌈/u)/u×u""".splitlines()
+r ← ⌈/(u=⌈/u)/u×u
+r ← {+/(⍵<x)/j}¨y
+r ← {m ← ⍵<x ⋄ (+/m/j)÷1⌈≢m/j}¨y
+r ← {⍵+{+/(⍵<x)/j}¨⍳≢x}⍣2 ⊢ j
+r ← {≢⍸x<⍵}¨⍳7
+r ← {{+/(⍵<x)/j}¨x-⍵}¨y
+r ← {+/(⍵<y)/j×⌽j}⍤0 ⊢ B
+r ← {+/(0<⍵)/⌊⍵×9}⍤1 ⊢ B
+r ← +/{(⍵*2)++/(x>0)/⍵+j}⍤0 ⊢ ⍳4""".splitlines()
 ORDERED = """r ← +/(x>0)/y
 t ← (x>0)/j ⋄ r ← t,+/t
 r ← +/(x>0)/j÷2
 r ← +/⍳≢(x>0)/j
-t ← (x>0)/j ⋄ r ← +/t×⌽t""".splitlines()
+t ← (x>0)/j ⋄ r ← +/t×⌽t
+r ← {+/(⍵<x)/y}¨y
+r ← {t ← (⍵<x)/j ⋄ +/t×⌽t}¨y""".splitlines()
 NUMBERS = "input j : i64[n]\ninput J : i64[3 n]\ninput u : i64[4]\n"
 
 
 def selecting(text: str) -> tuple[list[str], Any]:
-    core = checked(DECLARED + NUMBERS + text.replace(" ⋄ ", "\n") + "\noutput r\n")
+    lines = text if "{" in text else text.replace(" ⋄ ", "\n")
+    core = checked(DECLARED + NUMBERS + lines + "\noutput r\n")
     assert core is not None, text
-    return [p.op for p in optimise(lower(core), verify_each=True).phases if isinstance(p, LibraryPhase)], core
+    graph = optimise(lower(core), verify_each=True)
+    maps = ["map" for phase in all_phases(graph) if isinstance(phase, Map)]
+    return [*(phase.op for phase in all_phases(graph) if isinstance(phase, LibraryPhase)), *maps], core
 
 
 @pytest.mark.parametrize("text", EXACT + ORDERED)
 def test_what_is_reduced_by_masks(text: str) -> None:
     found, core = selecting(text)
     if text in EXACT:
-        assert not {"compress", "where"} & set(found)
+        assert not {"compress", "where", "map"} & set(found)
     for n in (9, 5, 1):
         rng = np.random.default_rng(n)
         data = {name: rng.standard_normal(shape) for name, shape in

@@ -1,16 +1,19 @@
 """Reductions of what a mask selects, without selecting it: `+/m/x` of integers is `+/` of what is `x` where the mask holds and 0
 elsewhere, and `≢m/x` counts the mask.
 
+Inside maps too, which are then none if no size is left that a cell finds (`batching`).
+
 Only what is exact in any order, as sums of floats are cut into blocks where the items are that are selected.  The selected items
 are then no array: every reader must be such a reduction, of little arithmetic, along the axis that is selected from.  Where
 something else wants to know how many there are, the mask is counted.
 
-Neighbours: `selections` (makes places of masks into selected items), `fusion` (brings in what makes the mask and the items).
+Neighbours: `rules.masks` (makes places of masks into selected items), `batching`, `fusion` (brings in what makes the mask and the
+items).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -18,6 +21,7 @@ from ....typechecker.core import Payload
 from ....typechecker.elements import Element, Kind
 from ....typechecker.scalars import FUNCTIONS, is_ordered, neutral
 from ....typechecker.sizes import Size, SizeVariable
+from ....typechecker.sizes import variable as size_of
 from ....typechecker.types import ArrayType
 from ...scalar.table import LIGHT, REDUCTIONS
 from ..phases import (
@@ -26,6 +30,7 @@ from ..phases import (
     Axis,
     AxisKind,
     AxisNode,
+    Branch,
     ConstantNode,
     Graph,
     LibraryPhase,
@@ -43,10 +48,12 @@ from ..phases import (
 )
 from ..projections import affine, axis_index
 from ..registry import frame_of
-from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses
+from ..traverse import all_phases, axis_sizes, results, sizes, subgraphs, uses, with_subgraphs
+from .batching import batched
 from .fusion import fuse
 from .rewriting import body_may_fail
 from .siblings import join_siblings
+from .views import fold_views
 
 _MOST_NODES: Final = 12
 """Bodies of more would rather be computed for what is selected alone."""
@@ -56,29 +63,37 @@ _COUNTED: Final = frozenset({"compress", "where"})
 def reduce_by_masks(graph: Graph) -> Graph:
     """See the module."""
     found = _Masked(graph)
-    phases = found.phases()
-    if phases is None:
+    phases = found.block(graph.phases, ())
+    if phases is graph.phases:
         return graph
+    phases = batched(phases, found.types)
     names = {value: name for value, name in graph.names.items() if value in found.types}
-    return join_siblings(fuse(replace(graph, phases=phases, types=found.types, names=names)))
+    return join_siblings(fuse(fold_views(replace(graph, phases=phases, types=found.types, names=names))))
 
 
 class _Masked:
     def __init__(self, graph: Graph) -> None:
         self.graph, self.types = graph, dict(graph.types)
+        self.guarded = {variable for guard in graph.guards for variable in guard.variables()}
+        self.counted: set[PhaseId] = set()
         self.next_value = max(self.types, default=0) + 1
         self.next_phase = max((phase.id for phase in all_phases(graph)), default=0) + 1
 
-    def phases(self) -> tuple[Phase, ...] | None:
-        """The phases with what was found; None if nothing was."""
-        phases = self.graph.phases
-        changed = False
-        for phase in self.graph.phases:
-            if isinstance(phase, LibraryPhase) and phase.op in _COUNTED and not frame_of(phase) and len(phase.defines) == 1:
-                made = self.without(phases, phase)
-                if made is not None:
-                    phases, changed = made, True
-        return phases if changed else None
+    def block(self, phases: tuple[Phase, ...], wanted: tuple[ValueId, ...]) -> tuple[Phase, ...]:
+        """The phases of a block whose end wants some values; the same object if nothing was found.  Arms of branches stay as they
+        are: the sizes that they find are known outside."""
+        found = tuple(phase if isinstance(phase, Branch) else with_subgraphs(phase, self.subgraph) for phase in phases)
+        made = phases if all(a is b for a, b in zip(found, phases, strict=True)) else found
+        for phase in made:
+            if not isinstance(phase, LibraryPhase) or phase.op not in _COUNTED or frame_of(phase) or len(phase.defines) != 1:
+                continue
+            without = None if phase.results[0] in wanted else self.without(made, phase)
+            made = made if without is None else without
+        return made if made is phases else self.with_numbers(made)
+
+    def subgraph(self, sub: SubGraph) -> SubGraph:
+        made = self.block(sub.phases, sub.results)
+        return sub if made is sub.phases else replace(sub, phases=made)
 
     def without(self, phases: tuple[Phase, ...], selection: LibraryPhase) -> tuple[Phase, ...] | None:
         """The phases without a selection, if each of its readers can do without."""
@@ -96,17 +111,29 @@ class _Masked:
                 return None
         others = [inner for phase in made if phase is not selection for inner in all_phases(SubGraph((), (phase,), ()))]
         alive = {other for phase in others for other in (*results(phase), *(p for sub in subgraphs(phase) for p in sub.params))}
-        wanted = [size for phase in others for size in sizes(phase)]
-        wanted += [size for other in alive for size in self.types[other].shape]
         place = made.index(selection)
-        if any(variable in size.variables() for size in wanted):
-            made[place : place + 1] = self.count(selection, mask, mask_shape[0])
-        else:
-            del made[place]
+        is_wanted = any(variable in size.variables() for size in self.mentioned(others, alive))
+        made[place : place + 1] = self.count(selection, mask, mask_shape[0]) if is_wanted or variable in self.guarded else []
         for other, type in list(self.types.items()):  # and those of values that are part of their readers by now
             if other not in alive and any(variable in size.variables() for size in type.shape):
                 del self.types[other]
         return tuple(made)
+
+    def mentioned(self, phases: Iterable[Phase], values: Iterable[ValueId]) -> list[Size]:
+        return [size for phase in phases for size in sizes(phase)] + [size for v in values for size in self.types[v].shape]
+
+    def with_numbers(self, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        """What was counted as the size of something is but a number where that is gone."""
+        for phase in phases:
+            if not isinstance(phase, LibraryPhase) or phase.id not in self.counted:
+                continue
+            (variable,), every = phase.defines, [p for p in all_phases(SubGraph((), phases, ())) if p is not phase]
+            alive = {v for p in every for v in (*results(p), *(param for sub in subgraphs(p) for param in sub.params))}
+            numbers = [n.size for p in every if isinstance(p, Structured) for n in p.body if isinstance(n, SizeNode)]
+            found = [size for size in self.mentioned(every, alive) if variable in size.variables()]
+            if variable not in self.guarded and found == [size_of(variable)] * numbers.count(size_of(variable)):
+                phases = tuple(_reading(p, variable, phase.args[0]) for p in phases if p is not phase)
+        return phases
 
     def count(self, selection: LibraryPhase, mask: ValueId, length: Size) -> list[Phase]:
         """How many the mask holds, as the size that the selection defined."""
@@ -116,6 +143,7 @@ class _Masked:
         axes, reads = (Axis(length, AxisKind.REDUCE),), (Read(mask, Projection(())),)
         body = (ReadNode(0, Kind.BOOL), ApplyNode("convert", (0,), Kind.I64))
         counting = Structured(self.phase_id(), selection.span, axes, reads, body, (Result(value, 1, "add"),))
+        self.counted.add(PhaseId(self.next_phase))
         size = LibraryPhase(self.phase_id(), selection.span, "runtime_size", (value,), (), {}, selection.defines, ())
         return [counting, size]
 
@@ -176,6 +204,17 @@ class _Masked:
             body.append(ApplyNode("select", (held, result.node, len(body) - 1), kind))
             found.append(replace(result, node=len(body) - 1))
         return replace(phase, axes=axes, reads=tuple(reads), body=tuple(body), results=tuple(found))
+
+
+def _reading(phase: Phase, variable: SizeVariable, value: ValueId) -> Phase:
+    """The phase with a value for the size, as a number."""
+    phase = with_subgraphs(phase, lambda sub: replace(sub, phases=tuple(_reading(p, variable, value) for p in sub.phases)))
+    if not isinstance(phase, Structured) or SizeNode(size_of(variable)) not in phase.body:
+        return phase
+    read = Read(value, affine(axis_sizes(phase.axes), (), ()))
+    new = ReadNode(len(phase.reads), Kind.I64)
+    body = tuple(new if node == SizeNode(size_of(variable)) else node for node in phase.body)
+    return replace(phase, reads=(*phase.reads, read), body=body)
 
 
 def _axis(selection: LibraryPhase) -> int:

@@ -41,7 +41,7 @@ from ..projections import Shape, affine, axis_index, simplify
 from ..traverse import all_phases, axis_sizes, operands, results, subgraphs, uses, with_subgraphs
 from .rewriting import BodyBuilder, body_may_fail, has_reduction
 
-FEWEST: Final = 1 << 11
+FEWEST: Final = 1 << 8
 """Items of a row from which it is made in the map."""
 
 
