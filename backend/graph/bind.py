@@ -1,4 +1,4 @@
-"""Loading a graph: sizes become numbers, guards are checked, and peak memory is known before anything runs.
+"""Loading a graph: sizes become numbers and guards are checked before anything runs.
 
 Sizes of inputs and params are substituted everywhere; run-time sizes stay variables, with numbers for caps.  Guards over known
 sizes are refused as E701 (all together) when false and dropped when true; guards that mention a run-time size stay in
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Final
 
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.records import dataclass
@@ -20,13 +19,10 @@ from ...typechecker.elements import Element
 from ...typechecker.sizes import Size, SizeVariable, number, variable
 from ...typechecker.types import ArrayType
 from . import traverse
-from .costs import bytes_of, cost_of
 from .phases import (
     Axis,
     Branch,
-    Constant,
     Graph,
-    Input,
     LibraryPhase,
     Loop,
     Map,
@@ -40,8 +36,6 @@ from .phases import (
 from .projections import substitute
 from .registry import signature_of
 
-ALIGNMENT: Final = 512
-
 
 @dataclass(frozen=True, slots=True)
 class BoundGraph:
@@ -49,11 +43,6 @@ class BoundGraph:
 
     graph: Graph
     sizes: Mapping[SizeVariable, int]
-
-    def peak_bytes(self) -> int:
-        """An upper bound of the bytes alive at once when phases run one by one in order on one device: buffers rounded up to
-        512, run-time sizes at their caps, inputs throughout, and the running phase's scratch."""
-        return peak_bytes(self.graph)
 
 
 def bind(graph: Graph, sizes: Mapping[SizeVariable, int]) -> BoundGraph:
@@ -158,61 +147,3 @@ class _Binder:
         if isinstance(value, tuple):
             return tuple(self.attribute(item) for item in value)
         return value
-
-
-# -------------------------------------------------------------------------------------------- memory
-
-
-def peak_bytes(graph: Graph) -> int:
-    """See `BoundGraph.peak_bytes`."""
-    held = sum(_buffer(graph, p.result) for p in graph.phases if isinstance(p, Input))
-    return held + _block_peak(graph, graph.phases, ())
-
-
-def _block_peak(graph: Graph, phases: tuple[Phase, ...], results: tuple[ValueId, ...]) -> int:
-    """The most bytes that a block's own values take at once."""
-    last: dict[ValueId, int] = {}
-    for at, phase in enumerate(phases):
-        for value in traverse.uses(phase):
-            last[value] = at
-    last.update(dict.fromkeys((*results, *graph.roots), len(phases)))
-    ends: list[list[ValueId]] = [[] for _ in range(len(phases) + 1)]
-    live = peak = 0
-    for at, phase in enumerate(phases):
-        if not isinstance(phase, Input):
-            made = traverse.results(phase)
-            size = sum(_buffer(graph, v) for v in made)
-            peak = max(peak, live + size + _inside(graph, phase))
-            live += size
-            for value in made:
-                ends[max(last.get(value, at), at)].append(value)
-        live -= sum(_buffer(graph, v) for v in ends[at])
-    return peak
-
-
-def _inside(graph: Graph, phase: Phase) -> int:
-    """What a phase needs beside its operands and results: scratch, or a sub-graph's params and values (states old and new)."""
-    if isinstance(phase, LibraryPhase):
-        return _rounded(_known_size(cost_of(phase, graph.types).scratch))
-    if isinstance(phase, Constant):
-        return 0
-    most = 0
-    for inner in traverse.subgraphs(phase):
-        states = 2 * sum(_buffer(graph, p) for p in inner.params)
-        most = max(most, states + _block_peak(graph, inner.phases, inner.results))
-    return most
-
-
-def _buffer(graph: Graph, value: ValueId) -> int:
-    return _rounded(_known_size(bytes_of(graph.types[value])))
-
-
-def _known_size(size: Size) -> int:
-    value = size.constant
-    if value is None:
-        raise ValueError(f"the size {size} is not bound")
-    return value
-
-
-def _rounded(count: int) -> int:
-    return -(-count // ALIGNMENT) * ALIGNMENT

@@ -21,6 +21,7 @@ from ...typechecker.turn_sums import at_most_summed, stand_in
 from ...typechecker.types import ArrayType
 from ..scalar.table import class_of
 from . import traverse
+from .bind import in_terms_of
 from .phases import (
     ApplyNode,
     AxisKind,
@@ -152,8 +153,6 @@ def _block(graph: SubGraph, types: Types) -> Cost:
 
 def _turns(phase: Loop, index: SizeVariable, types: Types) -> Cost:
     """The sum over the turns of a loop with an index; scratch is the largest turn's."""
-    from .bind import in_terms_of
-
     inside = set(phase.body.params)
     for own in traverse.all_phases(phase.body):
         inside.update(traverse.uses(own), traverse.results(own), *[graph.params for graph in traverse.subgraphs(own)])

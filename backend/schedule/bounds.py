@@ -56,12 +56,6 @@ class Bounds:
         self.tails: list[dict[int, int]] = self._back
         """By phase and class: the ticks that must pass after a shard there has ended (with a combine: after that)."""
 
-    def best(self) -> Bound:
-        """The best of all bounds but `energy`, which takes longer."""
-        from .loads import load
-
-        return max((self.path, load(self), self.links()), key=lambda bound: bound.ticks)
-
     # ------------------------------------------------------------------------------ phases
 
     def _is_whole(self, phase: int) -> bool:

@@ -21,7 +21,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .forks import Worker
+from .workers import Worker
 
 WRAPPED: Final = 1 << 64
 """What arithmetic of 64 bits is modulo by itself."""

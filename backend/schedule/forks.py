@@ -22,6 +22,7 @@ from .costs import Costs
 from .exact.families import family, inner
 from .exact.shape import Shape
 from .timing import Decisions, Mode, Queueing
+from .workers import Worker
 
 if TYPE_CHECKING:
     from .covers import Covers
@@ -42,18 +43,6 @@ Placed: TypeAlias = list[tuple[int, int]]
 """Members and their devices, in an order that devices may keep."""
 Tables: TypeAlias = "dict[tuple[int, int], Covers]"
 """By the devices of source and sink."""
-
-
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """Equal devices: when each is free at first, and by member in their order when its operand comes there, its ticks there
-    (None: it cannot run), and the ticks that follow its end."""
-
-    devices: tuple[int, ...]
-    free: int
-    come: tuple[int, ...]
-    ticks: tuple[int | None, ...]
-    rest: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

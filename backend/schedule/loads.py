@@ -26,6 +26,11 @@ SHUT: Final = 1 << 20
 """How much dearer than any other a class is that has no time at all."""
 
 
+def best_bound(bounds: Bounds) -> Bound:
+    """The best of all bounds but `energy`, which takes longer."""
+    return max((bounds.path, load(bounds), bounds.links()), key=lambda bound: bound.ticks)
+
+
 def load(bounds: Bounds) -> Bound:
     """The best window."""
     order = bounds.order

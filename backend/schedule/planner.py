@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from .bounds import Bounds
@@ -27,7 +28,7 @@ from .heuristics.candidates import MOST_SHARDS, acceptable
 from .heuristics.shifting import Shift
 from .large import improve
 from .levels import FOREVER
-from .loads import energy
+from .loads import best_bound, energy
 from .modes import Modes, candidate_modes
 from .problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
 from .scaling import common_ticks, in_larger_ticks, in_own_ticks
@@ -137,7 +138,7 @@ def _one_cut(search: _Search) -> None:
 
 
 def _bounded(search: _Search) -> None:
-    search.found.raise_bound(search.bounds.best().ticks, "bound")
+    search.found.raise_bound(best_bound(search.bounds).ticks, "bound")
 
 
 def _intervals(search: _Search) -> None:
@@ -159,7 +160,7 @@ def _by_fluid(search: _Search) -> None:
 
 def _improved(search: _Search) -> None:
     """The heuristics for large graphs, or annealing from the best starts."""
-    better = improve if _is_large(search) else _annealed
+    better = partial(improve, plan=plan_problem) if _is_large(search) else _annealed
     better(search.costs, search.bounds, search.found, search.compared, search.budget, search.guided)
 
 

@@ -16,6 +16,7 @@ from typing import Final
 from ..bounds import Bounds
 from ..costs import Costs, order_of
 from ..filling import bytes_text, limit_text
+from ..loads import best_bound
 from ..modes import candidate_modes
 from ..problem import Conflict, Deadline, Directive, LimitMachines, LimitMemory, Problem
 from ..restrictions import devices_named
@@ -62,7 +63,7 @@ def certified_bound(problem: Problem) -> int:
     if not problem.phases or not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return 0
     whole = split(costs)
-    bound = Bounds(costs).best().ticks
+    bound = best_bound(Bounds(costs)).ticks
     return bound if whole is None else max(bound, whole.lower_bound)
 
 

@@ -7,9 +7,9 @@ Neighbours: `cutting`, `contract`; `planner` owns what is found.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..bounds import Bounds
 from ..budget import Budget
@@ -20,7 +20,8 @@ from ..heuristics.annealing import SEED
 from ..heuristics.candidates import acceptable
 from ..levels import FOREVER
 from ..modes import candidate_modes
-from ..timing import Decisions, Mode, Queueing, Sending, Timer
+from ..problem import Answer, Problem
+from ..timing import Decisions, Mode, Queueing, Sending, Timer, decisions_of
 from .contract import contract
 from .cutting import cut_list, rolling, urgencies
 
@@ -41,10 +42,14 @@ MOST_SHIFTED: Final = 64
 """Phases up to which rows are shifted: of more, single shifts change too little for what a layout costs."""
 
 
+Planner: TypeAlias = Callable[[Problem, Budget], Answer]
+
+
 def improve(
-    costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget, guided: Candidate | None = None
-) -> None:
-    """Offer what is better than the baselines to `found`."""
+    costs: Costs, bounds: Bounds, found: Found, compared: Sequence[Candidate], budget: Budget, guided: Candidate | None = None,
+    *, plan: Planner,
+) -> None:  # fmt: skip
+    """Offer what is better than the baselines to `found`; `plan`: how a smaller problem is planned."""
     timer = costs.timer
     candidates = [*compared, *([guided] if guided is not None else [])]
     seen: set[Decisions] = set()
@@ -69,7 +74,7 @@ def improve(
     for candidate in ranked:
         found.offer(candidate.schedule)
     if few and not found.met:
-        expanded = _contracted(costs, budget)
+        expanded = _contracted(costs, budget, plan)
         if expanded is not None:
             candidate = retime(timer, "chains", expanded)
             found.offer(candidate.schedule)
@@ -135,16 +140,13 @@ def _choices(costs: Costs, ranked: Sequence[Candidate]) -> Sequence[Sequence[Mod
     return [list(dict.fromkeys(c.decisions.modes[p] for c in ranked)) for p in range(len(costs.allowed))]
 
 
-def _contracted(costs: Costs, budget: Budget) -> Decisions | None:
+def _contracted(costs: Costs, budget: Budget, plan: Planner) -> Decisions | None:
     """The plan of the graph with its chains contracted, annealed there."""
     smaller = contract(costs)
     if smaller is None:
         return None
-    from ..planner import plan_problem  # which calls this module
-    from ..timing import decisions_of
-
     steps = None if budget.steps is None else budget.steps // 8
-    answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
+    answer = plan(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
     if answer.schedule is None:
         return None
     return smaller.expand(decisions_of(smaller.problem, answer.schedule), len(costs.allowed))

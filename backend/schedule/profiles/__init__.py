@@ -10,11 +10,11 @@ Neighbours: `backend.schedule.problem` (what planners get), `backend.run.calibra
 from __future__ import annotations
 
 from .cost import Cut, Estimate, Execution, combine_ticks, making_ticks, missing_operation, phase_ticks, step_ns
-from .profile import Calibration, DeviceProfile, LinkProfile, Power, Profile, fingerprint, to_devices
+from .profile import Calibration, DeviceProfile, LinkProfile, Power, Profile, to_devices
 from .reading import read_profile
 from .shipped import load_profile, shipped_names
 from .tables import Table
-from .writing import canonical
+from .writing import canonical, fingerprint
 
 __all__ = [
     "Calibration", "Cut", "DeviceProfile", "Estimate", "Execution", "LinkProfile", "Power", "Profile", "Table", "canonical",

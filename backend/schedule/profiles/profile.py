@@ -160,14 +160,3 @@ def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, .
         for place, link in enumerate(profile.links)
     )  # fmt: skip
     return groups, links
-
-
-def fingerprint(profile: Profile) -> str:
-    """See Note [Fingerprint]."""
-    from dataclasses import replace
-    from hashlib import sha256
-
-    from .writing import canonical
-
-    dateless = replace(profile, calibration=replace(profile.calibration, calibrated=None))
-    return sha256(canonical(dateless).encode()).hexdigest()

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from hashlib import sha256
 
 from .profile import SCHEMA, Calibration, DeviceProfile, LinkProfile, Power, Profile
 from .tables import Table
@@ -127,3 +129,9 @@ def _decimal(value: Fraction) -> str:
     whole, part = divmod(abs(scaled), 10**9)
     digits = f"{part:09}".rstrip("0") or "0"
     return f"{'-' if scaled < 0 else ''}{whole}.{digits}"
+
+
+def fingerprint(profile: Profile) -> str:
+    """See Note [Fingerprint] of `profile`."""
+    dateless = replace(profile, calibration=replace(profile.calibration, calibrated=None))
+    return sha256(canonical(dateless).encode()).hexdigest()

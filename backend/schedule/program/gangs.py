@@ -28,6 +28,7 @@ from ..budget import FAST, Budget
 from ..costs import Costs
 from ..filling import fill, least, most
 from ..levels import FOREVER
+from ..loads import best_bound
 from ..plan import ALIGNMENT
 from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
 from ..timing import Mode, Timer
@@ -275,7 +276,7 @@ def _bound(program: ProgramProblem, options: Mapping[int, Sequence[Turning]]) ->
     groups = tuple(replace(group, memory=None) for group in problem.devices)
     eased = replace(problem, devices=groups, phases=tuple(phases), edges=edges, directives=tuple(directives))
     costs = Costs(Timer(eased))
-    return Bounds(costs).best().ticks if all(costs.allowed) else 0
+    return best_bound(Bounds(costs)).ticks if all(costs.allowed) else 0
 
 
 def _turns(one: Turning) -> int:
@@ -298,5 +299,5 @@ def _turns(one: Turning) -> int:
         return max((bounds.heads[p][kind] + bounds.least_on(p, kind) + bounds.rest(p, kind) for p in dealt), default=0)
 
     others = min((through(kind) for kind in range(len(costs.members)) if kind != home), default=FOREVER)
-    turn = max(bounds.best().ticks, through(home), others)
+    turn = max(best_bound(bounds).ticks, through(home), others)
     return max(1, (one.turn.loop.trip.constant or 0) * turn) if turn < FOREVER else FOREVER
