@@ -34,7 +34,8 @@ from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proo
 from ..timing import Mode, Timer
 from .needs import Aligned
 from .problem_of import ProgramProblem, turn_problem
-from .turning import Gang, Setting, Turning, gang_of, turning
+from .together import Gang, Setting
+from .turning import Turning, gang_of, turning
 
 MOST_DEVICES: Final = 64
 MOST_LOOPS: Final = 8

@@ -14,7 +14,8 @@ from ..verifier import verify_schedule
 from .plan_of import sub_plan_of
 from .problem_of import ProgramProblem
 from .schedule_of import NotOfThisProblem, schedule_of
-from .turning import Gang, Planned, Setting, left_by, turning
+from .together import Gang, Planned, Setting
+from .turning import left_by, turning
 
 
 def gangs_of(plan: Plan, program: ProgramProblem, setting: Setting) -> dict[PhaseId, Gang]:

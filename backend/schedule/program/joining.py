@@ -18,7 +18,7 @@ from ..problem import Schedule, Shard
 from .boxes import Boxes
 from .problem_of import ProgramProblem
 from .sharding import operand_boxes, reads_of
-from .turning import Gang
+from .together import Gang
 
 
 def loop_step(gang: Gang, shard: Shard, home: int) -> LoopStep | JoinStep:

@@ -42,7 +42,7 @@ from .plan_of import plan_of
 from .problem_of import ProgramProblem, names_in, problem_of, setting_of
 from .schedule_of import NotOfThisProblem, answer_of
 from .speculating import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
-from .turning import Gang, TicksOf
+from .together import Gang, TicksOf
 
 Planner: TypeAlias = Callable[[Problem, Budget], Answer]
 Former: TypeAlias = Callable[..., ProgramProblem]

@@ -36,7 +36,7 @@ from ..profiles import Execution, Profile, combine_ticks, making_ticks, missing_
 from .cuts import Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
 from .sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
-from .turning import Gang, Setting, TicksOf
+from .together import Gang, Setting, TicksOf
 
 MOST_TICKS: Final = 1_000_000
 _FREE: Final = Ticks(((1, 0),))

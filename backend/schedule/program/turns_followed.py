@@ -8,22 +8,39 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import ValueId
-from ..plan import DeviceId, SubPlan
+from ..plan import Box, DeviceId, Plan, SubPlan
 from .checking_facts import BEFORE, At, Fault, Piece, knows
 from .turns_checked import Shared, next_turn, with_phases
-
-if TYPE_CHECKING:
-    from .checking import Checker
 
 Held = Mapping[tuple[DeviceId, ValueId], list[Piece]]
 
 
-def follow_turns(around: Checker, shared: Shared, known: Mapping[int, int], at: Mapping[DeviceId, At]) -> None:
+class Judge(Protocol):
+    """Who follows the steps of a plan: what is held where, and what was wrong (`checking`)."""
+
+    plan: Plan
+    held: dict[tuple[DeviceId, ValueId], list[Piece]]
+    faults: list[Fault]
+
+    def alone(self, body: SubPlan, bound: BoundGraph) -> Judge:
+        """What judges a plan inside this one by itself."""
+
+    def judge(self) -> None:
+        """Everything."""
+
+    def need(self, device: DeviceId, value: ValueId, box: Box | None, known: Mapping[int, int], who: str) -> None:
+        """Is a box of a value on a device, as far as the queue knows?"""
+
+    def fault(self, code: str, message: str) -> None:
+        """Something is wrong."""
+
+
+def follow_turns(around: Judge, shared: Shared, known: Mapping[int, int], at: Mapping[DeviceId, At]) -> None:
     """Two turns and what follows the last; then the loop's results are there, made by the steps `at`."""
     there = {
         key: [Piece(p.box, BEFORE, False) for p in pieces if not p.partial and not p.freed and knows(known, p.since)]
@@ -54,7 +71,7 @@ def follow_turns(around: Checker, shared: Shared, known: Mapping[int, int], at: 
         around.faults += one.faults
 
 
-def _judged(around: Checker, body: SubPlan, bound: BoundGraph, there: Held, name: str) -> Checker:
+def _judged(around: Judge, body: SubPlan, bound: BoundGraph, there: Held, name: str) -> Judge:
     """A plan judged by itself on what is there before it."""
     inner = around.alone(body, bound)
     for key, pieces in there.items():
@@ -68,7 +85,7 @@ def _judged(around: Checker, body: SubPlan, bound: BoundGraph, there: Held, name
     return inner
 
 
-def _left(judged: Checker, values: Sequence[ValueId]) -> dict[tuple[DeviceId, ValueId], list[Piece]]:
+def _left(judged: Judge, values: Sequence[ValueId]) -> dict[tuple[DeviceId, ValueId], list[Piece]]:
     """The states that a turn leaves, each where it is."""
     return {
         key: [Piece(p.box, BEFORE, False) for p in pieces if not p.partial and not p.freed]
