@@ -317,6 +317,27 @@ CASES = {
         for i in 0..n serial {
             for k in 0..i serial { place.1 = index k v.1 = a[i, place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
         """),
+    "what is computed, under a mask": (forwarding, """
+        input x: f64[n] output y: f64[n + 1] scratch t: f64[n] one: i64 = 1
+        for j in 0..n vector { v = x[j] w: f64 = exp(v) t[j] = w }
+        for k in 0..n + 1 serial { b: bool = ge:i64(k, one) u = t[k - 1] if b y[k] = u }
+        """, """
+        input x: f64[n] output y: f64[n + 1] scratch t: f64[n] one: i64 = 1
+        for k in 0..n + 1 serial { b: bool = ge:i64(k, one)
+            place.1 = index k - 1 v.1 = x[place.1] if b w.1: f64 = exp(v.1)
+            zero.1: f64 = 0.0 item.1: f64 = select(b, w.1, zero.1) u: f64 = convert(item.1) y[k] = u }
+        """),
+    "by an index vector": (forwarding, """
+        input a: f64[n, n + 1] output y: f64[n] scratch t: f64[n + 1] scratch q: i64[n]
+        for i in 0..n serial { for j in 0..n + 1 vector { v = a[i, j] t[j] = v }
+            for l in 0..n vector { m1 = index l + 1 q[l] = m1 }
+            for k in 0..n serial { r = q[k] w = t[r] u: f64 = neg(w) y[k] = u } }
+        """, """
+        input a: f64[n, n + 1] output y: f64[n] scratch t: f64[n + 1] scratch q: i64[n]
+        for i in 0..n serial {
+            for k in 0..n serial { place.1 = index k m1.1 = index place.1 + 1 r: i64 = convert(m1.1)
+                place.2 = index k + 1 v.1 = a[i, place.2] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
+        """),
     "in place": (forwarding, """
         output y: f64[n] scratch t: f64[n]
         for j in 0..n vector { v = y[j] t[j] = v }

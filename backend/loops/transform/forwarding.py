@@ -161,7 +161,8 @@ class _Forwarding:
                 places.setdefault(producer.store.view, []).append(place)
             if isinstance(statement, Fail):
                 facts = facts.assuming(statement.condition, False)
-        for name, own in places.items():
+        # Index vectors first: what they read is then judged by what it is.
+        for name, own in sorted(places.items(), key=lambda pair: self.views[pair[0]].kind is not Kind.I64):
             if self.stores[name] == len(own) <= _MOST_PRODUCERS and 0 < self.loads[name] <= _MOST_LOADS:
                 self.view(name, own, parts)
         return tuple(self.inside(statement, part.facts) for part in parts for statement in part.segment)
@@ -197,6 +198,7 @@ class _Forwarding:
             item = _Item(self, site, sites)
             if site.place <= places[-1] or not all(self.is_worth(p, site, self.loads[name]) and item.add(p) for p in producers):
                 return
+            item.close()
             kind = self.views[name].kind
             made[node.name] = (*item.statements, Apply(node.name, kind, "convert", (item.value,), kind))
         if len(made) < self.loads[name]:
@@ -264,6 +266,16 @@ class _Item:
         self.site, self.sites = site, sites
         self.statements: list[Statement] = []
         self.value = ""
+        self.is_loaded = True
+        """Is the value one that was loaded, 0 where a mask is false?"""
+
+    def close(self) -> None:
+        """Where the load is masked, the value is 0."""
+        mask, kind = self.site.access.node.mask, self.views[self.site.access.node.view].kind
+        if mask is not None and not self.is_loaded:
+            zero = self.names.fresh("zero")
+            self.statements.append(Constant(zero, kind, 0))
+            self.value = self.apply(kind, "select", mask, self.value, zero, compute=kind)
 
     def apply(self, kind: Kind, function: str, *args: str, compute: Kind) -> str:
         name = self.names.fresh("item")
@@ -280,9 +292,9 @@ class _Item:
         access, view = self.site.access, self.views[producer.store.view]
         node = access.node
         point = self.point(producer, node.indices)
-        if point is None or (node.mask is not None and not any(
-            isinstance(s, Load) and s.name == producer.store.value for s in producer.scalars)):  # fmt: skip
+        if point is None:
             return False
+        self.is_loaded = self.is_loaded and any(isinstance(s, Load) and s.name == producer.store.value for s in producer.scalars)
         conditions = [*point[1]]
         for loop in producer.loops:
             own = point[0][loop.index]
