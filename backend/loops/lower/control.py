@@ -25,7 +25,7 @@ from ...kernels.build import bits_of
 from ..builder import at
 from ..ir import ONE, ZERO, Fail, Index, LoopKind, Statement, plus, times
 from .calls import call_routine, check_guards, found
-from .in_place import aliased, chains_of, in_place
+from .in_place import aliased, chains_of, in_place, read_outside
 from .library import lower_library
 from .structured import copy, lower_structured
 from .values import Check, Data, Place, Registers, Scope, Unsupported, Where
@@ -167,7 +167,7 @@ def recurrence_of(scope: Scope, phase: Loop | Fold) -> Recurrence:
             scope.sizes[phase.index] = index
             check_guards(scope, phase.index)
         for param, cell in zip(phase.body.params, cells, strict=False):
-            cell_of(scope, param, cell, [at(index)])
+            scope.cell(param, cell, [at(index)])
 
     return Recurrence(phase, body, phase.until, 0, phase.trip, phase.keep, lambda: [scope.where(v) for v in phase.initial], enter)
 
@@ -184,7 +184,7 @@ def _of_fold(scope: Scope, phase: Fold) -> Recurrence:
 
     def enter(index: str) -> None:
         for param, arg in zip(cells, args, strict=True):
-            cell_of(scope, param, arg, [place(at(index))])
+            scope.cell(param, arg, [place(at(index))])
 
     def initial() -> Sequence[Where]:
         return [arg.cell(0, place(ZERO)) for arg in args if isinstance(arg, Place)]
@@ -351,7 +351,7 @@ def _branch(scope: Scope, phase: Branch) -> None:
                 else:
                     copy(scope, scope.shape(result), where, target)
         arms.append((list(statements), registers))
-    outside = _outside(phase)
+    outside = read_outside(phase)
     outer = {value: where for value, where in scope.values.items() if value in outside}
     scope.values, scope.sizes = known | outer, sizes
     kinds = [Kind.I64 for _ in phase.defines]
@@ -365,12 +365,6 @@ def _branch(scope: Scope, phase: Branch) -> None:
             scope.keep(result, tuple(next(chosen) for _ in scope.parts(result)))
         else:
             scope.values[result] = target
-
-
-def _outside(phase: Branch) -> set[ValueId]:
-    """Values that the arms read and do not make."""
-    made = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
-    return {v for v in traverse.uses(phase) if v not in made}
 
 
 # ------------------------------------------------------------------------------------------------ maps
@@ -390,27 +384,15 @@ def map_cell(scope: Scope, phase: Map, point: Sequence[Index], targets: Sequence
     """One cell of a map."""
     known = dict(scope.sizes)
     for param, arg, depth in zip(phase.body.params, phase.args, phase.frames, strict=True):
-        cell_of(scope, param, scope.where(arg), point[:depth])
+        scope.cell(param, scope.where(arg), point[:depth])
     for result, target in zip(phase.body.results, targets, strict=True):
         if scope.shape(result) and result not in scope.destinations:
-            scope.destinations[result] = _fixed(target, point)
+            scope.destinations[result] = target.cells(point)
     made = lower_block(scope, phase.body)
     for result, where, target in zip(phase.body.results, made, targets, strict=True):
-        cell = _fixed(target, point)
+        cell = target.cells(point)
         if scope.shape(result):
             copy(scope, scope.shape(result), where, cell)
         else:
             scope.write(cell, (), scope.read(where, ()))
     scope.sizes = known
-
-
-def _fixed(place: Place, point: Sequence[Index]) -> Place:
-    for index in point:
-        place = place.cell(0, index)
-    return place
-
-
-def cell_of(scope: Scope, param: ValueId, where: Where, point: Sequence[Index]) -> None:
-    """A param of a body is a cell of a value."""
-    cell = _fixed(where, point) if isinstance(where, Place) else where
-    scope.values[param] = cell if scope.shape(param) else scope.read(cell, ())

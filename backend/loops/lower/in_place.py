@@ -110,3 +110,9 @@ def chains_of(body: SubGraph, until: SubGraph | None) -> list[tuple[ValueId, ...
         seen = until is not None and until.params[len(body.params) + place] in set(_free(until))
         chains.append(None if seen or body.results.count(new) > 1 else chain)
     return chains
+
+
+def read_outside(phase: Branch) -> set[ValueId]:
+    """Values that the arms read and do not make."""
+    made = {v for arm in (phase.then, phase.otherwise) for p in traverse.all_phases(arm) for v in traverse.results(p)}
+    return {v for v in traverse.uses(phase) if v not in made}

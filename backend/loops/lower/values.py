@@ -68,6 +68,13 @@ class Place:
         padded[free[axis]] = index
         return Place(self.view, tuple(padded), self.parts)
 
+    def cells(self, point: Sequence[Index]) -> Place:
+        """The cell at a point of the leading axes."""
+        place = self
+        for index in point:
+            place = place.cell(0, index)
+        return place
+
 
 Where: TypeAlias = Place | Registers
 """A place in memory, or the registers of a value of rank 0."""
@@ -336,6 +343,11 @@ class Scope:
         if wanted is not None:
             self.write(wanted, (), item)
         self.values[value] = item
+
+    def cell(self, param: ValueId, where: Where, point: Sequence[Index]) -> None:
+        """A param of a body is a cell of a value."""
+        cell = where.cells(point) if isinstance(where, Place) else where
+        self.values[param] = cell if self.shape(param) else self.read(cell, ())
 
     def check(self, check: Check) -> int:
         """The number of a check."""

@@ -11,16 +11,15 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from ....lang.diagnostics import Diagnostic, RunFailed
-from ....typechecker.sizes import Size, capacity
+from ....typechecker.sizes import Size
 from ...graph import traverse
-from ...graph.phases import ApplyNode, Constant, Fold, Loop, Map, PhaseId, Structured, ValueId
+from ...graph.phases import Constant, Fold, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
@@ -36,6 +35,7 @@ from ..failures import CheckFailed
 from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL, vector_bytes
+from .iterations import Iteration, Phase, iteration_of, trips_of
 from .kinds import DTYPES, NumArray
 from .routines import Routines, in_parts
 from .scalars import implementation
@@ -43,14 +43,9 @@ from .scalars import implementation
 if TYPE_CHECKING:
     from . import CpuBackend
 
-Phase: TypeAlias = Loop | Fold | Map
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
 Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
 """What code depends on: which arrays have neighbours side by side, and which index vectors count."""
-_PHASE_NANOSECONDS: Final = 4_000.0
-"""What a phase of a body costs by Python in each iteration, roughly."""
-_FUNCTION_NANOSECONDS: Final = 1.0
-"""What a scalar function costs there at each point."""
 _LAUNCH_NANOSECONDS: Final = 500.0
 """What one costs in a native call."""
 _STEP_NANOSECONDS: Final = 40_000.0
@@ -61,11 +56,6 @@ _FIRST_OPERATIONS: Final = 200_000
 """Points of the first range."""
 _COPIED: Final = 1 << 20
 """Bytes of an operand up to which a loop reads a copy in rows."""
-_MOST_POINTS: Final = 20_000_000
-"""Points of an iteration that is no region: inner loops are regions of their own then, between which interrupts are heard, and
-large phases have all threads."""
-_POINTS_A_PHASE: Final = 1 << 16
-"""Points a phase from which an iteration with routines is phases one by one: these have all threads, and chains along rows."""
 _GROWTH: Final = 16
 ROUTINE: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64)
 _MOST_VARIANTS: Final = 4
@@ -94,24 +84,6 @@ class Compiled:
     words: int
 
 
-@dataclass(frozen=True, slots=True)
-class Iteration:
-    """Estimates of one: its phases, the points of all their nests, the scalar functions that are done there."""
-
-    phases: int
-    points: int
-    functions: int
-
-    @property
-    def by_phases(self) -> float:
-        """Nanoseconds by Python, roughly."""
-        return _PHASE_NANOSECONDS * self.phases + _FUNCTION_NANOSECONDS * self.functions
-
-    def is_for_region(self, region: Region | None) -> bool:
-        """Is it better as machine code on one thread than with all threads for each phase?"""
-        return self.points <= (_POINTS_A_PHASE * self.phases if region is not None and region.routines else _MOST_POINTS)
-
-
 @dataclass(slots=True)
 class RegionRun:
     """One phase: what it is as a program, or why it is none."""
@@ -132,8 +104,7 @@ class RegionRun:
 
     def iteration(self, types: Types) -> Iteration:
         if self.estimated is None:
-            points, functions = _points(self.phase, types, _once), _points(self.phase, types, _functions)
-            self.estimated = Iteration(_phases(self.phase), points, functions)
+            self.estimated = iteration_of(self.phase, types)
         return self.estimated
 
     def lower(self, types: Types, program: Phases) -> None:
@@ -150,7 +121,7 @@ class RegionRun:
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
-        trips, iteration = _trips(self.phase, memory, types), self.iteration(types)
+        trips, iteration = trips_of(self.phase, memory, types), self.iteration(types)
         if trips <= 0 or not iteration.is_for_region(self.region):
             return None
         self.saved += trips * iteration.by_phases
@@ -173,7 +144,7 @@ class RegionRun:
         """Better than one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
-        if _trips(self.phase, memory, types) * self.iteration(types).phases * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
+        if trips_of(self.phase, memory, types) * self.iteration(types).phases * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
             return False
         if not self.asked:
             self.lower(types, program)
@@ -250,21 +221,6 @@ def single_index(item: int, sizes: Mapping[str, int]) -> Index | None:
 def is_unit(array: NumArray) -> bool:
     """Are neighbours along the last axis side by side?"""
     return not array.ndim or array.shape[-1] <= 1 or array.strides[-1] == array.itemsize
-
-
-def _trips(phase: Phase, memory: Mapping[ValueId, Any], types: Types) -> int:
-    match phase:
-        case Loop():
-            return types.number(phase.trip)
-        case Map():
-            frame = [types.number(size) for size in phase.frame]
-            return int(np.prod(frame)) if all(frame) else 0
-        case Fold():
-            return int(np.asarray(memory[phase.args[0]]).shape[0])
-
-
-def _phases(phase: Phase) -> int:
-    return sum(1 for graph in traverse.subgraphs(phase) for _ in traverse.all_phases(graph))
 
 
 class _Launch:
@@ -443,41 +399,6 @@ class _Block:
             next(server)
             self.entry = ROUTINE(server.send)
             self.words[calls_at(launch.program)[0] - 1] = ctypes.cast(self.entry, ctypes.c_void_p).value
-
-
-def _points(phase: Phase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
-    """Points of all nests of an iteration, each so many times, roughly."""
-    return 1 + sum(_points_of(inner, types, weight) for graph in traverse.subgraphs(phase) for inner in graph.phases)
-
-
-def _points_of(phase: AnyPhase, types: Types, weight: Callable[[AnyPhase], int]) -> int:
-    match phase:
-        case Structured():
-            return prod(_most(axis.size) for axis in phase.axes) * weight(phase)
-        case Loop():
-            return _most(phase.trip) * _points(phase, types, weight)
-        case Fold():
-            return _most(types.types[phase.args[0]].shape[0]) * _points(phase, types, weight)
-        case Map():
-            return prod(map(_most, phase.frame)) * _points(phase, types, weight)
-        case _:
-            sizes = [prod(map(_most, types.types[value].shape)) for value in traverse.results(phase)]
-            inner = sum(_points_of(p, types, weight) for graph in traverse.subgraphs(phase) for p in graph.phases)
-            return max(sizes, default=0) * weight(phase) + inner
-
-
-def _once(phase: AnyPhase) -> int:
-    return 1
-
-
-def _functions(phase: AnyPhase) -> int:
-    """Scalar functions at a point."""
-    return sum(isinstance(node, ApplyNode) for node in phase.body) if isinstance(phase, Structured) else 1
-
-
-def _most(size: Size) -> int:
-    number = capacity(size).constant
-    return 1 if number is None else max(0, number)
 
 
 _runs: dict[int, RegionRun] = {}
