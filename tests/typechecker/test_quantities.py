@@ -9,7 +9,7 @@ from rho.typechecker.check import check
 from rho.typechecker.quantities.demand import Demands, demands_of
 from rho.typechecker.quantities.grades import ANY, NONE, ONCE, Grade, exactly, up_to
 from rho.typechecker.quantities.written import written
-from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, maximum, variable
+from rho.typechecker.sizes import Size, SizeOrigin, SizeVariable, maximum, number, variable
 
 INPUTS = """\
 input x : f64[n]
@@ -223,3 +223,10 @@ def test_a_caller_must_allow_what_the_called_states() -> None:
 def test_what_a_result_is_does_not_leak_from_the_body() -> None:
     text = "f : i64[n] → i64\nf ← {3}\n(f 1 2 3 4)↑1 2 3 4"
     assert [d.code for d in check(Source("<test>", text)).diagnostics] == ["E403"]
+
+
+def test_a_grade_that_holds_two_is_unbounded_if_one_is() -> None:
+    bounded, unbounded = Grade(number(1), number(2)), Grade(number(1), None)
+    assert bounded.join(unbounded).high is None
+    assert unbounded.join(bounded).high is None
+    assert bounded.join(Grade(number(0), number(5))) == Grade(number(0), number(5))

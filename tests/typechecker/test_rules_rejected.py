@@ -63,6 +63,8 @@ REJECTED = [
     ("3⌷1 2 3", "E310", "out of range"), ("(1 2 3)[3]", "E310", "out of range"), ("¯1⌷x", "E310", "out of range"),
     ("5⊃1 2 3", "E310", "out of range"), ("(≢x)⌷x", "E310", "out of range"), ("(2 2⍴0)[0;2]", "E310", "out of range"),
     ("0⌷⍬", "E310", "no cells"), ("(1+≢x)⌷x", "E310", "out of range"),
+    ("⎕cholesky 2 3⍴1.0", "E101", "square"), ("⎕eigh 2 3⍴1.0", "E101", "square"), ("u∨300", "E302", "300 does not fit u8"),
+    ("300∧u", "E302", "300 does not fit u8"), ("100000000 1/1 2", "E702", "too large"),
 ]  # fmt: skip
 
 
@@ -73,6 +75,13 @@ def test_rejected(expression: str, code: str, words: str) -> None:
     assert result.core is None
     assert [d.code for d in errors] == [code], [f"{d.code}: {d.message}" for d in errors]
     assert words in errors[0].message
+
+
+@pytest.mark.parametrize(("expression", "code"), [row[:2] for row in REJECTED])
+def test_what_reads_a_refused_value_is_not_refused_too(expression: str, code: str) -> None:
+    following = "r+1\n⌽r\n⍴r\n+/,r\nr,r\nr=r\n⊂r\nf←{⍵}\nf r\n{⍵+1}¨r\n"
+    result = check(Source("<test>", f"{INPUTS}r←{expression}\n{following}"))
+    assert [d.code for d in result.diagnostics if d.is_error] == [code]
 
 
 def test_too_many_axes() -> None:

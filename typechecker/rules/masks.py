@@ -68,12 +68,12 @@ def _axis_of(b: Builder, right: Operand, axis: Operand | None, span: Span) -> in
 
 
 def _counts(b: Builder, left: Operand) -> tuple[int, ...] | None:
-    """Literal counts: integers (or 0 and 1) written in the program."""
+    """Literal counts: integers (or 0 and 1, of which many are a mask like any other) written in the program."""
     kind = left.type.element.kind
     if not (kind.is_integer or kind is Kind.BOOL or left.type.shape == (ZERO,)):
         return None
     counts = static_integers(b, left)
-    return counts if counts is not None and sum(abs(c) for c in counts) <= MOST_COUNTS * 256 else None
+    return None if counts is not None and kind is Kind.BOOL and sum(counts) > MOST_COUNTS * 256 else counts
 
 
 def by_mask(b: Builder, mask: Operand, right: Operand, axis: int, span: Span) -> Operand:
@@ -98,10 +98,9 @@ def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand
     x = right
     if left.type.rank == 0 or len(counts) == 1:
         x = to_vector(b, x, span)
-        count = counts[0]
-        if count >= 0 and x.type.shape[axis].constant is None:
+        count, length = counts[0], x.type.shape[axis].constant
+        if count >= 0 and (length is None or count * length > MOST_COUNTS * 256):
             return repeat_each(b, x, number(count), axis, span)
-        length = x.type.shape[axis].constant
         if length is None:
             return _all_fills(b, x, -count, axis, span)
         counts = counts * length
