@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from .lang.diagnostics import Refused, Rejected, RhoError, RunFailed
     from .shell.embedding.functions import Function
     from .shell.embedding.programs import Bounds, Program, Result
-    from .shell.session import Checked, Session
+    from .shell.session import Session
+    from .shell.stages import Checked
 
 __version__ = "0.2.0"
 __all__ = [
@@ -30,7 +31,7 @@ __all__ = [
 
 _PLACES = {
     "RhoError": "lang.diagnostics", "Rejected": "lang.diagnostics", "Refused": "lang.diagnostics",
-    "RunFailed": "lang.diagnostics", "Session": "shell.session", "Checked": "shell.session",
+    "RunFailed": "lang.diagnostics", "Session": "shell.session", "Checked": "shell.stages",
     "Function": "shell.embedding.functions", "Program": "shell.embedding.programs", "Bounds": "shell.embedding.programs",
     "Result": "shell.embedding.programs",
 }  # fmt: skip

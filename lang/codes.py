@@ -2,7 +2,7 @@
 
 A row is a code, a title (a sentence without its subject's names), the codes it is easily confused with,
 and since when it is active.  The page (`codes_record.Page`: explanation, failing program, repaired program) is in the module of
-its hundred, `codes_pages_*.py`.  `explain` is `rho explain`: a code, a glyph, a name or an operator.
+its hundred, `codes_pages_*.py`.  `lang.explain` prints them.
 Add a code: one row here in order, one page there; `tests/lang/test_codes.py` runs the page.
 """
 
@@ -13,7 +13,7 @@ from importlib import import_module
 
 from .codes_record import Code, Page, Since
 
-__all__ = ["CODES", "Code", "Page", "Since", "explain", "page_of", "pages", "title_of"]
+__all__ = ["CODES", "Code", "Page", "Since", "page_of", "pages", "title_of"]
 
 _LATER = Since.SIGNATURES
 _QUANTITIES = Since.QUANTITIES
@@ -150,10 +150,3 @@ def pages() -> Mapping[str, Page]:
     """Every page by code, in the order of the table."""
     found = {code: page_of(code) for code in CODES}
     return {code: page for code, page in found.items() if page is not None}
-
-
-def explain(word: str) -> str | None:
-    """The text of `rho explain WORD`: a code, a glyph, a backtick spelling, a name; None if it means nothing."""
-    from .explain import explain as text_of
-
-    return text_of(word)

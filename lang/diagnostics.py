@@ -8,13 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from .records import dataclass
-from .source import Source, Span
-
-if TYPE_CHECKING:
-    from typing import Self
+from .source import Span
 
 
 class Severity(Enum):
@@ -87,23 +83,15 @@ class Diagnostic:
 class RhoError(Exception):
     """Base of every error Rho raises on purpose; carries the diagnostics."""
 
-    def __init__(self, diagnostics: Sequence[Diagnostic], sources: Mapping[str, Source] | None = None) -> None:
+    text = ""
+    """What the command line would show, where somebody has written it down (`shell.embedding.showing`)."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        self.sources = dict(sources or {})
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:
-        """Where the program's text is known, what the command line would show."""
-        if not self.sources:
-            return "; ".join(f"{d.code}: {d.message}" for d in self.diagnostics)
-        from .render_text import render_text
-
-        return render_text(self.diagnostics, self.sources).rstrip("\n")
-
-    def of(self, sources: Mapping[str, Source]) -> Self:
-        """The same error, which now knows the texts that it is about."""
-        self.sources = {**sources, **self.sources}
-        return self
+        return self.text or "; ".join(f"{d.code}: {d.message}" for d in self.diagnostics)
 
 
 class Rejected(RhoError):

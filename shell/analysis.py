@@ -21,7 +21,7 @@ from ..backend.schedule.profiles.cost import step_ns, with_interval
 
 if TYPE_CHECKING:
     from ..backend.schedule.profiles import Profile
-    from .session import Loaded
+    from .stages import Loaded
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from .outcome import nothing
 from .permissions import Permissions
 from .requests import Request
 from .running import Report, run_program
-from .session import Checked, Session
+from .session import Session
+from .stages import Checked
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from ..typechecker.size_text import show_short_formula
 from ..typechecker.sizes import Size, SizeVariable
 from .outcome import Outcome
 from .quantities import GENERIC_COST
-from .session import Checked, Loaded
+from .stages import Checked, Loaded
 
 if TYPE_CHECKING:
     from ..backend.run.executor import Observer

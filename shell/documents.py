@@ -19,7 +19,7 @@ _PUBLIC = (
     "Refused", "RunFailed",
 )  # fmt: skip
 
-_INNER = {("Session", "checker"), ("Session", "load"), ("Session", "run"), ("Session", "folder_of"), ("RhoError", "of")}
+_INNER = {("Session", "checker"), ("Session", "load"), ("Session", "run"), ("Session", "folder_of")}
 """Methods that only Rho's own commands need."""
 
 

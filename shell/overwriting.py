@@ -17,7 +17,7 @@ from .arguments import Arguments, FileUse, Option, Takes, UsageError
 from .streams import stream_of
 
 if TYPE_CHECKING:
-    from .session import Loaded
+    from .stages import Loaded
 
 
 def require_apart(arguments: Arguments) -> None:

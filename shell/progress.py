@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..backend.graph.phases import PhaseId
     from ..backend.run.executor import Machine, Observer
     from ..backend.schedule.found import Found
-    from .session import Loaded
+    from .stages import Loaded
 
 AFTER: Final = 1.0
 """Seconds before the line appears."""

@@ -10,7 +10,7 @@ from typing import Any
 from ..lang.render import range_json
 from ..typechecker.check import GENERIC
 from ..typechecker.quantities.written import written
-from .session import Checked
+from .stages import Checked
 
 GENERIC_COST = "generic: costs at each use"
 

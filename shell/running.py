@@ -20,7 +20,8 @@ from .outcome import Outcome, nothing
 from .requests import Request, check_names
 from .results import print_json
 from .scheduling import Scheduling
-from .session import Checked, Engine, Loaded, Session
+from .session import Session
+from .stages import Checked, Engine, Loaded
 from .timing import time_limit
 from .watching import UNWATCHED, Stage, Watch
 

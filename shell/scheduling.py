@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..backend.schedule.problem import Objective
     from ..backend.schedule.profiles import Profile
     from ..backend.schedule.program.planning import Planned
-    from .session import Loaded
+    from .stages import Loaded
 
 OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--require-optimal")
 """Any of these plans with the scheduler."""

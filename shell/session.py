@@ -11,87 +11,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from ..lang.diagnostics import Diagnostic, RhoError
 from ..lang.records import dataclass
 from ..lang.source import Source
-from ..typechecker.check import CheckResult
 from ..typechecker.check import check as check_program
 from ..typechecker.incremental import Checker
 from .machine import cores
 from .modules import ModuleLoader
 from .permissions import EVERYTHING, Permissions
+from .stages import Checked, Engine, Loaded, PlanDetail, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.executor import Observer
     from ..backend.schedule.plan import Plan, PlannedFile
-    from ..typechecker.core import Core
     from .loading import InputFile
     from .outcome import Outcome
     from .refusals import FileMemory
     from .requests import Request
     from .scheduling import Scheduling
-
-
-class Strictness(Enum):
-    """What becomes of facts that only loading or running can decide."""
-
-    GUARDED = "checked when loaded or run"
-    STRICT = "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` that of its
-    last value.  `result` is what more can be asked (quantities), None if the text could not be read."""
-
-    source: Source
-    core: Core | None
-    diagnostics: tuple[Diagnostic, ...]
-    types: Mapping[str, str]
-    last: str | None
-    sources: Mapping[str, Source]
-    result: CheckResult | None = None
-
-    @property
-    def accepted(self) -> bool:
-        return self.core is not None
-
-
-class PlanDetail(Enum):
-    """How much of a plan is written down."""
-
-    STEPS = "what execution needs"
-    FULL = "also phases in numbers and addresses"
-
-
-class Engine(Enum):
-    """What executes a loaded program."""
-
-    PLANNED = "the plan, on this machine's devices"
-    REFERENCE = "the reference interpreter"
-
-
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
-
-    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
-    reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.
-    """
-
-    checked: Checked
-    core: Core
-    request: Request
-    files: Mapping[str, InputFile]
-    bound: BoundGraph
-    plan: Plan
-    simulated: bool = False
-    file_bytes: int = 0
-    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +131,6 @@ class Session:
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))
-
-    def eval(self, text: str) -> Any:
-        """The value that a text shows last, as an array; None if it shows nothing (`rho.eval`)."""
-        from .embedding.evaluating import evaluate
-
-        return evaluate(text, self)
 
     def folder_of(self, source: Source) -> str:
         """The folder a program's relative paths start from."""

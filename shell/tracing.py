@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..backend.graph.phases import Phase
     from ..backend.run.executor import Observer
     from ..backend.schedule.pictures.chart import Chart, Lane
-    from .session import Loaded
+    from .stages import Loaded
 
 MOST: Final = 100_000
 

@@ -14,7 +14,7 @@ from ..lang.records import dataclass
 
 if TYPE_CHECKING:
     from ..backend.run.executor import Observer
-    from .session import Loaded
+    from .stages import Loaded
 
 
 class Stage(Enum):

@@ -19,8 +19,10 @@ from ...lang.diagnostics import Rejected, RhoError
 from ...lang.source import Source
 from ..folded import folded_results
 from ..requests import Request
-from ..session import Loaded, Session
+from ..session import Session
 from ..sources import EVAL
+from ..stages import Loaded
+from .showing import showing
 
 MOST_KEPT: Final = 256
 """Texts that are kept; the oldest goes first."""
@@ -71,11 +73,11 @@ def evaluate(text: str, session: Session | None = None) -> Any:
         try:
             return found.value()
         except RhoError as error:
-            raise error.of({EVAL: Source(EVAL, text)}) from None
+            raise showing(error, {EVAL: Source(EVAL, text)}) from None
     checked = session.check(Source(EVAL, text))
     core = checked.core
     if core is None:
-        raise Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics), checked.sources)
+        raise showing(Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics)), checked.sources)
     pathless = [entry.name for entry in core.inputs if entry.path is None]
     if pathless:
         raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
@@ -90,7 +92,7 @@ def evaluate(text: str, session: Session | None = None) -> Any:
                 del _kept[next(iter(_kept))]
         return made.value()
     except RhoError as error:
-        raise error.of(checked.sources) from None
+        raise showing(error, checked.sources) from None
 
 
 def _made(loaded: Loaded) -> _Kept:

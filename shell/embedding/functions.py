@@ -24,8 +24,10 @@ from ...lang.diagnostics import Diagnostic, Rejected, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
 from ..machine import cores
-from ..session import Checked, Session
+from ..session import Session
+from ..stages import Checked
 from .arrays import as_array
+from .showing import showing
 
 MOST_KEPT: Final = 256
 """Combinations of argument types that one function keeps prepared; the oldest goes first."""
@@ -89,7 +91,7 @@ class Function:
             found = self._latest(*arguments)
             return found if found is not OTHER else self._call(arguments)
         except RhoError as error:
-            raise error.of(self._sources) from None
+            raise showing(error, self._sources) from None
 
     def _call(self, arguments: tuple[object, ...]) -> Any:
         """A call that is not like the one before it."""
@@ -181,7 +183,7 @@ def _accepted(session: Session, source: Source) -> Checked:
     checked = session.check(source)
     errors = [d for d in checked.diagnostics if d.is_error]
     if errors or checked.core is None:
-        raise Rejected(errors or list(checked.diagnostics), checked.sources)
+        raise showing(Rejected(errors or list(checked.diagnostics)), checked.sources)
     return checked
 
 

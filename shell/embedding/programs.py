@@ -26,9 +26,11 @@ from ..arguments import UsageError
 from ..loading import InputFile, find_inputs, read_inputs
 from ..machine import cores
 from ..outcome import outcome_of
-from ..session import Checked, Session
+from ..session import Session
 from ..sources import read_source
+from ..stages import Checked
 from .arrays import as_array
+from .showing import showing
 
 MOST_PLANS: Final = 64
 """Combinations of shapes and params whose plans a program keeps."""
@@ -121,7 +123,7 @@ class Program:
         try:
             return self._run(values)
         except RhoError as error:
-            raise error.of(self._checked.sources) from None
+            raise showing(error, self._checked.sources) from None
 
     def _run(self, values: Mapping[str, object]) -> Result:
         core = self._core
@@ -220,7 +222,7 @@ def load_program(path: str | os.PathLike[str], session: Session | None = None) -
         raise RunFailed([Diagnostic("E704", error.message, Span(os.fspath(path), 0, 0))]) from None
     checked = session.check(source)
     if checked.core is None:
-        raise Rejected([d for d in checked.diagnostics if d.is_error], checked.sources)
+        raise showing(Rejected([d for d in checked.diagnostics if d.is_error]), checked.sources)
     return Program(checked, session)
 
 

@@ -18,7 +18,8 @@ from .. import library
 from .documents import Document
 from .glyphs import in_prose
 from .hover import entries, module_source
-from .index import Symbol, SymbolKind, index_of
+from .index import Symbol, SymbolKind
+from .indexing import index_of
 from .pages import library_page, primitive_page
 from .places import Position, Range, TextEdit
 from .values import types_of

@@ -18,8 +18,10 @@ from ...typechecker.incremental import Checker
 from ..arguments import UsageError
 from ..modules import LIBRARY_PREFIX, ModuleLoader
 from ..permissions import EVERYTHING
-from ..session import Checked, told
-from .index import Index, index_of
+from ..session import told
+from ..stages import Checked
+from .index import Index
+from .indexing import index_of
 from .places import Change, Encoding, Lines, changed
 from .uris import path_of
 

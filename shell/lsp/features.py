@@ -5,21 +5,29 @@ Neighbours: `server` (state and failures), `wire` (types of the protocol).
 
 from __future__ import annotations
 
+import gc
+
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from . import actions, calls, completing, formatting, glyphs, hints, lenses, navigation, outline, semantic, wire
 from .hover import hover
-from .server import RhoServer
+from .server import COLLECT, RhoServer, life, texts
 
 _LEGEND = lsp.SemanticTokensLegend(list(semantic.LEGEND), list(semantic.MODIFIERS))
 
 
-def register(server: RhoServer) -> None:
+def create() -> RhoServer:
+    """A server with every feature."""
+    server = RhoServer()
+    gc.set_threshold(*COLLECT)
+    life(server)
+    texts(server)
     _looking(server)
     _typing(server)
     _moving(server)
     _changing(server)
+    return server
 
 
 def _looking(server: RhoServer) -> None:

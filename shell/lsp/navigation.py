@@ -14,7 +14,8 @@ from ...lang.source import Source
 from ...lang.vocabulary import RESERVED
 from .documents import Document
 from .hover import module_source
-from .index import Access, Index, Mention, Symbol, SymbolKind, index_of
+from .index import Access, Index, Mention, Symbol, SymbolKind
+from .indexing import index_of
 from .places import Position, Range, TextEdit
 from .reports import range_in
 from .uris import uri_of

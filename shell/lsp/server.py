@@ -112,19 +112,7 @@ def rest() -> None:
     gc.collect()
 
 
-def create() -> RhoServer:
-    """A server with every feature."""
-    from .features import register
-
-    server = RhoServer()
-    gc.set_threshold(*COLLECT)
-    _life(server)
-    _texts(server)
-    register(server)
-    return server
-
-
-def _life(server: RhoServer) -> None:
+def life(server: RhoServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def initialize(params: lsp.InitializeParams) -> None:
         encoding = server.workspace.position_encoding
@@ -142,7 +130,7 @@ def _life(server: RhoServer) -> None:
         server.left_early = not server.told_to_stop
 
 
-def _texts(server: RhoServer) -> None:
+def texts(server: RhoServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         item = params.text_document

@@ -21,7 +21,8 @@ from ..arguments import Arguments, UsageError, nearest
 from ..console import Console
 from ..outcome import Outcome
 from ..permissions import Permissions
-from ..session import Loaded, Session
+from ..session import Session
+from ..stages import Loaded
 from . import figures
 from .drawable import Chart, NotDrawable, Picture, chart_of, require_chart
 

@@ -19,7 +19,7 @@ from .elsewhere import FUNCTIONS, LIBRARY, OPERATORS
 from .idioms import IDIOMS
 
 if TYPE_CHECKING:
-    from ..session import Checked
+    from ..stages import Checked
 
 
 class Origin(IntEnum):

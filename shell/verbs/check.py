@@ -20,8 +20,9 @@ from ..console import Console
 from ..exits import Exit
 from ..progress import progress
 from ..results import rewrite, to_json
-from ..session import Checked, Session, Strictness
+from ..session import Session
 from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
+from ..stages import Checked, Strictness
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

@@ -13,8 +13,9 @@ from ..exits import Exit
 from ..requests import permissions_of, request_of
 from ..results import print_json, wants_json
 from ..running import Report, run_program
-from ..session import Session, Strictness
+from ..session import Session
 from ..sources import EVAL, read_source
+from ..stages import Strictness
 from ..watching import StageTimes
 
 

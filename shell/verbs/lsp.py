@@ -12,7 +12,7 @@ from ..exits import Exit
 
 def run(arguments: Arguments, console: Console) -> Exit:
     try:
-        from ..lsp.server import create
+        from ..lsp.features import create
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

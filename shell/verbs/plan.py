@@ -16,8 +16,9 @@ from ..progress import planning
 from ..requests import check_names, permissions_of, request_of
 from ..results import wants_json, write_whole
 from ..scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
-from ..session import Loaded, PlanDetail, Session, Strictness
+from ..session import Session
 from ..sources import Undecodable, read_source
+from ..stages import Loaded, PlanDetail, Strictness
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

@@ -25,7 +25,7 @@ from ..sources import Undecodable, read_source
 if TYPE_CHECKING:
     from ...backend.schedule.plan import Plan
     from ...backend.schedule.profiles import Profile
-    from ..session import Loaded
+    from ..stages import Loaded
 
 
 _NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--require-optimal", "--contention", "--strict")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 def run(arguments: Arguments, console: Console) -> Exit:
     def workspace() -> Workspace:
-        from ..session import Session, Strictness
+        from ..session import Session
+        from ..stages import Strictness
         from ..workspace.workspace import Workspace
 
         strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED

@@ -22,8 +22,9 @@ from ..requests import Request, permissions_of, request_of
 from ..results import wants_json
 from ..running import run_program
 from ..scheduling import Use, program_in, read_plan, require_optimal, scheduling_of, simulation_lines
-from ..session import Loaded, Session, Strictness
+from ..session import Session
 from ..sources import STANDARD_INPUT, Undecodable, read_source
+from ..stages import Loaded, Strictness
 from ..streams import bytes_out, stream_of
 from ..tracing import Recorder, write_trace
 from ..watching import StageTimes

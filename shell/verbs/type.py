@@ -17,8 +17,9 @@ from ..arguments import Arguments, UsageError, nearest
 from ..console import Console
 from ..exits import Exit
 from ..results import print_json, wants_json
-from ..session import Checked, Session
+from ..session import Session
 from ..sources import EVAL, Undecodable, read_source
+from ..stages import Checked
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import Diagnostic, Refused
 from ...typechecker.core import Core, CoreInput
-from ..session import Checked, Session
+from ..session import Session
+from ..stages import Checked
 from .program import Layout
 
 if TYPE_CHECKING:

@@ -28,7 +28,8 @@ from ...typechecker.incremental import Checker
 from ...typechecker.operands import Operand, TupleOperand, Value
 from ..exits import Exit
 from ..messages import exit_of
-from ..session import Checked, Session
+from ..session import Session
+from ..stages import Checked
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
 from .printed import remembered
 from .program import ANSWER, Layout, before, put, with_sizes

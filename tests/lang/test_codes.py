@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from rho.lang import documents
-from rho.lang.codes import CODES, explain, page_of, pages, title_of
+from rho.lang.codes import CODES, page_of, pages, title_of
 from rho.lang.codes_record import ACTIVE, Page, Stage
-from rho.lang.explain import did_you_mean
+from rho.lang.explain import did_you_mean, explain
 from rho.lang.primitives import LEFT_OUT, PRIMITIVES
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -12,7 +12,8 @@ from rho.lang.tree import FunctionName, Name
 from rho.shell.library import STDLIB
 from rho.shell.lsp import navigation
 from rho.shell.lsp.documents import Folder
-from rho.shell.lsp.index import Access, SymbolKind, index_of
+from rho.shell.lsp.index import Access, SymbolKind
+from rho.shell.lsp.indexing import index_of
 from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename, rename_in_users
 from rho.shell.lsp.places import Position
 from rho.shell.session import Session

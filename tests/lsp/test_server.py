@@ -205,7 +205,7 @@ def test_a_large_document(client: Client) -> None:
 
 
 def test_a_bug_in_one_request_is_logged_and_answered_with_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    from rho.shell.lsp.server import create
+    from rho.shell.lsp.features import create
 
     server = create()
     server.folder.open(URI, 1, "x ← 1\n")

@@ -51,19 +51,19 @@ def test_inputs_are_read_each_time(tmp_path: Path) -> None:
     session = rho.Session(str(tmp_path))
     np.save(tmp_path / "x.npy", np.arange(3.0))
     text = "input x : f64[n] ← 'x.npy'\n+/x"
-    assert session.eval(text) == 3.0
+    assert rho.eval(text, session) == 3.0
     np.save(tmp_path / "x.npy", np.arange(4.0))
-    assert session.eval(text) == 6.0
+    assert rho.eval(text, session) == 6.0
     with pytest.raises(TypeError, match="no value for x"):
-        session.eval("input x : f64[n]\nx")
+        rho.eval("input x : f64[n]\nx", session)
 
 
 def test_modules_are_read_each_time(tmp_path: Path) -> None:
     session = rho.Session(str(tmp_path))
     (tmp_path / "m.rho").write_text("k ← 3\n", encoding="utf-8")
-    assert session.eval('use "./m.rho"\nm.k') == 3
+    assert rho.eval('use "./m.rho"\nm.k', session) == 3
     (tmp_path / "m.rho").write_text("k ← 4\n", encoding="utf-8")
-    assert session.eval('use "./m.rho"\nm.k') == 4
+    assert rho.eval('use "./m.rho"\nm.k', session) == 4
 
 
 def test_texts_are_forgotten() -> None:

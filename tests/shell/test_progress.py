@@ -18,7 +18,8 @@ from rho.shell.durations import waiting
 from rho.shell.main import main
 from rho.shell.progress import Line, Phases, RunProgress, planning, progress, search_text
 from rho.shell.requests import Request
-from rho.shell.session import Loaded, Session
+from rho.shell.session import Session
+from rho.shell.stages import Loaded
 from rho.shell.watching import Stage
 
 PROGRAM = "x ← 1○⍳3000\ny ← {⍵+⌽⍵}⍣3 ⊢ x\n+/y[⍋y]\n"

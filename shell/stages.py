@@ -1,0 +1,80 @@
+"""What the stages of a session hand on: a program that is checked, one that is loaded, and how they are asked for.
+
+Neighbours: `session` (which makes them); every verb and way to meet Rho.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from ..lang.diagnostics import Diagnostic
+from ..lang.records import dataclass
+from ..lang.source import Source
+from ..typechecker.check import CheckResult
+
+if TYPE_CHECKING:
+    from ..backend.graph.bind import BoundGraph
+    from ..backend.schedule.plan import Plan
+    from ..typechecker.core import Core
+    from .loading import InputFile
+    from .requests import Request
+
+
+class Strictness(Enum):
+    """What becomes of facts that only loading or running can decide."""
+
+    GUARDED = "checked when loaded or run"
+    STRICT = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What checking found.  `core` is None when the program is rejected; `types` are those of its names, `last` that of its
+    last value.  `result` is what more can be asked (quantities), None if the text could not be read."""
+
+    source: Source
+    core: Core | None
+    diagnostics: tuple[Diagnostic, ...]
+    types: Mapping[str, str]
+    last: str | None
+    sources: Mapping[str, Source]
+    result: CheckResult | None = None
+
+    @property
+    def accepted(self) -> bool:
+        return self.core is not None
+
+
+class PlanDetail(Enum):
+    """How much of a plan is written down."""
+
+    STEPS = "what execution needs"
+    FULL = "also phases in numbers and addresses"
+
+
+class Engine(Enum):
+    """What executes a loaded program."""
+
+    PLANNED = "the plan, on this machine's devices"
+    REFERENCE = "the reference interpreter"
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
+
+    `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
+    reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.
+    """
+
+    checked: Checked
+    core: Core
+    request: Request
+    files: Mapping[str, InputFile]
+    bound: BoundGraph
+    plan: Plan
+    simulated: bool = False
+    file_bytes: int = 0
+    warnings: tuple[Diagnostic, ...] = ()
