@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 def run(arguments: Arguments, console: Console) -> Exit:
     if not arguments.has("--watch"):
         return run_once(arguments, console, set())
-    if "-" in arguments.positional:
-        raise UsageError("--watch needs a file: standard input does not change")
+    if arguments.positional in ((), ("-",)):
+        raise UsageError("--watch needs a file: nothing else changes")
     read = {arguments.positional[0]}
     while True:
         before, again = stamps(read), {arguments.positional[0]}  # as they are before the run, in which they may change
@@ -72,12 +72,12 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
             source, texts = program_in(read_plan(path), path)
         else:
             source = Source(STANDARD_INPUT, console.read_input()) if path == "-" else read_source(path)
-    except RhoError as error:
-        messages.refuse(arguments, console, error.diagnostics, {})
-        return messages.exit_of(error)
     except Undecodable as error:
         messages.show(console, error.diagnostics, {path: error.source})
         return Exit.REJECTED
+    except RhoError as error:
+        messages.refuse(arguments, console, error.diagnostics, {})
+        return messages.exit_of(error)
     folder = "" if path == "-" else os.path.dirname(path)
     permissions = permissions_of(arguments, request, path, folder)
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
