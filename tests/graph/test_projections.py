@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from rho.backend.graph.passes.quantities import at_most_once, multiplicity
+from rho.backend.graph.passes.quantities import at_most_once, multiplicity, part_of
 from rho.backend.graph.phases import Affine, AffineIndex, Projection, Reshaped, Stage, Term
 from rho.backend.graph.projections import (
     Shape,
@@ -159,3 +159,20 @@ def test_how_often_windows_broadcasts_and_transpositions_read() -> None:
     assert multiplicity((N,), affine((N,), [axis_index(0), axis_index(0)], (N, N))) == ONCE.at_most()
     sums = [AffineIndex((Term(0, k), Term(1, k)), ZERO) for k in (1, 2)]
     assert not at_most_once(multiplicity((N, M), affine((N, M), sums, (N + M, N * 2 + M * 2)))), "both say the same"
+
+
+@pytest.mark.parametrize("coefficient", [-2, -1, 1, 2])
+@pytest.mark.parametrize("length", [1, 3, 4])
+def test_parts_are_the_cells_that_are_read(coefficient: int, length: int) -> None:
+    """Or nothing is said of them: two parts that share no cell read no element twice."""
+    for constant in range(9):
+        cells = [constant + coefficient * i for i in range(length)]
+        if min(cells) < 0 or max(cells) > 8:
+            continue
+        index = AffineIndex((Term(0, coefficient),), number(constant))
+        space = (number(length), number(2))
+        part = part_of(space, Projection((Affine((index, axis_index(1)), (number(9), number(2))),)))
+        if part is not None:
+            assert sorted(cells) == list(range(part.start.constant or 0, part.stop.constant or 0))
+            assert part.demand == ONCE and part.whole
+        assert part is not None or abs(coefficient) == 2
