@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import takewhile
 from typing import Final, TypeAlias
 
@@ -65,9 +66,14 @@ class _Part:
 
     def __init__(self, segment: Segment, facts: Facts) -> None:
         self.segment, self.facts = segment, facts
-        touched = [s for s in walk(segment) if isinstance(s, Load | Store)]
-        self.loaded = {s.view for s in touched if isinstance(s, Load)}
-        self.stored = {s.view for s in touched if isinstance(s, Store)}
+
+    @cached_property
+    def loaded(self) -> set[str]:
+        return {s.view for s in walk(self.segment) if isinstance(s, Load)}
+
+    @cached_property
+    def stored(self) -> set[str]:
+        return {s.view for s in walk(self.segment) if isinstance(s, Store)}
 
 
 def run(program: Program) -> Program:
