@@ -1,0 +1,442 @@
+"""What each transformation makes of a small program: transformation, text before, text after (None: the same)."""
+
+from __future__ import annotations
+
+from rho.backend.loops.transform import (
+    contracting,
+    dead,
+    folding,
+    forwarding,
+    fusing,
+    hoisting,
+    sharing,
+    splitting,
+    unrolling,
+    vectorising,
+)
+
+CASES = {
+    # ------------------------------------------------------------------------------------------ folding
+    "a condition that bounds imply": (folding, """
+        output y: f64[n]
+        for i in 0..n serial { p = index i zero = index 0 b: bool = ge:i64(p, zero) v: f64 = 1.0 y[p] = v if b }
+        """, """
+        output y: f64[n]
+        for i in 0..n serial { zero = index 0 b: bool = true v: f64 = 1.0 y[i] = v }
+        """),
+    "a check that failed otherwise": (folding, """
+        output y: f64[n]
+        top = index n b: bool = ge:i64(m, top) fail 1 if b c: bool = lt:i64(m, n) v: f64 = 1.0 y[0] = v if c fail 2 if b
+        """, """
+        output y: f64[n]
+        b: bool = ge:i64(m, n) fail 1 if b c: bool = true v: f64 = 1.0 y[0] = v
+        """),
+    "a branch": (folding, """
+        output y: f64[n]
+        b: bool = true v: f64 = 1.0
+        if b { w: f64 = neg(v) } else { u: f64 = exp(v) } chosen (r: f64 = w | u)
+        y[0] = r
+        """, """
+        output y: f64[n]
+        b: bool = true v: f64 = 1.0 w: f64 = neg(v) y[0] = w
+        """),
+    "a rotation": (folding, """
+        input x: f64[n]
+        for i in 1..n - 1 serial { j = index i + 1 r: i64 = residue(n, j) v = x[r] }
+        """, """
+        input x: f64[n]
+        for i in 1..n - 1 serial { j = index i + 1 r = index i + 1 v = x[i + 1] }
+        """),
+    "a clamp": (folding, """
+        input x: f64[n + 1]
+        for i in 0..n serial { j = index i + 1 top = index n r: i64 = min(j, top) v = x[r] }
+        """, """
+        input x: f64[n + 1]
+        for i in 0..n serial { j = index i + 1 v = x[i + 1] }
+        """),
+    "bounds": (folding, """
+        output y: f64[n]
+        v: f64 = 1.0
+        for i in max(0, 1, -1)..min(n, n + 1) serial { y[i] = v }
+        for j in n..0 serial carried (s: f64 = v -> t => r) { t: f64 = neg(s) }
+        y[0] = r
+        """, """
+        output y: f64[n]
+        v: f64 = 1.0
+        for i in 1..n serial { y[i] = v }
+        y[0] = v
+        """),
+    # ----------------------------------------------------------------------------------------- hoisting
+    "out of two loops": (hoisting, """
+        input x: f64[n] output y: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { v = x[i] two: f64 = 2.0 w: f64 = mul(v, two) y[i, j] = w } }
+        """, """
+        input x: f64[n] output y: f64[n, m] two: f64 = 2.0
+        for i in 0..n serial { v = x[i] w: f64 = mul(v, two) for j in 0..m vector { y[i, j] = w } }
+        """),
+    "not what may be outside": (hoisting, """
+        input x: f64[n] output y: f64[m]
+        for j in 0..m vector { v = x[n - 1] y[j] = v }
+        """, None),
+    "not what may fail": (hoisting, """
+        input x: f64[n] output y: i64[m]
+        for i in 0..n serial { v = x[i] for j in 0..m serial { w: i64 = floor:f64(v) check 1 y[j] = w } }
+        """, None),
+    "not what the loop writes": (hoisting, """
+        output y: f64[n]
+        for i in 0..n serial { for j in 0..n serial { v = y[i] y[j] = v } }
+        """, None),
+    "not what a branch computes": (hoisting, """
+        input x: f64[n] output y: f64[n] b: bool = true
+        for i in 0..n serial { for j in 0..n serial { if b { v = x[i] w: f64 = exp(v) y[j] = w } } }
+        """, """
+        input x: f64[n] output y: f64[n] b: bool = true
+        for i in 0..n serial { v = x[i] for j in 0..n serial { if b { w: f64 = exp(v) y[j] = w } } }
+        """),
+    # ------------------------------------------------------------------------------------------ sharing
+    "equal expressions": (sharing, """
+        input x: f64[n] output y: f64[n]
+        for i in 0..n serial { a = x[i] b = x[i] c: f64 = mul(a, b) d: f64 = mul(b, a) e: f64 = mul(a, a) f: f64 = add(c, e)
+            g: f64 = add(d, f) y[i] = g }
+        """, """
+        input x: f64[n] output y: f64[n]
+        for i in 0..n serial { a = x[i] c: f64 = mul(a, a) f: f64 = add(c, c) g: f64 = add(c, f) y[i] = g }
+        """),
+    "what was stored": (sharing, """
+        output y: f64[n + 1]
+        for i in 0..n serial { v: f64 = 1.0 y[i] = v y[i + 1] = v a = y[i] y[0] = a b = y[i] w: f64 = add(a, b) y[i] = w }
+        """, """
+        output y: f64[n + 1]
+        for i in 0..n serial { v: f64 = 1.0 y[i] = v y[i + 1] = v y[0] = v b = y[i] w: f64 = add(v, b) y[i] = w }
+        """),
+    "not what a loop writes": (sharing, """
+        output y: f64[n]
+        a = y[0] for i in 0..n serial { b = y[0] c: f64 = neg(b) y[i] = c } d = y[0] e: f64 = add(a, d) y[0] = e
+        """, None),
+    # --------------------------------------------------------------------------------------------- dead
+    "scratch that nobody loads": (dead, """
+        output y: f64[n] scratch t: f64[n]
+        for i in 0..n serial carried (s: i64 = n -> s1 => r) {
+            v: f64 = 1.0 w: f64 = neg(v) t[i] = w y[i] = v s1 = index s + 1 }
+        """, """
+        output y: f64[n]
+        for i in 0..n serial { v: f64 = 1.0 y[i] = v }
+        """),
+    "checks stay": (dead, """
+        input x: f64[n]
+        for i in 0..n serial { v = x[i] w: i64 = floor:f64(v) check 1 u: f64 = neg(v) }
+        """, """
+        input x: f64[n]
+        for i in 0..n serial { v = x[i] w: i64 = floor:f64(v) check 1 }
+        """),
+    # ------------------------------------------------------------------------------------------ fusing
+    "a map after a map": (fusing, """
+        input x: f64[n] output y: f64[n] scratch t: f64[n]
+        for i in 0..n vector { v = x[i] w: f64 = neg(v) t[i] = w }
+        two: f64 = 2.0
+        for j in 0..n vector { a = t[j] b: f64 = mul(a, two) y[j] = b }
+        """, """
+        input x: f64[n] output y: f64[n] scratch t: f64[n]
+        two: f64 = 2.0
+        for i in 0..n vector { v = x[i] w: f64 = neg(v) t[i] = w a = t[i] b: f64 = mul(a, two) y[i] = b }
+        """),
+    "two axes": (fusing, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one } }
+        for k in 0..n serial { for l in 0..m vector { a = t[k, l] y[k, l] = a } }
+        """, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one a = t[i, j] y[i, j] = a } }
+        """),
+    "a row of both": (fusing, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one } }
+        for k in 0..n serial { for l in 0..m vector { a = t[k, 0] y[k, l] = a } }
+        """, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { t[i, j] = one } for l in 0..m vector { a = t[i, 0] y[i, l] = a } }
+        """),
+    "what lies behind": (fusing, """
+        output y: f64[n] scratch t: f64[n] one: f64 = 1.0
+        for i in 0..n serial { t[i] = one }
+        for k in 1..n serial { a = t[k - 1] y[k] = a }
+        for l in 1..n serial { b = y[l - 1] y[l] = b }
+        """, """
+        output y: f64[n] scratch t: f64[n] one: f64 = 1.0
+        for i in 0..n serial { t[i] = one }
+        for k in 1..n serial { a = t[k - 1] y[k] = a b = y[k - 1] y[k] = b }
+        """),
+    "not what lies ahead": (fusing, """
+        output y: f64[n] output t: f64[n + 1] one: f64 = 1.0
+        for i in 0..n serial { t[i] = one }
+        for k in 0..n serial { a = t[k + 1] y[k] = a }
+        """, None),
+    "not a sum of all": (fusing, """
+        input x: i64[n] output y: i64[n]
+        for i in 0..n vector carried (s: i64 = n -> s1 => r by add) { v = x[i] s1: i64 = add(s, v) }
+        for k in 0..n vector { w = x[k] u: i64 = sub(w, r) y[k] = u }
+        """, None),
+    "not lanes that meet": (fusing, """
+        output y: f64[n] output t: f64[n] one: f64 = 1.0
+        for i in 1..n vector { t[i] = one }
+        for k in 1..n vector { a = t[k - 1] y[k] = a }
+        """, None),
+    "one row later": (fusing, """
+        output y: f64[n + 2, m] scratch t: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { a = y[i, j] t[i, j] = a } }
+        for k in 0..n serial { for l in 0..m vector { b = t[k, l] y[k + 1, l] = b } }
+        """, """
+        output y: f64[n + 2, m] scratch t: f64[n, m]
+        for i in 0..n + 1 serial {
+            left.1 = index n - i - 1 nothing.1 = index 0 holds.1: bool = ge:i64(left.1, nothing.1)
+            if holds.1 { for j in 0..m vector { a = y[i, j] t[i, j] = a } }
+            left.2 = index i - 1 nothing.2 = index 0 holds.2: bool = ge:i64(left.2, nothing.2)
+            if holds.2 { k = index i - 1 for l in 0..m vector { b = t[k, l] y[k + 1, l] = b } }
+        }
+        """),
+    "loops that end apart": (fusing, """
+        output y: f64[n, m] output z: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m vector { y[i, j] = one } }
+        for k in 0..n - 1 serial { for l in 0..m vector { a = y[k, l] b = y[k + 1, l] c: f64 = add(a, b) z[k, l] = c } }
+        """, """
+        output y: f64[n, m] output z: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { y[i, j] = one }
+            left.1 = index i - 1 nothing.1 = index 0 holds.1: bool = ge:i64(left.1, nothing.1)
+            if holds.1 { k = index i - 1 for l in 0..m vector { a = y[k, l] b = y[k + 1, l] c: f64 = add(a, b) z[k, l] = c } }
+        }
+        """),
+    "not three rows later": (fusing, """
+        output y: f64[n + 3, m] scratch t: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { a = y[i, j] t[i, j] = a } }
+        for k in 0..n serial { for l in 0..m vector { b = t[k, l] y[k + 3, l] = b } }
+        """, None),
+    "not vectors later": (fusing, """
+        output y: f64[n + 2] scratch t: f64[n]
+        for i in 0..n serial { a = y[i] t[i] = a }
+        for k in 0..n serial { b = t[k] y[k + 1] = b }
+        """, None),
+    # -------------------------------------------------------------------------------------- contracting
+    "two rows": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one }
+            two: i64 = 2 b: bool = ge:i64(i, two)
+            if b { for l in 0..m vector { a = t[i - 1, l] y[i, l] = a } }
+        }
+        """, """
+        output y: f64[n, m] scratch t: f64[2, m] one: f64 = 1.0
+        for i in 0..n serial {
+            row.1 = index i rows.1: i64 = 2 slot.1: i64 = residue(rows.1, row.1)
+            row.2 = index i - 1 rows.2: i64 = 2 slot.2: i64 = residue(rows.2, row.2)
+            for j in 0..m vector { t[slot.1, j] = one }
+            two: i64 = 2 b: bool = ge:i64(i, two)
+            if b { for l in 0..m vector { a = t[slot.2, l] y[i, l] = a } }
+        }
+        """),
+    "one row of a nest": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one }
+            for l in 1..m vector { a = t[i, l - 1] y[i, l] = a }
+        }
+        """, """
+        output y: f64[n, m] scratch t: f64[1, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[0, j] = one }
+            for l in 1..m vector { a = t[0, l - 1] y[i, l] = a }
+        }
+        """),
+    "not what a branch stored a round before": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for q in 0..2 serial { zero: i64 = 0 b: bool = eq:i64(q, zero) for i in 0..n serial {
+            if b { for j in 0..m vector { t[i, j] = one } }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        } }
+        """, None),
+    "not what a mask left out": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for q in 0..2 serial { zero: i64 = 0 b: bool = eq:i64(q, zero) for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one if b }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        } }
+        """, None),
+    "not what a shorter loop left out": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for q in 0..2 serial { for i in 0..n serial {
+            for j in q..m vector { t[i, j] = one }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        } }
+        """, None),
+    "not what a later row stores": (contracting, """
+        output y: f64[n, m] scratch t: f64[n + 1, m] one: f64 = 1.0
+        for j1 in 0..m vector { t[0, j1] = one }
+        for i in 0..n serial {
+            for j in 0..m vector { t[i + 1, j] = one }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        }
+        """, None),
+    "not what is read behind the loop": (contracting, """
+        output y: f64[n, m] scratch t: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial {
+            for j in 0..m vector { t[i, j] = one }
+            for l in 0..m vector { a = t[i, l] y[i, l] = a }
+        }
+        for k in 0..n serial { for o in 0..m vector { c = t[k, o] y[k, o] = c } }
+        """, None),
+    # --------------------------------------------------------------------------------------- forwarding
+    "a row that is taken": (forwarding, """
+        input a: f64[n, n] output y: f64[n] scratch t: f64[n]
+        for i in 0..n serial { for j in 0..i vector { v = a[i, j] t[j] = v }
+            for k in 0..i serial { w = t[k] u: f64 = neg(w) y[k] = u } }
+        """, """
+        input a: f64[n, n] output y: f64[n] scratch t: f64[n]
+        for i in 0..n serial {
+            for k in 0..i serial { place.1 = index k v.1 = a[i, place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
+        """),
+    "what is computed, under a mask": (forwarding, """
+        input x: f64[n] output y: f64[n + 1] scratch t: f64[n] one: i64 = 1
+        for j in 0..n vector { v = x[j] w: f64 = exp(v) t[j] = w }
+        for k in 0..n + 1 serial { b: bool = ge:i64(k, one) u = t[k - 1] if b y[k] = u }
+        """, """
+        input x: f64[n] output y: f64[n + 1] scratch t: f64[n] one: i64 = 1
+        for k in 0..n + 1 serial { b: bool = ge:i64(k, one)
+            place.1 = index k - 1 v.1 = x[place.1] if b w.1: f64 = exp(v.1)
+            zero.1: f64 = 0.0 item.1: f64 = select(b, w.1, zero.1) u: f64 = convert(item.1) y[k] = u }
+        """),
+    "by an index vector": (forwarding, """
+        input a: f64[n, n + 1] output y: f64[n] scratch t: f64[n + 1] scratch q: i64[n]
+        for i in 0..n serial { for j in 0..n + 1 vector { v = a[i, j] t[j] = v }
+            for l in 0..n vector { m1 = index l + 1 q[l] = m1 }
+            for k in 0..n serial { r = q[k] w = t[r] u: f64 = neg(w) y[k] = u } }
+        """, """
+        input a: f64[n, n + 1] output y: f64[n] scratch t: f64[n + 1] scratch q: i64[n]
+        for i in 0..n serial {
+            for k in 0..n serial { place.1 = index k m1.1 = index place.1 + 1 r: i64 = convert(m1.1)
+                place.2 = index k + 1 v.1 = a[i, place.2] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u } }
+        """),
+    "in place": (forwarding, """
+        output y: f64[n] scratch t: f64[n]
+        for j in 0..n vector { v = y[j] t[j] = v }
+        for k in 0..n vector { w = t[k] u: f64 = neg(w) y[k] = u }
+        """, """
+        output y: f64[n] scratch t: f64[n]
+        for k in 0..n vector { place.1 = index k v.1 = y[place.1] w: f64 = convert(v.1) u: f64 = neg(w) y[k] = u }
+        """),
+    "not what is overwritten": (forwarding, """
+        output y: f64[n] scratch t: f64[n]
+        for j in 0..n vector { v = y[j] t[j] = v }
+        for k in 0..n serial { w = t[n - 1 - k] u: f64 = neg(w) y[k] = u }
+        """, None),
+    "not what was overwritten before": (forwarding, """
+        output y: f64[n] scratch t: f64[n] one: f64 = 1.0
+        for j in 0..n vector { v = y[j] t[j] = v }
+        y[0] = one
+        for k in 0..n serial { w = t[k] u: f64 = neg(w) y[k] = u }
+        """, None),
+    "not a column that is read often": (forwarding, """
+        input a: f64[n, n] output y: f64[n, n] scratch t: f64[n]
+        for j in 0..n vector { v = a[j, 0] t[j] = v }
+        for k in 0..n serial { for l in 0..n vector { w = t[l] y[k, l] = w } }
+        """, None),
+    "not what is computed often": (forwarding, """
+        input x: f64[n] output y: f64[n, n] scratch t: f64[n]
+        for j in 0..n vector { v = x[j] e: f64 = exp(v) t[j] = e }
+        for k in 0..n serial { for l in 0..n vector { w = t[l] y[k, l] = w } }
+        """, None),
+    # ---------------------------------------------------------------------------------------- splitting
+    "two halves": (splitting, """
+        output y: f64[n] input x: f64[m] one: f64 = 1.0
+        for i in 0..n vector { p = index i b: bool = lt:i64(p, m) v = x[i] if b w: f64 = select(b, v, one) y[i] = w }
+        """, """
+        output y: f64[n] input x: f64[m] one: f64 = 1.0
+        for i.1 in 0..min(n, m) vector { p.1 = index i.1 b.1: bool = lt:i64(p.1, m) v.1 = x[i.1] if b.1
+            w.1: f64 = select(b.1, v.1, one) y[i.1] = w.1 }
+        for i in max(0, m)..n vector { p = index i b: bool = lt:i64(p, m) v = x[i] if b w: f64 = select(b, v, one) y[i] = w }
+        """),
+    "a sum goes on": (splitting, """
+        input x: i64[n] output y: i64[] zero: i64 = 0
+        for i in 0..n vector carried (s: i64 = zero -> s1 => r by add) {
+            b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
+        y[] = r
+        """, """
+        input x: i64[n] output y: i64[] zero: i64 = 0
+        for i.1 in 0..min(n, m) vector carried (s.1: i64 = zero -> s1.1 => r.1 by add) {
+            b.1: bool = eq:i64(i.1, m) v.1 = x[i.1] if b.1 s1.1: i64 = add(s.1, v.1) }
+        for i.2 in max(0, m)..min(n, m + 1) vector carried (s.2: i64 = r.1 -> s1.2 => r.2 by add) {
+            b.2: bool = eq:i64(i.2, m) v.2 = x[i.2] if b.2 s1.2: i64 = add(s.2, v.2) }
+        for i in max(0, m, m + 1)..n vector carried (s: i64 = r.2 -> s1 => r by add) {
+            b: bool = eq:i64(i, m) v = x[i] if b s1: i64 = add(s, v) }
+        y[] = r
+        """),
+    "not data": (splitting, """
+        output y: f64[n] input x: i64[n] one: f64 = 1.0
+        for i in 0..n vector { p = x[i] b: bool = lt:i64(p, m) y[i] = one if b }
+        """, None),
+    "not what is stored": (splitting, """
+        output y: bool[n]
+        for i in 0..n vector { b: bool = lt:i64(i, m) y[i] = b }
+        """, None),
+    "not for a branch around loops": (splitting, """
+        output y: f64[n, n] one: f64 = 1.0
+        for i in 0..n serial { b: bool = lt:i64(i, m) if b { for j in 0..n vector { y[i, j] = one } } }
+        """, None),
+    "not loops that end early": (splitting, """
+        output y: f64[n] one: f64 = 1.0
+        for i in 0..n serial until b { b: bool = lt:i64(i, m) y[i] = one if b }
+        """, None),
+    # -------------------------------------------------------------------------------------- vectorising
+    "item by item": (vectorising, """
+        input x: f64[n, m] output y: f64[n, m]
+        for i in 0..n serial { for j in 0..m serial { v = x[i, j] y[i, j] = v } }
+        """, """
+        input x: f64[n, m] output y: f64[n, m]
+        for i in 0..n serial { for j in 0..m vector { v = x[i, j] y[i, j] = v } }
+        """),
+    "from the row before": (vectorising, """
+        output y: f64[n, m]
+        for i in 1..n serial { for j in 0..m serial { v = y[i - 1, j] y[i, j] = v } }
+        """, """
+        output y: f64[n, m]
+        for i in 1..n serial { for j in 0..m vector { v = y[i - 1, j] y[i, j] = v } }
+        """),
+    "not from the item before": (vectorising, """
+        output y: f64[n, m]
+        for i in 0..n serial { for j in 1..m serial { v = y[i, j - 1] y[i, j] = v } }
+        """, None),
+    "not down a column": (vectorising, """
+        output y: f64[n, m] one: f64 = 1.0
+        for j in 0..m serial { for i in 0..n serial { y[i, j] = one } }
+        """, None),
+    "not by data": (vectorising, """
+        input k: i64[m] output y: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { for j in 0..m serial { p = k[j] c: bool = lt:i64(p, m) z: i64 = 0 d: bool = ge:i64(p, z)
+            b: bool = and(c, d) y[i, p] = one if b } }
+        """, None),
+    # ---------------------------------------------------------------------------------------- unrolling
+    "three iterations": (unrolling, """
+        output y: f64[4] one: f64 = 1.0
+        for i in 0..5 step 2 serial carried (s: f64 = one -> t => r) { t: f64 = neg(s) y[i] = t }
+        y[1] = r
+        """, """
+        output y: f64[4] one: f64 = 1.0
+        i.1 = index 0 t.1: f64 = neg(one) y[i.1] = t.1
+        i.2 = index 2 t.2: f64 = neg(t.1) y[i.2] = t.2
+        i.3 = index 4 t.3: f64 = neg(t.2) y[i.3] = t.3
+        r: f64 = convert(t.3)
+        y[1] = r
+        """),
+    "a triangle": (unrolling, """
+        output y: f64[2, 2] one: f64 = 1.0
+        for i in 0..2 serial { for j in 0..i serial { y[i, j] = one } }
+        """, """
+        output y: f64[2, 2] one: f64 = 1.0
+        i.1 = index 0 i.2 = index 1 j.3 = index 0 y[i.2, j.3] = one
+        """),
+    "not a loop around a loop": (unrolling, """
+        output y: f64[3, n] one: f64 = 1.0
+        for i in 0..3 serial { for j in 0..n vector { y[i, j] = one } }
+        """, None),
+    "not many": (unrolling, "output y: f64[99] one: f64 = 1.0 for i in 0..99 serial { y[i] = one }", None),
+    "not lanes": (unrolling, "output y: f64[4] one: f64 = 1.0 for i in 0..4 vector { y[i] = one }", None),
+}  # fmt: skip
