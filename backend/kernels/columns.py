@@ -20,12 +20,12 @@ from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_ordered, neutral
 from ..graph.phases import PLACES
 from .build import used_nodes
-from .emission import Cursor, Emission
+from .emission import Emission
 from .ir import Apply, Coordinate, Form, Kernel, Load, Result, kind_of
 from .nest import Nest
 from .scalar_text import combine
 from .sums import column_address
-from .vectors import COMPUTED
+from .vectors import COMPUTED, Cursor
 
 _CELLS: Final = 16
 _ROWS: Final = 32

@@ -18,7 +18,7 @@ from .cuda_math import number
 from .cuda_reductions import THREADS
 from .cuda_scalars import STORED, Functions, combine
 from .cuda_words import PRELUDE
-from .scanning import BLOCK, RUN
+from .scan_words import BLOCK, RUN
 
 LINES: Final = "lines"
 TOTALS: Final = "totals"

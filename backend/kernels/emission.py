@@ -8,31 +8,20 @@ Neighbours: `llvm_text`, `maps`, `sums` (use this), `ir` (Note [Argument block])
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from ...lang.certain import certain
 from ...typechecker.elements import Kind
-from .fetching import fetch, move_to_rows
 from .ir import FAILURE_WORDS, FETCH, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
 from .parts import load_part
 from .rooms import Rooms
 from .scalar_text import apply
-from .vectors import STORED, Vectors, literal_bits
+from .vectors import STORED, Check, Cursor, Vectors, literal_bits
 from .writer import Loop, Writer
 
 VECTOR_ALIGN = 64
 _LOOKS = 8
 """Turns between two looks at whether anything changes, a power of two."""
-
-
-@dataclass(slots=True)
-class Cursor:
-    """Where an operand's vector lies: its first element, and for strided ones the offsets of the lanes.
-
-    `present`: the lanes that are there, of a vector whose items lie side by side."""
-
-    address: str
-    offsets: str = ""
-    present: str = ""
 
 
 class Emission:
@@ -160,7 +149,7 @@ class Emission:
         for place in range(len(self.kernel.body)):
             if self.depths[place] == depth and place in self.needed:
                 self.known[place] = self._node(place, self.known, {}, coordinates)
-        move_to_rows(self, depth)
+        self._move_to_rows(depth)
         self.flush_checks(None)
 
     def evaluate(self, cursors: dict[int, Cursor], coordinates: dict[int, str]) -> dict[int, str]:
@@ -226,7 +215,7 @@ class Emission:
         match self.kernel.body[place]:
             case Load(operand, part):
                 if part >= 0:
-                    return load_part(self, operand, cursors.get(operand), part)
+                    return load_part(v, self.kernel.operands[operand], self.bases[operand], cursors.get(operand), part)
                 return self.load(operand, cursors.get(operand))
             case Literal(kind) as node:
                 return f"splat ({'i1' if kind is Kind.BOOL else STORED[kind]} {literal_bits(node)})"
@@ -236,7 +225,7 @@ class Emission:
                 first = v.splat(Kind.I64, coordinates[axis])
                 return v.binary("add", Kind.I64, first, v.counting()) if axis == self.kernel.vector_axis else first
             case Apply() as node if node.function == FETCH:
-                return fetch(self, place, node, [known[arg] for arg in node.args], cursors.get(node.parameter))
+                return self._fetch(place, node, [known[arg] for arg in node.args], cursors.get(node.parameter))
             case Apply() as node:
                 return apply(v, place, node, [known[arg] for arg in node.args])
 
@@ -262,6 +251,41 @@ class Emission:
                 assert cursor is not None
                 pointers = w.let(f"getelementptr i8, ptr {address}, <{v.lanes} x i64> {cursor.offsets}")
                 return v.gather(kind, pointers)
+
+    # --------------------------------------------------------------------------------------- fetching
+
+    def _fetch(self, place: int, node: Apply, args: Sequence[str], cursor: Cursor | None) -> str:
+        """Items by computed indices (`ir.FETCH`).
+
+        An index is in a register when it is checked and used, so that a thread that changes it meanwhile does no harm."""
+        operand = node.parameter
+        row = self.kernel.operands[operand]
+        if self._serves_a_row(node):
+            return self.load(operand, cursor)
+        certain(row.step is Step.NONE, "an operand that is fetched from has no step")
+        address = cursor.address if cursor else self.bases[operand]
+        ahead = self._ahead(place, args)
+        return self.v.gather(row.kind, self.w.let(f"getelementptr i8, ptr {address}, <{self.v.lanes} x i64> {ahead}"))
+
+    def _move_to_rows(self, depth: int) -> None:
+        """The addresses of operands whose index is known at a depth, where a row is what it picks."""
+        for place, node in enumerate(self.kernel.body):
+            if isinstance(node, Apply) and node.function == FETCH and self._serves_a_row(node):
+                if self.depths[node.args[0]] != depth:
+                    continue
+                ahead = self._ahead(place, [self.known[arg] for arg in node.args])
+                first = self.w.let(f"extractelement {self.v.type(Kind.I64)} {ahead}, i64 0")
+                self.bases[node.parameter] = self.w.at(self.bases[node.parameter], first)
+
+    def _serves_a_row(self, node: Apply) -> bool:
+        return self.kernel.operands[node.parameter].step is not Step.NONE and self.depths[node.args[0]] < self.inner
+
+    def _ahead(self, place: int, args: Sequence[str]) -> str:
+        """How many bytes from the first item, for each lane; one that is outside is noted, and reads item 0."""
+        (index, count, stride), v = args, self.v
+        outside = v.compare("uge", Kind.I64, index, count)
+        v.checks.append(Check(place, outside, index, Kind.I64))
+        return v.binary("mul", Kind.I64, v.choose(Kind.I64, outside, "zeroinitializer", index), stride)
 
     # ----------------------------------------------------------------------------------------- checks
 

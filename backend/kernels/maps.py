@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .emission import VECTOR_ALIGN, Cursor, Emission
+from .emission import VECTOR_ALIGN, Emission
 from .ir import Result, Step, Stores
 from .parts import store_parts
-from .vectors import STORED
+from .vectors import STORED, Cursor
 
 
 @dataclass(slots=True)
@@ -119,7 +119,7 @@ def store_vector(e: Emission, result: Result, found: dict[int, str], address: st
     """A whole vector of a result, past the caches where the kernel's results go there."""
     kind, streamed = result.kind, e.kernel.stores is Stores.STREAMED
     if result.imaginary >= 0:
-        store_parts(e, kind, found[result.node], found[result.imaginary], address, streamed=streamed)
+        store_parts(e.v, kind, found[result.node], found[result.imaginary], address, streamed=streamed)
         return
     value = found[result.node]
     align = min(VECTOR_ALIGN, e.kernel.lanes * kind.bytes) if streamed else 1

@@ -5,52 +5,46 @@ Neighbours: `complexes` (bodies in parts), `emission` and `maps` (use this).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ...typechecker.elements import Kind
 from .complexes import PART
-from .ir import Step
-from .vectors import STORED
-
-if TYPE_CHECKING:
-    from .emission import Cursor, Emission
+from .ir import Operand, Step
+from .vectors import STORED, Cursor, Vectors
 
 _ALIGN = 64
 
 
-def load_part(e: Emission, operand: int, cursor: Cursor | None, part: int) -> str:
-    """One part of the lanes of a complex operand from an address."""
-    w, v, row = e.w, e.v, e.kernel.operands[operand]
-    kind, lanes = PART[row.kind], v.lanes
-    address = cursor.address if cursor else e.bases[operand]
+def load_part(v: Vectors, row: Operand, base: str, cursor: Cursor | None, part: int) -> str:
+    """One part of the lanes of a complex operand from an address, or from its base where it does not move."""
+    w, kind, lanes = v.w, PART[row.kind], v.lanes
+    address = cursor.address if cursor else base
     ahead = part * kind.bytes
     match row.step:
         case Step.NONE:
             item = w.let(f"load {STORED[kind]}, ptr {w.at(address, ahead)}, align 1")
             return v.splat(kind, item)
         case Step.UNIT:
-            return _every_second(e, kind, address, [2 * lane + part for lane in range(lanes)])
+            return _every_second(v, kind, address, [2 * lane + part for lane in range(lanes)])
         case Step.REVERSED:
             low = w.at(address, -(lanes - 1) * row.kind.bytes)
-            return _every_second(e, kind, low, [2 * (lanes - 1 - lane) + part for lane in range(lanes)])
+            return _every_second(v, kind, low, [2 * (lanes - 1 - lane) + part for lane in range(lanes)])
         case Step.STRIDED:
             assert cursor is not None
             start = w.at(address, ahead)
             return v.gather(kind, w.let(f"getelementptr i8, ptr {start}, <{lanes} x i64> {cursor.offsets}"))
 
 
-def _every_second(e: Emission, kind: Kind, address: str, order: list[int]) -> str:
-    type = f"<{2 * e.v.lanes} x {STORED[kind]}>"
-    value = e.w.let(f"load {type}, ptr {address}, align 1")
+def _every_second(v: Vectors, kind: Kind, address: str, order: list[int]) -> str:
+    type = f"<{2 * v.lanes} x {STORED[kind]}>"
+    value = v.w.let(f"load {type}, ptr {address}, align 1")
     places = ", ".join(f"i32 {place}" for place in order)
-    return e.w.let(f"shufflevector {type} {value}, {type} poison, <{len(order)} x i32> <{places}>")
+    return v.w.let(f"shufflevector {type} {value}, {type} poison, <{len(order)} x i32> <{places}>")
 
 
-def store_parts(e: Emission, kind: Kind, real: str, imaginary: str, address: str, *, streamed: bool) -> None:
+def store_parts(v: Vectors, kind: Kind, real: str, imaginary: str, address: str, *, streamed: bool) -> None:
     """A whole vector of complex numbers."""
-    lanes, part = e.v.lanes, PART[kind]
+    lanes, part = v.lanes, PART[kind]
     order = ", ".join(f"i32 {lane}, i32 {lanes + lane}" for lane in range(lanes))
-    type = e.v.type(part)
-    value = e.w.let(f"shufflevector {type} {real}, {type} {imaginary}, <{2 * lanes} x i32> <{order}>")
+    type = v.type(part)
+    value = v.w.let(f"shufflevector {type} {real}, {type} {imaginary}, <{2 * lanes} x i32> <{order}>")
     align = min(_ALIGN, lanes * kind.bytes) if streamed else 1
-    e.w.do(f"store <{2 * lanes} x {STORED[part]}> {value}, ptr {address}, align {align}{', !nontemporal !0' if streamed else ''}")
+    v.w.do(f"store <{2 * lanes} x {STORED[part]}> {value}, ptr {address}, align {align}{', !nontemporal !0' if streamed else ''}")

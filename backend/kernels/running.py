@@ -10,14 +10,12 @@ Neighbours: `scanning` (the words).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral
-from .scanning import BLOCK, PARITIES
-
-if TYPE_CHECKING:
-    from .scanning import ScanWriting
+from .scan_words import BLOCK, PARITIES, ScanWriting
+from .sums import fold_lanes
 
 _CHAINS: Final = 4
 """Vectors that go round a loop of totals together."""
@@ -198,6 +196,4 @@ def write_totals(s: ScanWriting) -> None:
 
 
 def _folded(s: ScanWriting, value: str) -> str:
-    from .sums import fold_lanes
-
     return fold_lanes(s.w, s.code.function, s.kind, value, s.code.lanes)

@@ -7,13 +7,10 @@ Neighbours: `scanning` (the words, the order).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ...typechecker.scalars import neutral
-from .scanning import BLOCK, RUN
-
-if TYPE_CHECKING:
-    from .scanning import ScanWriting
+from .scan_words import BLOCK, RUN, ScanWriting
 
 _STRIP: Final = 512
 """Columns that are scanned together, a multiple of the lanes of the vectors of a group."""

@@ -12,104 +12,43 @@ result one a block.
 Words of COLUMNS: tables; items of each line; the source, its strides from table to table and item to item; the result and its
 strides; the lines of a table, which lie next to each other (at least `lanes`).
 
-Neighbours: `store` (compiles it), `backend.run.cpu.scanning` (calls it).
+Neighbours: `scan_words` (what they are written with), `store` (compiles it), `backend.run.cpu.scanning` (calls it).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
-from ...typechecker.elements import Kind
-from ...typechecker.scalars import is_ordered, neutral
+from ...typechecker.scalars import neutral
 from .llvm_text import function_text
-from .rooms import Rooms
-from .scalar_text import combine
-from .vectors import COMPUTED, Vectors
-from .writer import Writer
+from .running import write_lines, write_totals
+from .scan_columns import write_columns
+from .scan_words import BLOCK, RUN, VECTORS, Form, ScanShape, ScanWriting
+from .vectors import COMPUTED
 
-RUN: Final = 64
-BLOCK: Final = 4096
-_LANES: Final = 8
-_BYTES: Final = 32
-"""Vectors of runs side by side have so many lanes and bytes at most: wider ones take longer to turn."""
-_VECTORS: Final = 2
-"""Of such vectors, those that take a step together."""
 _SHORT: Final = 8 * RUN
 """Lines of so many items are gone along side by side, where there are enough."""
 _ALIGN: Final = 64
 
-
-class Form(Enum):
-    """See the module."""
-
-    LINES = "lines"
-    COLUMNS = "columns"
-
-
 @dataclass(frozen=True, slots=True)
-class Scan:
-    """`lanes`: items of a vector, a divisor of `RUN`.  `unit`: the items of a source line lie next to each other.
-    `streamed`: results bypass the caches; lines of the result start at multiples of 64 bytes."""
-
-    function: str
-    kind: Kind
-    form: Form
-    lanes: int
-    unit: bool = True
-    streamed: bool = False
-
-    @property
-    def is_free(self) -> bool:
-        """Does the order not show?"""
-        return not is_ordered(self.function, self.kind)
+class Scan(ScanShape):
+    """A scan that kernels do."""
 
     def text(self) -> str:
-        writing = ScanWriting(self)
+        writing = _LineWriting(self)
         match self.form:
             case Form.LINES:
                 writing.lines_or_totals()
             case Form.COLUMNS:
-                from .scan_columns import write_columns
-
                 write_columns(writing)
         w = writing.w
         w.do("ret i64 0")
         return function_text(w, [*writing.rooms.entry(), *w.lines])
 
 
-PARITIES: Final = frozenset({"ne", "eq"})
-"""Functions of truth values that are scanned besides those that kernels reduce with."""
-
-
-class ScanWriting:
-    """Loads words, joins items."""
-
-    def __init__(self, code: Scan) -> None:
-        self.code, self.kind = code, code.kind
-        self.w = Writer()
-        self.one, self.v = Vectors(self.w, 1), Vectors(self.w, code.lanes)
-        self.wide = Vectors(self.w, max(1, min(code.lanes, _LANES, _BYTES // code.kind.bytes)))
-        self.sides = _VECTORS * self.wide.lanes
-        self.rooms = Rooms(self.w)
-        self.type = self.one.type(code.kind)
-        self.nothing = self.one.constant(code.kind, neutral(code.function, code.kind))
-        self.w.label("start")
-
-    def word(self, place: int, type: str = "i64") -> str:
-        address = self.w.let(f"getelementptr i64, ptr %words, i64 {place}")
-        return self.w.let(f"load {type}, ptr {address}, align 8")
-
-    def room(self, items: int) -> str:
-        return self.rooms.room(items * self.kind.bytes)
-
-    def item(self, base: str, place: object, stride: object = None) -> str:
-        """The address of an item."""
-        return self.w.at(base, self.w.word("mul", place, self.kind.bytes if stride is None else stride))
-
-    def joined(self, left: str, right: str, vectors: Vectors | None = None) -> str:
-        return combine((vectors or self.one), self.code.function, self.kind, left, right)
+class _LineWriting(ScanWriting):
+    """Lines one after the other, or some side by side."""
 
     # ------------------------------------------------------------------------------------------ lines
 
@@ -119,8 +58,6 @@ class ScanWriting:
         w.branch(w.test("ne", self.word(0), 0), lines, totals)
         w.label(totals)
         if self.code.is_free and self.code.unit:
-            from .running import write_lines, write_totals
-
             write_totals(self)
             w.do("ret i64 0")
             w.label(lines)
@@ -207,8 +144,8 @@ class ScanWriting:
         `befores`: what is joined to the results."""
         w, v, lanes = self.w, self.wide, self.wide.lanes
         type = v.type(self.kind)
-        state = [(type, v.constant(self.kind, neutral(self.code.function, self.kind)))] * _VECTORS
-        parts = [range(lanes * vector, lanes * vector + lanes) for vector in range(_VECTORS)]
+        state = [(type, v.constant(self.kind, neutral(self.code.function, self.kind)))] * VECTORS
+        parts = [range(lanes * vector, lanes * vector + lanes) for vector in range(VECTORS)]
         begun = "0"
         if self.code.unit and lanes > 1:
             begun = w.word("and", length, -lanes)
@@ -266,7 +203,7 @@ class ScanWriting:
         sources = [w.at(source, w.word("mul", line, source_line)) for line in lines]
         targets = [w.at(result, w.word("mul", line, result_line)) for line in lines]
         blank = (v.type(self.kind), v.constant(self.kind, neutral(self.code.function, self.kind)))
-        runs = w.begin(0, length, RUN, [blank] * _VECTORS)
+        runs = w.begin(0, length, RUN, [blank] * VECTORS)
         befores = [self.joined(before_all, total, v) for total in runs.carried]
         sources = [self.item(address, runs.index, self.stride) for address in sources]
         targets = [self.item(address, runs.index) for address in targets]

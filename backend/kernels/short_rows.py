@@ -15,12 +15,12 @@ from typing import Final
 
 from ...typechecker.scalars import neutral
 from .build import used_nodes
-from .emission import Cursor, Emission
+from .emission import Emission
 from .ir import LANES, Form, Kernel, Step, kind_of
 from .nest import Nest
 from .scalar_text import combine
 from .sums import fold_lanes
-from .vectors import Vectors
+from .vectors import Cursor, Vectors
 
 _MOST: Final = 256
 """Nodes of all vectors of a row together."""

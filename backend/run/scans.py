@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from ..kernels.scanning import BLOCK, RUN
+from ..kernels.scan_words import BLOCK, RUN
 
 __all__ = ["BLOCK", "RUN", "running"]
 

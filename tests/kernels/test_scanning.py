@@ -12,7 +12,7 @@ from rho.backend.kernels import policy
 from rho.backend.kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
 from rho.backend.kernels.cuda_text import THREADS
 from rho.backend.kernels.llvm_leaf import is_installed
-from rho.backend.kernels.scanning import BLOCK
+from rho.backend.kernels.scan_words import BLOCK
 from rho.backend.run import pool
 from rho.backend.run.cpu import scanning
 from rho.backend.run.cpu.scalars import PLAIN

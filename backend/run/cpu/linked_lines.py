@@ -20,8 +20,9 @@ from ...kernels.build import KINDS
 from ...kernels.counting import Counting
 from ...kernels.llvm_leaf import has_feature
 from ...kernels.native_text import Operation
-from ...kernels.scanning import RUN, Scan
-from ...kernels.scanning import Form as ScanForm
+from ...kernels.scan_words import RUN
+from ...kernels.scan_words import Form as ScanForm
+from ...kernels.scanning import Scan
 from ...kernels.selecting import WIDTHS, Select
 from ...kernels.selecting import Form as SelectForm
 from ...scalar.table import REDUCTIONS

@@ -21,7 +21,8 @@ from ....typechecker.scalars import neutral
 from ...kernels import policy
 from ...kernels.build import KINDS
 from ...kernels.llvm_leaf import is_installed
-from ...kernels.scanning import BLOCK, PARITIES, RUN, Form, Scan
+from ...kernels.scan_words import BLOCK, PARITIES, RUN, Form
+from ...kernels.scanning import Scan
 from ...kernels.store import address_of
 from ...scalar.table import REDUCTIONS
 from ..pool import ALIGNMENT, room

@@ -13,7 +13,7 @@ from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
 from ...kernels.cuda_reductions import THREADS
 from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
-from ...kernels.scanning import BLOCK
+from ...kernels.scan_words import BLOCK
 
 if TYPE_CHECKING:
     from .library import Call
