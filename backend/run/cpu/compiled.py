@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -38,9 +37,9 @@ from ..team import run_boxes
 from .complexes import in_parts
 from .cuts import Cuts, Made, Reduction, Work, cuts_of
 from .kinds import DTYPES, NumArray
-from .launching import LONG_NANOSECONDS, Launch, combiners, joined, launch_of
+from .launching import LONG_NANOSECONDS, Bound, Piece, combiners, joined, launch_of
 from .layouts import broadcasts, contiguous
-from .packing import Pack, packed, to_pack
+from .packing import packed, to_pack
 from .scalars import PLAIN, implementation
 from .views import View
 
@@ -69,46 +68,6 @@ def compile_kernel(
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
     packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
     return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable).run
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One call: the words of the argument block without addresses, and how far into each array it starts (bytes)."""
-
-    words: tuple[int, ...]
-    operands: tuple[int, ...]
-    results: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A kernel for operands of one layout.  `addresses`: the places of the operands' and results' addresses in the words.
-
-    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
-    each result (none: NumPy).  `duration`: nanoseconds on one thread, roughly; `helpers`: threads that may join.  `packs`:
-    operands to be packed first."""
-
-    kernel: Kernel
-    call: Callable[[int], int]
-    pieces: Sequence[Piece]
-    operand_places: tuple[int, ...]
-    result_places: tuple[int, ...]
-    shape: tuple[int, ...]
-    order: tuple[int, ...]
-    partials: int
-    dtypes: tuple[np.dtype[Any], ...]
-    packs: tuple[Pack, ...] = ()
-    blocks: list[tuple[Any, int]] = field(default_factory=list)
-    address: int = 0
-    combine: tuple[int, ...] = ()
-    duration: float = 0.0
-    helpers: int = 0
-    launches: dict[int, Launch] = field(default_factory=dict)
-
-    @property
-    def is_direct(self) -> bool:
-        """Is a run one call on the operands as they are, whose results are as they are made?"""
-        return not self.packs and self.partials == 1 and len(self.pieces) == 1 and list(self.order) == sorted(self.order)
 
 
 class CompiledRun:

@@ -9,20 +9,19 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...kernels import policy
 from ...kernels.combining import COMBINE_WORDS, RESULT_PLACE, ROWS_PLACE, Combine
+from ...kernels.ir import Kernel
 from ...kernels.store import address_of
 from ..native import native
 from .kinds import NumArray
-
-if TYPE_CHECKING:
-    from .compiled import Bound
+from .packing import Pack
 
 Base: TypeAlias = tuple[int | None, int]
 """The number of a base and bytes from there; None: an address."""
@@ -36,6 +35,46 @@ HELPERS_PLACE: Final = 3
 """Where a launch says how many helpers may join."""
 _MOST_LAUNCHES: Final = 16
 _COMBINE: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One call: the words of the argument block without addresses, and how far into each array it starts (bytes)."""
+
+    words: tuple[int, ...]
+    operands: tuple[int, ...]
+    results: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A kernel for operands of one layout.  `addresses`: the places of the operands' and results' addresses in the words.
+
+    `partials`: how many partial results each cell has (1 unless the reduce axis is cut); `combine`: what joins those of
+    each result (none: NumPy).  `duration`: nanoseconds on one thread, roughly; `helpers`: threads that may join.  `packs`:
+    operands to be packed first."""
+
+    kernel: Kernel
+    call: Callable[[int], int]
+    pieces: Sequence[Piece]
+    operand_places: tuple[int, ...]
+    result_places: tuple[int, ...]
+    shape: tuple[int, ...]
+    order: tuple[int, ...]
+    partials: int
+    dtypes: tuple[np.dtype[Any], ...]
+    packs: tuple[Pack, ...] = ()
+    blocks: list[tuple[Any, int]] = field(default_factory=list)
+    address: int = 0
+    combine: tuple[int, ...] = ()
+    duration: float = 0.0
+    helpers: int = 0
+    launches: dict[int, Launch] = field(default_factory=dict)
+
+    @property
+    def is_direct(self) -> bool:
+        """Is a run one call on the operands as they are, whose results are as they are made?"""
+        return not self.packs and self.partials == 1 and len(self.pieces) == 1 and list(self.order) == sorted(self.order)
 
 
 @dataclass(frozen=True, slots=True)

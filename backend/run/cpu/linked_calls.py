@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -25,11 +25,9 @@ from ..failures import CheckFailed
 from ..pool import Lease
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
+from .linked_sizes import ExampleTypes
+from .linked_values import Values
 from .sorting import LEAST
-
-if TYPE_CHECKING:
-    from .linked_sizes import ExampleTypes
-    from .linker import Linker
 
 Function: TypeAlias = Callable[..., NumArray]
 MOST_BYTES: Final = 1 << 21
@@ -38,7 +36,7 @@ WORK: Final = 2_000.0
 """Nanoseconds."""
 
 
-def link_call(linker: Linker, phase: LibraryPhase) -> None:
+def link_call(linker: Values, phase: LibraryPhase) -> None:
     """A phase by a call of Python's."""
     if len(phase.results) != 1:
         raise Refused(Verdict.NEVER)
@@ -55,7 +53,7 @@ def link_call(linker: Linker, phase: LibraryPhase) -> None:
         linker.define(phase.defines[0], base)
 
 
-def call_structured(linker: Linker, phase: Structured, run: Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]) -> None:
+def call_structured(linker: Values, phase: Structured, run: Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]) -> None:
     """A structured phase without a kernel, on NumPy."""
     sources = list(dict.fromkeys(read.value for read in phase.reads))
     if len(phase.results) != 1 or any(size.variables() & set(linker.found) for size in traverse.sizes(phase)):
@@ -81,7 +79,7 @@ def call_structured(linker: Linker, phase: Structured, run: Callable[[Mapping[Va
     _call(linker, sources, [], result.value, function)
 
 
-def _call(linker: Linker, operands: Sequence[ValueId], asked: Sequence[SizeVariable], value: ValueId, function: Function) -> int:
+def _call(linker: Values, operands: Sequence[ValueId], asked: Sequence[SizeVariable], value: ValueId, function: Function) -> int:
     """The number of what a function gives, called with these values but for those that never change, and with these sizes."""
     types = linker.types
     if any(types.kind(one) is Kind.CHAR for one in (*operands, value)):
@@ -114,7 +112,7 @@ def _call(linker: Linker, operands: Sequence[ValueId], asked: Sequence[SizeVaria
     return number
 
 
-def _asked_sizes(linker: Linker, phase: LibraryPhase) -> list[SizeVariable]:
+def _asked_sizes(linker: Values, phase: LibraryPhase) -> list[SizeVariable]:
     """The sizes that a run finds before the phase, and that it depends on."""
     sizes = [*traverse.sizes(phase), *linker.types.types[phase.results[0]].shape]
     found = {variable: None for size in sizes if size.constant is None for variable in size.variables()}

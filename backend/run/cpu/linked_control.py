@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from ...kernels.native_text import Operation
 from ...schedule.plan import BranchStep, CellsStep, LoopStep, SubPlan
 from .drafting import Refused, Verdict, address_of_array
 from .kinds import DTYPES, NumArray
+from .linked_values import Values
 from .space import common_stride
-
-if TYPE_CHECKING:
-    from .linker import Linker
 
 _STEP_NANOSECONDS: Final = 40.0
 """An operation that launches nothing."""
@@ -31,7 +29,7 @@ _STEP_NANOSECONDS: Final = 40.0
 class _Body:
     """A sub-graph drafted in place: nothing of it is left but the results' values."""
 
-    def __init__(self, linker: Linker, graph: SubGraph, plan: SubPlan) -> None:
+    def __init__(self, linker: Values, graph: SubGraph, plan: SubPlan) -> None:
         self.linker, self.graph, self.plan = linker, graph, plan
 
     def draft(self, given: Sequence[int]) -> list[int]:
@@ -81,7 +79,7 @@ class _Body:
                 linker.drop(number)
 
 
-def link_branch(linker: Linker, phase: Branch, step: BranchStep) -> None:
+def link_branch(linker: Values, phase: Branch, step: BranchStep) -> None:
     """One of two."""
     taken = linker.loaded(phase.condition)
     results = [linker.new(np.empty(linker.types.shape(v), DTYPES[linker.types.kind(v)])) for v in phase.results]
@@ -104,7 +102,7 @@ def link_branch(linker: Linker, phase: Branch, step: BranchStep) -> None:
         linker.settle(value, number)
 
 
-def link_loop(linker: Linker, phase: Loop, step: LoopStep) -> None:
+def link_loop(linker: Values, phase: Loop, step: LoopStep) -> None:
     """A body so many times, or until something holds."""
     if step.rows is not None or not phase.is_plain:
         raise Refused(Verdict.NEVER)
@@ -142,13 +140,13 @@ def link_loop(linker: Linker, phase: Loop, step: LoopStep) -> None:
         linker.settle(value, number)
 
 
-def _keep(linker: Linker, state: Sequence[int], kept: Sequence[int], at: int) -> None:
+def _keep(linker: Values, state: Sequence[int], kept: Sequence[int], at: int) -> None:
     """The state is item `at` of what is kept."""
     for number, whole in zip(state, kept, strict=False):
         _put(linker, number, whole, at)
 
 
-def _put(linker: Linker, number: int, whole: int, at: int) -> None:
+def _put(linker: Values, number: int, whole: int, at: int) -> None:
     """A value is the item of another at a place that a base holds."""
     cell, rows = linker.bases[number], linker.bases[whole]
     assert cell is not None
@@ -159,7 +157,7 @@ def _put(linker: Linker, number: int, whole: int, at: int) -> None:
         linker.copy(cell, (number, 0), linker.kind_of(cell), place)
 
 
-def link_cells(linker: Linker, phase: Map | Fold, step: CellsStep) -> None:
+def link_cells(linker: Values, phase: Map | Fold, step: CellsStep) -> None:
     """A body once a cell."""
     if isinstance(phase, Map):
         _link_map(linker, phase, step)
@@ -167,7 +165,7 @@ def link_cells(linker: Linker, phase: Map | Fold, step: CellsStep) -> None:
         _link_fold(linker, phase, step)
 
 
-def _cells(linker: Linker, value: ValueId, depth: int) -> tuple[int, int, int, NumArray]:
+def _cells(linker: Values, value: ValueId, depth: int) -> tuple[int, int, int, NumArray]:
     """Where the cells of a value are: the base they lie in, the first one's distance, the bytes from one to the next, and one."""
     example, root = linker.examples[value], linker.roots[value]
     step = common_stride(example.shape[:depth], example.strides[:depth])
@@ -182,14 +180,14 @@ def _cells(linker: Linker, value: ValueId, depth: int) -> tuple[int, int, int, N
     return root, address_of_array(example) - address_of_array(whole), step, cell
 
 
-def _cell(linker: Linker, cells: tuple[int, int, int, NumArray]) -> int:
+def _cell(linker: Values, cells: tuple[int, int, int, NumArray]) -> int:
     """A base for the address of a cell."""
     number = linker.new(cells[3])
     linker.lent.add(number)
     return number
 
 
-def _link_map(linker: Linker, phase: Map, step: CellsStep) -> None:
+def _link_map(linker: Values, phase: Map, step: CellsStep) -> None:
     frame = tuple(map(linker.types.number, phase.frame))
     count = prod(frame)
     if not count or linker.found or any(depth not in (0, len(frame)) for depth in phase.frames):
@@ -211,7 +209,7 @@ def _link_map(linker: Linker, phase: Map, step: CellsStep) -> None:
         linker.settle(value, number)
 
 
-def _link_fold(linker: Linker, phase: Fold, step: CellsStep) -> None:
+def _link_fold(linker: Values, phase: Fold, step: CellsStep) -> None:
     length = len(linker.examples[phase.args[0]])
     args = [_cells(linker, value, 1) for value in phase.args]
     if linker.found:
@@ -246,7 +244,7 @@ def _link_fold(linker: Linker, phase: Fold, step: CellsStep) -> None:
         linker.settle(value, number)
 
 
-def _each(linker: Linker, first: int, count: int, way: int, turn: Any) -> None:
+def _each(linker: Values, first: int, count: int, way: int, turn: Any) -> None:
     """`turn(at)` so many times, where the base `at` holds a place that goes on by `way`."""
     left, at = linker.new(None), linker.new(None)
     top, end = linker.label(), linker.label()
@@ -259,19 +257,19 @@ def _each(linker: Linker, first: int, count: int, way: int, turn: Any) -> None:
     _count(linker, start, before, count)
 
 
-def _count(linker: Linker, start: int, before: float, turns: int) -> None:
+def _count(linker: Values, start: int, before: float, turns: int) -> None:
     """What was drafted since then is done so many times."""
     steps = sum(step[0] is not Operation.SETTLED for step in linker.steps[start:])
     each = linker.duration - before + steps * _STEP_NANOSECONDS
     linker.work(each * max(0, turns))
 
 
-def _move(linker: Linker, sources: Sequence[int], targets: Sequence[int]) -> None:
+def _move(linker: Values, sources: Sequence[int], targets: Sequence[int]) -> None:
     for source, target in zip(sources, targets, strict=True):
         linker.steps.append((Operation.MOVE, target, source))
         linker.bases[source] = None
 
 
-def _forget(linker: Linker, lent: Sequence[int]) -> None:
+def _forget(linker: Values, lent: Sequence[int]) -> None:
     for number in lent:
         linker.bases[number] = None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import ZERO
@@ -30,14 +30,12 @@ from ...graph.phases import (
     ValueId,
 )
 from ...graph.registry import frame_of
-
-if TYPE_CHECKING:
-    from .linker import Linker
+from .linked_values import Values
 
 MOST_PAIRS: Final = 1 << 13
 
 
-def link_index_of(linker: Linker, phase: LibraryPhase) -> bool:
+def link_index_of(linker: Values, phase: LibraryPhase) -> bool:
     """The first place of each item in a table, its length if none."""
     table, arg = phase.args
     equal = _equal(linker, phase, arg, table)
@@ -49,7 +47,7 @@ def link_index_of(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def link_member_of(linker: Linker, phase: LibraryPhase) -> bool:
+def link_member_of(linker: Values, phase: LibraryPhase) -> bool:
     """Is each item in a table?"""
     equal = _equal(linker, phase, *phase.args)
     if equal is None:
@@ -58,7 +56,7 @@ def link_member_of(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def link_first_occurrence(linker: Linker, phase: LibraryPhase) -> bool:
+def link_first_occurrence(linker: Values, phase: LibraryPhase) -> bool:
     """Is no item before this one equal to it?"""
     (arg,) = phase.args
     equal = _equal(linker, phase, arg, arg)
@@ -70,7 +68,7 @@ def link_first_occurrence(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def _equal(linker: Linker, phase: LibraryPhase, arg: ValueId, table: ValueId) -> Structured | None:
+def _equal(linker: Values, phase: LibraryPhase, arg: ValueId, table: ValueId) -> Structured | None:
     """Whether each item of a vector equals each of another (node 2); None where they are many, or something else."""
     types = linker.types
     shapes = types.types[arg].shape, types.types[table].shape

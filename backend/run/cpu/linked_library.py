@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -23,13 +23,11 @@ from .launching import words_of
 from .linked_calls import link_call
 from .linked_equality import link_first_occurrence, link_index_of, link_member_of
 from .linked_lines import link_compress, link_scan, link_where
+from .linked_values import Values
 from .products import batch_of, bound_product, may_be_mirrored, needs_rows, relocated
 
-if TYPE_CHECKING:
-    from .linker import Linker
 
-
-def link_library(linker: Linker, phase: LibraryPhase) -> None:
+def link_library(linker: Values, phase: LibraryPhase) -> None:
     """A phase by kernels where it can be, else by a call of Python's."""
     if wanted_of(phase) == (0, 0):
         (value,) = phase.results  # nobody looks at it
@@ -40,7 +38,7 @@ def link_library(linker: Linker, phase: LibraryPhase) -> None:
         link_call(linker, phase)
 
 
-def link_gather(linker: Linker, phase: LibraryPhase) -> bool:
+def link_gather(linker: Values, phase: LibraryPhase) -> bool:
     """Items by indices."""
     table, indices = phase.args
     kinds = [linker.types.kind(table), linker.types.kind(indices)]
@@ -53,7 +51,7 @@ def link_gather(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def link_product(linker: Linker, phase: LibraryPhase) -> bool:
+def link_product(linker: Values, phase: LibraryPhase) -> bool:
     """A product of matrices of floats or complex numbers, or of vectors; or as many products as a frame has points."""
     kind, args, (value,), depth = linker.types.kind(phase.results[0]), phase.args, phase.results, frame_of(phase)
     arrays, sizes = [linker.examples[arg] for arg in args], [linker.types.types[arg].shape for arg in args]
@@ -70,7 +68,7 @@ def link_product(linker: Linker, phase: LibraryPhase) -> bool:
     return _link_matrices(linker, kind, args, batches, value)
 
 
-def _link_matrices(linker: Linker, kind: Kind, args: Sequence[ValueId], batches: list[NumArray], value: ValueId) -> bool:
+def _link_matrices(linker: Values, kind: Kind, args: Sequence[ValueId], batches: list[NumArray], value: ValueId) -> bool:
     operands = [linker.base(batch, arg, None) for batch, arg in zip(batches, args, strict=True)]
     if batches[0].shape[-1] == 1:
         return False
@@ -102,7 +100,7 @@ def _link_matrices(linker: Linker, kind: Kind, args: Sequence[ValueId], batches:
 
 
 _NOTHING = np.int64(0)
-LINKS: Final[dict[str, Callable[[Linker, LibraryPhase], bool]]] = {
+LINKS: Final[dict[str, Callable[[Values, LibraryPhase], bool]]] = {
     "gather": link_gather, "contract": link_product, "scan": link_scan, "compress": link_compress, "where": link_where,
     "index_of": link_index_of, "member_of": link_member_of, "first_occurrence": link_first_occurrence,
 }  # fmt: skip

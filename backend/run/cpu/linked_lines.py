@@ -8,7 +8,7 @@ Neighbours: `linked_library` (asks), `kernels.scanning`, `kernels.selecting` and
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -30,10 +30,8 @@ from .compiled import vector_bytes
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
 from .launching import Base, Block, words_of
+from .linked_values import Values
 from .space import common_stride
-
-if TYPE_CHECKING:
-    from .linker import Linker
 
 MOST: Final = 1 << 18
 """Items up to which one piece on one thread is as good as any."""
@@ -41,7 +39,7 @@ _NANOSECONDS: Final = 0.7
 """An item."""
 
 
-def link_scan(linker: Linker, phase: LibraryPhase) -> bool:
+def link_scan(linker: Values, phase: LibraryPhase) -> bool:
     """A scan of the lines of the last axis."""
     (source,), (value,) = phase.args, phase.results
     arg, kind, function, axis = (
@@ -71,7 +69,7 @@ def link_scan(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def link_compress(linker: Linker, phase: LibraryPhase) -> bool:
+def link_compress(linker: Values, phase: LibraryPhase) -> bool:
     """What a mask holds along an axis."""
     (mask_value, source), (value,), axis = phase.args, phase.results, phase.attributes["axis"]
     mask, arg = linker.examples[mask_value].reshape(-1), linker.examples[source]
@@ -95,7 +93,7 @@ def link_compress(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def link_where(linker: Linker, phase: LibraryPhase) -> bool:
+def link_where(linker: Values, phase: LibraryPhase) -> bool:
     """Where a mask holds."""
     (mask_value,), (value,) = phase.args, phase.results
     mask = linker.examples[mask_value]
@@ -113,11 +111,11 @@ def link_where(linker: Linker, phase: LibraryPhase) -> bool:
     return True
 
 
-def _is_mask(linker: Linker, value: ValueId, mask: NumArray) -> bool:
+def _is_mask(linker: Values, value: ValueId, mask: NumArray) -> bool:
     return mask.dtype == np.bool_ and mask.flags.c_contiguous and np.may_share_memory(mask, linker.examples[value])
 
 
-def _count(linker: Linker, phase: LibraryPhase, mask: Base, items: int) -> None:
+def _count(linker: Values, phase: LibraryPhase, mask: Base, items: int) -> None:
     """The size that the phase finds; in one base, however often it is found."""
     found = linker.found.get(phase.defines[0])
     number, place = linker.new(None) if found is None else found, linker.new(None)
@@ -126,7 +124,7 @@ def _count(linker: Linker, phase: LibraryPhase, mask: Base, items: int) -> None:
     linker.define(phase.defines[0], number)
 
 
-def _launch(linker: Linker, address: int, words: list[int], bases: dict[int, Base], items: int, result: int) -> None:
+def _launch(linker: Values, address: int, words: list[int], bases: dict[int, Base], items: int, result: int) -> None:
     duration = items * _NANOSECONDS
     linker.work(duration)
     launch = words_of(address, [Block(words, list(bases.items()))], 0, duration)

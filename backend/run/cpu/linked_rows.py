@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,15 +19,13 @@ from .compiled import layout_of
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
 from .launching import Base, Block, moved, words_of
+from .linked_values import Values
 from .row_kernels import BoundRows, RowBinding
 from .rows import RowsRun, compile_rows
 from .structured import compiled_of
 
-if TYPE_CHECKING:
-    from .linker import Linker
 
-
-def link_rows(linker: Linker, members: Sequence[Structured], wanted: Sequence[ValueId], overwrite: ValueId | None) -> None:
+def link_rows(linker: Values, members: Sequence[Structured], wanted: Sequence[ValueId], overwrite: ValueId | None) -> None:
     """A chain along rows."""
     if overwrite is not None and linker.examples[overwrite].nbytes >= LEAST:
         raise Refused(Verdict.NEVER)
@@ -61,7 +58,7 @@ def link_rows(linker: Linker, members: Sequence[Structured], wanted: Sequence[Va
         linker.settle(value, result)
 
 
-def _bound(linker: Linker, run: RowBinding, arrays: Sequence[NumArray]) -> BoundRows | None:
+def _bound(linker: Values, run: RowBinding, arrays: Sequence[NumArray]) -> BoundRows | None:
     """The kernel for these operands; None if it is not there yet."""
     key = (Stores.PLAIN, *layout_of(arrays))
     found = run.kept[key] if key in run.kept else run.kernel(arrays, Stores.PLAIN)

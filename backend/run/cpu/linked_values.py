@@ -5,7 +5,10 @@ Neighbours: `linker` (the steps of a plan), `drafting` (the operations), `launch
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -26,18 +29,20 @@ from ...graph.phases import (
 )
 from ...graph.projections import IDENTITY
 from ...kernels import policy
+from ...kernels.build import joining_body
+from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
 from ...kernels.native_text import Operation
 from ...kernels.rows import RowKernel
 from ...kernels.side_rows import SideKernel
 from ...kernels.store import Code, address_of
+from ...schedule.plan import Step
 from ..pool import LEAST
-from .compiled import Bound, CompiledRun, compile_kernel, layout_of
+from .compiled import CompiledRun, compile_kernel, layout_of
 from .copying import drafted
 from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
 from .kinds import DTYPES, NumArray
-from .launching import Base, Block, combining_words, launch_words, words_of
-from .linked_parts import run_in_parts
+from .launching import Base, Block, Bound, combining_words, launch_words, words_of
 from .linked_sizes import ExampleTypes, conditions
 from .structured import compiled_of
 from .views import View
@@ -49,7 +54,7 @@ SAVED_NANOSECONDS: Final = 8_000
 Ready = TypeVar("Ready")
 
 
-class Values(Draft):
+class Values(Draft, ABC):
     """`examples`: arrays as the values will be, whose contents nobody looks at; `roots`: which base a value lies in; `found`:
     the bases of sizes that the run finds, each of at least `least`; `pinned`: values that are not to be dropped or written over;
     `lent`: bases that are no values."""
@@ -68,6 +73,14 @@ class Values(Draft):
         self.pinned: frozenset[int] = frozenset()
         self.lent: set[int] = set()
         self.prints, self.labels, self.is_ready = 0, 0, True
+
+    @abstractmethod
+    def step(self, step: Step) -> None:
+        """What a step of a plan becomes."""
+
+    @abstractmethod
+    def structured(self, phase: Structured, overwrite: ValueId | None) -> None:
+        """What a structured phase becomes."""
 
     def define(self, variable: SizeVariable, base: int) -> None:
         """A size is the number that a base holds."""
@@ -122,7 +135,7 @@ class Values(Draft):
 
         `empty`: a number that the run finds; where it is 0 the values have these items everywhere."""
         if run.body.split:
-            run_in_parts(self, run, arrays, operands, [(value, self.types.kind(value)) for value in made])
+            self._run_in_parts(run, arrays, operands, [(value, self.types.kind(value)) for value in made])
             return
         bound = self.bound(run, arrays, overwrite)
         if bound is None:
@@ -157,6 +170,32 @@ class Values(Draft):
             if list(bound.order) != sorted(bound.order):
                 order = sorted(range(len(bound.order)), key=bound.order.__getitem__)
                 self.examples[value] = self.examples[value].transpose(order)
+
+    def _run_in_parts(
+        self, run: CompiledRun, arrays: Sequence[NumArray], operands: Sequence[Base], made: Sequence[tuple[ValueId, Kind]]
+    ) -> None:
+        """Launch a kernel some of whose results are two parts; each value has its kind."""
+        parts: list[ValueId] = []
+        whole: list[tuple[ValueId, Kind, tuple[ValueId, ValueId]]] = []
+        for value, kind in made:
+            if len(parts) in run.body.split:
+                first = -1000 - 2 * len(self.bases) - len(parts)
+                both = ValueId(first), ValueId(first - 1)
+                whole.append((value, kind, both))
+                parts += both
+            else:
+                parts.append(value)
+        plain = copy(run)
+        plain.body = replace(run.body, split=frozenset())
+        self.run(plain, arrays, operands, parts)
+        for value, kind, both in whole:
+            shown = [self.examples[part] for part in both]
+            views: list[tuple[ValueId, View]] = [(part, np.asarray) for part in both]
+            body, kinds = joining_body(kind), [PART[kind]] * 2
+            joining = CompiledRun(body, views, shown[0].shape, kinds, [], run.threads, run.mode, _nothing, 0)
+            self.run(joining, shown, [self.base(array, part, None) for array, part in zip(shown, both, strict=True)], [value])
+            for part in both:
+                self.forget(part)
 
     def target(self, overwrite: ValueId, bound: Bound) -> int | None:
         """What the first result is written over.  Refused: a large value is beside it instead."""

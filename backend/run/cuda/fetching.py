@@ -10,20 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of, framed_of
 from ...kernels.build import Body
 from ...kernels.cuda_fetch import cycling, gathering, operand_kinds, rotating
 from ..cpu.kinds import DTYPES, FILLS
+from .call import Call
 from .launching import Launch, Modules
 from .layouts import Placed
 from .selecting import check_indices
 from .sorting import sorted_items
-
-if TYPE_CHECKING:
-    from .library import Call
 
 Numbers = tuple[int, ...]
 

@@ -6,7 +6,7 @@ Neighbours: `kernels.cuda_bins` (the text), `library`; `cpu.library.keyed` (the 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from ...kernels.cuda_bins import GROUPED, PRIVATE, SCATTER, fits_shared, grouped
 from ...kernels.cuda_reductions import THREADS
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
+from .call import Call
 from .selecting import check_indices
 from .sorting import stable_order
-
-if TYPE_CHECKING:
-    from .library import Call
 
 
 def key_reduce(call: Call, arrays: Any) -> Any:

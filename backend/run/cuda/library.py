@@ -9,20 +9,17 @@ Neighbours: `cpu.library` (the same on NumPy: what these must agree with), `keye
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 
 from ....lang.diagnostics import Diagnostic, RunFailed
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size
 from ...graph.phases import LibraryPhase
 from ...kernels.cuda_support import LIBRARY
 from ..cpu.kinds import DTYPES, FILLS
 from ..device import Kernel, Types
 from ..failures import CheckFailed
+from .call import Arrays, Call, Implementation
 from .fetching import gather, reshape_cycle, rotate
 from .keyed import key_reduce
 from .launching import Modules
@@ -32,45 +29,6 @@ from .scanning import scan
 from .searching import first_occurrence, index_of, interval_index, match, member_of
 from .selecting import update
 from .sorting import grade
-
-Arrays: TypeAlias = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """One execution of a phase on a device."""
-
-    xp: Any
-    modules: Modules
-    phase: LibraryPhase
-    types: Types
-
-    def shape(self) -> tuple[int, ...]:
-        return self.types.shape(self.phase.results[0])
-
-    def kind(self) -> Kind:
-        return self.types.kind(self.phase.results[0])
-
-    def axis(self) -> int:
-        value = self.phase.attributes["axis"]
-        assert isinstance(value, int)
-        return value
-
-    def flag(self, name: str) -> bool:
-        return self.phase.attributes.get(name) is True
-
-    def function(self) -> str:
-        value = self.phase.attributes["function"]
-        assert isinstance(value, str)
-        return value
-
-    def sizes(self) -> list[int]:
-        sizes = self.phase.attributes["sizes"]
-        assert isinstance(sizes, tuple)
-        return [self.types.number(size) for size in sizes if isinstance(size, Size)]
-
-
-Implementation: TypeAlias = Callable[[Call, Arrays], Any]
 
 
 def compile_library(xp: Any, modules: Modules, phase: LibraryPhase, types: Types) -> Kernel | None:

@@ -6,16 +6,14 @@ Neighbours: `library`; `cpu.library.linear` (the same with LAPACK).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..cpu.kinds import DTYPES
 from ..failures import CheckFailed
+from .call import Call
 from .cupy_leaf import raising
-
-if TYPE_CHECKING:
-    from .library import Call
 
 _EPSILON: Final = float(np.finfo(np.float64).eps)
 _SINGULAR: Final = "the matrix is singular"

@@ -6,14 +6,12 @@ Neighbours: `library`; `run.philox_numpy` (the generator, to the bit).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..philox import MASK, MULTIPLIER_0, MULTIPLIER_1, ROUNDS, WEYL_0, WEYL_1
-
-if TYPE_CHECKING:
-    from .library import Call
+from .call import Call
 
 _PIECE: Final = 1 << 22
 """Blocks generated at once: what intermediate words take is bounded."""

@@ -7,16 +7,14 @@ Neighbours: `kernels.cuda_scan` (the text), `library`; `cpu.library.sequential` 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ....typechecker.elements import Kind
 from ...graph.registry import frame_of
 from ...kernels.cuda_reductions import THREADS
 from ...kernels.cuda_scan import CARRY, LINES, TILES, TOTALS, scan_text
 from ...kernels.scan_words import BLOCK
-
-if TYPE_CHECKING:
-    from .library import Call
+from .call import Call
 
 _MANY: Final = 4096
 """Lines from which each has a thread of its own."""

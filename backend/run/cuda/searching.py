@@ -7,14 +7,12 @@ Neighbours: `sorting` (keys), `library`; `cpu.library.searching` (the definition
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .call import Call
 from .sorting import order_keys, stable_order
-
-if TYPE_CHECKING:
-    from .library import Call
 
 
 def _positions(xp: Any, table: Any, arg: Any) -> Any:

@@ -6,15 +6,13 @@ Neighbours: `library`; `cpu.library.selecting` (the same on NumPy).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..failures import CheckFailed
+from .call import Call
 from .sorting import stable_order
-
-if TYPE_CHECKING:
-    from .library import Call
 
 
 def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0) -> None:

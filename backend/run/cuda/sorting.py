@@ -7,14 +7,12 @@ Neighbours: `library`; `cpu.library.grading` (the same on NumPy).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...graph.registry import frame_of
-
-if TYPE_CHECKING:
-    from .library import Call
+from .call import Call
 
 
 def order_keys(xp: Any, items: Any, *, descending: bool) -> Any:
