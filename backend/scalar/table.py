@@ -15,12 +15,13 @@ Neighbours: `basic` (meanings that are a few instructions), `elementary`, `circl
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cache
 from importlib import import_module
 from typing import Any, Final, TypeAlias
 
+from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, Law
 
