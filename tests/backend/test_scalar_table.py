@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rho.backend.kernels.cuda_scalars import Functions
+from rho.backend.kernels.cuda_scalars import apply as card_apply
+from rho.backend.kernels.ir import Apply
+from rho.backend.kernels.scalar_text import apply as vectors_apply
+from rho.backend.kernels.vectors import Vectors
+from rho.backend.kernels.writer import Writer
 from rho.backend.run.cpu.items import machine
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.reference.scalars import evaluate
-from rho.backend.scalar import table
+from rho.backend.scalar import basic, table
 from rho.typechecker import scalars
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS
@@ -26,6 +34,25 @@ def test_the_same_names() -> None:
 def test_no_fact_in_both() -> None:
     of_checker = {field.name for field in dataclasses.fields(scalars.ScalarFunction)}
     assert of_checker & {field.name for field in dataclasses.fields(table.Row)} == {"name"}
+
+
+def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`docs/contributing.md`: each place that it names exists, and a row with a meaning is all that machines want."""
+    root = Path(table.__file__).parents[2]
+    recipe = (root / "docs" / "contributing.md").read_text().split("**A new scalar function**")[1].split("\n\n")[0]
+    places = re.findall(r"`([a-z_/]+\.py)`", recipe)
+    assert len(places) > 6
+    assert all((root / place).exists() or (root / "backend/scalar" / place).exists()
+               or (root / "backend/run/reference" / place).exists() for place in places), places  # fmt: skip
+    made = table.Row("middle", weight=3, meanings={0: table.Meaning("basic.middle")})
+    monkeypatch.setitem(table.ROWS, "middle", made)
+    monkeypatch.setattr(basic, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)
+    node = Apply("middle", (0, 1), Kind.F64, Kind.F64)
+    v = Vectors(Writer(), 4)
+    assert vectors_apply(v, 0, node, ["%x", "%y"]) and "fmul <4 x double>" in "".join(v.w.lines)
+    assert card_apply(Functions(), node, ["x", "y"]) == "(x + y) * 0x1.0000000000000p-1"
+    steps, meaning = machine(Kind.F64), table.definition("middle", 0, Kind.F64)
+    assert meaning is not None and meaning.compute(np.float64(1), np.float64(4), steps) == 2.5
 
 
 @pytest.mark.parametrize("name", sorted(table.ROWS))
