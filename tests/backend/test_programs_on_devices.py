@@ -375,7 +375,7 @@ def test_s32_twenty_plans_have_the_same_bytes() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_size_that_a_run_finds_reaches_other_devices_in_stored_plans(seed: int) -> None:
     """It has no bytes and no step; the verifier missed it."""
-    core = checked("input x : f64[n]\nt ← (x>0)/x\noutput y ← x×f64 ≢t\n")
+    core = checked("input x : f64[n]\nt ← (x>0)/x\noutput y ← x×f64 ≢t\noutput z ← (≢t)⍴1.5\n")
     assert core is not None
     data, chance = {"x": np.random.default_rng(seed).standard_normal(9)}, random.Random(seed)
     bound = backend.load(core, data)
