@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import sys
 from collections.abc import Iterable, Sequence
@@ -100,6 +101,7 @@ class _Typed:
 LINES = ["x ← ⍳4", "y ← √x+⍳4", "f ← {⍵×2}", "z ← +/f y ⋄ z", "x ← x+10 ⋄ x", ")type x", "x ← x×2", "⍉2 2⍴x", ")names", "z×+/x"]
 ASKED = ["'begin'", "2+2", "x", "'end'"]
 """Typed after them: all that is not interrupted is answered."""
+TYPE = re.compile(r"\w+(<.*>)?\[.*\]")
 MAY_BE = {"0 1 2 3", "10 11 12 13", "0 2 4 6", "20 22 24 26"}
 """What x is in the end, whichever statement was not entered; or it is not there."""
 
@@ -126,7 +128,7 @@ def require_goes_on(ended: Ended, whole: str, what: object) -> None:
     if ended.code == 130 and ended.out in ("", whole):  # it had not begun, or was over
         return
     assert ended.code == 0 and ended.err.count("interrupted; the session is as it was before") <= 1, what
-    shown = [line.strip() for line in ended.out.split("\n") if "\x1b" not in line]
+    shown = [line.strip() for line in ended.out.split("\n") if not TYPE.fullmatch(line.strip())]
     answered = [line for line in ("begin", "4", "end") if line in shown]
     assert len(answered) >= 2, what
     last = shown[shown.index("4") + 1] if "4" in shown and "end" in shown else ""

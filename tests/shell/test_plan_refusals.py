@@ -187,7 +187,7 @@ def test_queues_transfers_and_claims_cannot_be_edited(folder: Path, rho: Rho) ->
         edited(plan, "prediction", "baselines", to=prediction["baselines"][:-1]),
         edited(plan, "prediction", "baselines", to=prediction["baselines"] * 2),
         edited(plan, "phases", 1, "reads", 0, "more", to=1),
-        edited(plan, "phases", 1, "axes", 0, "more", to=1),
+        edited(plan, "phases", 1, "axes", 0, to=[*plan["phases"][1]["axes"][0], 1]),
     ):
         (folder / "p.json").write_text(wrong, encoding="utf-8")
         ran = rho("plan", "--check", "p.json")
