@@ -49,7 +49,6 @@ from .ir import (
 from .text import is_name, show_index, show_statement
 
 _FAILING: Final = ("floor", "ceil")
-_EXACT: Final = ("min", "max", "and", "or")
 _KERNELS: Final = ("square", "half_power")
 """What kernels have besides the table (`kernels.scalar_text`): x × x and x*0.5."""
 
