@@ -137,6 +137,7 @@ ROUTINES: list[tuple[str, list[Make], str]] = [
     ("{{{⍵[⍋⍵]}⍤1 ⊢ ⍉⍵}⍣3 ⊢ ⍵}", matrix((1, 1), (7, 7), (33, 33)), "grade"),
     ("{{0.1×⍵+.×⍵}⍣3 ⊢ ⍵}", matrix((2, 2), (7, 7), (30, 30), (100, 100)), "contract"),
     ("{{0.1×(⍉⍵)+.×⍵}⍣3 ⊢ ⍵}", matrix((2, 2), (30, 30), (100, 100)), "contract"),
+    ("{{0.1×⍵+.×⍉1+⍵}⍣3 ⊢ ⍵}", matrix((6, 6), (40, 40), (100, 100)), "contract"),
     ("{{(0.1×⍵)+.×⍵}⍣3 ⊢ ⍵}", [lambda rng: (rng.random((30, 30)).astype(np.float32),)], "contract"),
     ("{{0.1×⍵+.×⍵}⍣3 ⊢ ⍵}", complexes((2, 2), (30, 30)), "contract"),
     ("{{0.1×⍵(+.×⍤2)⍵}⍣3 ⊢ ⍵}", [lambda rng: (rng.random((3, 5, 5)),), lambda rng: (rng.random((0, 5, 5)),)], "contract"),

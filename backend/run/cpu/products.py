@@ -130,18 +130,34 @@ def _products(kind: Kind, left: NumArray, right: NumArray, result: NumArray, thr
 
 def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, threads: int) -> Callable[[], object] | None:
     """What writes the product of two matrices into another each time that it is called, as `products_of` makes it; None where
-    that is more than one launch."""
+    that is more than copies into rows and one launch."""
     left, right = left[np.newaxis], right[np.newaxis]
     if 0 in result.shape or 1 in result.shape or left.shape[2] < 2 or not result.flags.c_contiguous or blas() is None:
         return None
-    if _is_mirrored(left, right) or any(needs_rows(kind, left, right)):
+    if _is_mirrored(left, right):
         return None
-    bound = bound_product(kind, left, right, threads)
-    if bound is None or not bound.address or bound.large or bound.duration >= _LONG_NANOSECONDS:
+    operands, copies = [left, right], list[tuple[NumArray, NumArray]]()
+    for place, is_copied in enumerate(needs_rows(kind, left, right)):
+        if is_copied:
+            copies.append((room(operands[place].shape, operands[place].dtype), operands[place]))
+            operands[place] = copies[-1][0]
+    bound = bound_product(kind, *operands, threads)
+    if bound is None or not bound.address or bound.duration >= _LONG_NANOSECONDS:
         return None
-    launch = _launch(bound)
-    places = [array.__array_interface__["data"][0] for array in (left, right, result)]
-    return None if launch is None else partial(launch.run, places)
+    launch, is_large = _launch(bound), bound.large
+    if launch is None:
+        return None
+    run = partial(launch.run, [array.__array_interface__["data"][0] for array in (*operands, result)])
+    if not (copies or is_large):
+        return run
+
+    def prepared() -> None:
+        for rows, operand in copies:
+            np.copyto(rows, operand)
+        with alone() if is_large else nullcontext():
+            run()
+
+    return prepared
 
 
 def _layout(array: NumArray) -> Layout:
