@@ -29,6 +29,7 @@ Write: TypeAlias = "str | Callable[[Groups], str] | None"
 
 _START = r"(?:^|(?<=⋄))[ \t]*(?P<all>"
 _REST = r"[^\n⋄]*[^\s⋄]"
+_FLAT = r"[^\n⋄;\[\](){}]*"
 _NAME = r"[A-Za-z_]\w*"
 _ITEM = r"(?:[\w.¯]+|\([^()\n]*\))"
 _BEFORE = r"(?<![\w.¯)\]'\"])(?<![\w.¯)\]'\"] )"
@@ -47,9 +48,29 @@ class Habit:
     legal: bool = False
 
 
+_MEANT_ELSEWHERE = "…"
+"""Stands in a fix for what its writer has to say anew: such a fix is words without an edit."""
+
+
+def _expression(text: str) -> str:
+    """The text of another language's expression in Rho."""
+    from .foreign import rho_of
+
+    return rho_of(text, _array_if_one) or _MEANT_ELSEWHERE
+
+
+def _array_if_one(text: str) -> str | None:
+    return _array_of(text) if re.fullmatch(r"[\[\]\d.,\s-]+", text) else None
+
+
 def _function_of(parameters: str, body: str) -> str:
-    """A dfn of one or two parameters."""
+    """A dfn of one or two parameters; "…" for a body that prints, assigns or has no spelling of its own here."""
     names = re.findall(_NAME, parameters)
+    if body == _MEANT_ELSEWHERE:
+        return "{…}"
+    body = _MEANT_ELSEWHERE if re.search(r"\bprint|(?<![=!<>])=(?!=)", body) else _expression(body)
+    if body == _MEANT_ELSEWHERE:
+        return "{…⍵…}"
     for name, argument in zip(names, "⍵" if len(names) == 1 else "⍺⍵", strict=False):
         body = re.sub(rf"\b{name}\b", argument, body)
     return "{" + body.strip() + "}"
@@ -68,27 +89,72 @@ def _each(found: Groups) -> str:
         return "{…⍵…}¨x"
     counted = re.fullmatch(r"range\((.*)\)", found["x"].strip())
     items = found["x"].strip() if counted is None else f"⍳{counted[1]}"
+    if counted is not None and "," in counted[1]:
+        first, last, *step = (part.strip() for part in counted[1].split(","))
+        items = f"{first}+⍳{last}-{first}" if not step and re.fullmatch(_ATOM, first) and re.fullmatch(_ATOM, last) else "…"
     return f"{_function_of(found['i'], found.get('v') or '…')}¨{items}"
 
 
 def _slice_of(found: Groups) -> str:
     name, first, last = found["x"], found["a"].strip(), found["b"].strip()
+    if not last and not first:
+        return name
     if not last:
-        return f"{first or 0}↓{name}"
+        return f"{_counted(first)}↑{name}" if first.startswith("-") else f"{_counted(first)}↓{name}"
+    if last.startswith("-"):
+        return f"{_counted(last)}↓{name}" if first in ("", "0") else f"{_counted(last)}↓{_counted(first)}↓{name}"
     if not first or first == "0":
-        return f"{last}↑{name}"
+        return f"{_counted(last)}↑{name}"
+    return f"{name}[{_places(first, last)}]"
+
+
+_ATOM = r"[A-Za-z_]\w*|\d+"
+
+
+def _counted(text: str) -> str:
+    """A bound of a slice as a left argument."""
+    number = re.fullmatch(r"-?(\d+)", text)
+    if number:
+        return f"¯{number[1]}" if text.startswith("-") else text
+    return text if re.fullmatch(_ATOM, text) else _MEANT_ELSEWHERE
+
+
+def _places(first: str, last: str) -> str:
+    """The positions of a slice, inside brackets."""
     if first.isdigit() and last.isdigit():
-        return f"{name}[{first}+⍳{max(0, int(last) - int(first))}]"
-    return f"{name}[{first}+⍳{last}-{first}]"
+        return f"{first}+⍳{max(0, int(last) - int(first))}"
+    return f"{first}+⍳{last}-{first}" if all(re.fullmatch(_ATOM, bound) for bound in (first, last)) else _MEANT_ELSEWHERE
+
+
+def _axes_of(found: Groups) -> str:
+    """`x[:,0]` and its like: `;` between the axes."""
+    axes = []
+    for axis in map(str.strip, found["i"].split(",")):
+        first, colon, last = (part.strip() for part in axis.partition(":"))
+        if colon:
+            axes.append("" if not first and not last else _places(first or "0", last) if last else _MEANT_ELSEWHERE)
+        else:
+            axes.append(axis if re.fullmatch(_ATOM, axis) else _MEANT_ELSEWHERE)
+    return f"{found['x']}[{';'.join(axes)}]"
 
 
 def _changed(found: Groups) -> str:
     glyph = {"*": "×", "/": "÷", "&": "∧", "^": "*"}.get(found["f"], found["f"])
-    return f"{found['x']} {glyph}← {found['v']}"
+    return f"{found['x']} {glyph}← {_expression(found['v'])}"
+
+
+def _assigned(found: Groups) -> str:
+    return f"{found['x'] if 'x' in found else found['w']} ← {_expression(found['v'])}"
+
+
+def _complex(found: Groups) -> str:
+    return f"{found['a']}J{'¯' if found['s'] == '-' else ''}{found['b']}"
 
 
 HABITS: tuple[Habit, ...] = (
     # ---- statements
+    Habit(_START + rf"{_FLAT}←{_FLAT}(?P<s>;)[^\n⋄]*)", "`⋄` separates statements, `;` the axes of `x[…;…]`",
+          lambda g: g["all"].replace(";", " ⋄", 1) if g["all"].rstrip()[-1] != ";" else g["all"].rstrip()[:-1], ("E001", "E002")),
     Habit(r"#(?P<x>.*)", "a comment starts with `⍝`", "⍝{x}"),
     Habit(_START + r"//(?P<x>.*))", "a comment starts with `⍝`", "⍝{x}"),
     Habit(_START + rf"(?:import|from)[ \t]+{_REST})",
@@ -111,9 +177,9 @@ HABITS: tuple[Habit, ...] = (
           "there is no `if`: `m ¿ (a ⋄ b)` chooses items, and a function chooses by a guard", "{{condition : value ⋄ …}}"),
     Habit(_START + rf"return\b[ \t]*(?P<v>{_REST}))", "the last expression of a function is its value", "{v}"),
     # ---- assignment and comparison
-    Habit(_START + rf"(?P<x>{_NAME})[ \t]*:=[ \t]*(?P<v>{_REST}))", "a name gets a value by `←`", "{x} ← {v}"),
+    Habit(_START + rf"(?P<x>{_NAME})[ \t]*:=[ \t]*(?P<v>{_REST}))", "a name gets a value by `←`", _assigned),
     Habit(_START + rf"(?P<w>{_NAME})[ \t]*<-[ \t]*(?P<v>{_REST}))", "`<-` is `<` and `-`; a name gets a value by `←`",
-          "{w} ← {v}", ("E001",), legal=True),
+          _assigned, ("E001",), legal=True),
     Habit(_START + rf"(?P<x>{_NAME})[ \t]*(?P<f>[-+*/|&^])=[ \t]*(?P<v>{_REST}))", "a function left of `←` changes a value",
           _changed),
     Habit(_START + rf"(?P<x>{_NAME})(?P<f>\+\+|--)[ \t]*(?=$|[\n⋄]))", "a function left of `←` changes a value",
@@ -122,12 +188,15 @@ HABITS: tuple[Habit, ...] = (
     Habit(r"!=", "there is no `!=`: `≠` is not equal", "≠"),
     Habit(r"<=", "there is no `<=`: `≤` is at most", "≤"),
     Habit(r">=", "there is no `>=`: `≥` is at least", "≥"),
-    Habit(_START + rf"(?P<w>{_NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))", "`=` compares; a name gets a value by `←`", "{w} ← {v}",
+    Habit(_START + rf"(?P<w>{_NAME})[ \t]*=(?![=])[ \t]*(?P<v>{_REST}))", "`=` compares; a name gets a value by `←`", _assigned,
           ("E001", "E002"), legal=True),
     Habit(r"&&", "there is no `&&`: `∧` is and", "∧"),
     Habit(r"\|\|", "`||` is `|` twice: `∨` is or", "∨", legal=True),
     Habit(r"!(?P<x>[A-Za-z]\w*)", "`!` is the factorial; `~` is not", "~{x}", ("E300", "E303"), legal=True),
     # ---- arithmetic
+    Habit(r"\b(?:axis|dim|keepdims|dtype)[ \t]*=[^\n⋄]*",
+          "arguments have no names: `f/x` is along the last axis, `f⌿x` along the first",
+          "f⌿…", ("E001", "E002")),
     Habit(r"\*\*", "`**` is `*` twice: one `*` is power", "*", (), legal=True),
     Habit(rf"(?P<a>{_ITEM})[ \t]*%[ \t]*(?P<b>{_ITEM})", "the remainder is `|`, with the divisor on its left", "{b}|{a}"),
     Habit(rf"(?P<a>{_ITEM})[ \t]*\^[ \t]*(?P<b>{_ITEM})", "power is `*` (and is `∧`)", "{a}*{b}"),
@@ -141,35 +210,47 @@ HABITS: tuple[Habit, ...] = (
           "`*` is power, and a function takes all that is right of it", "({a}{s}×{s}{b}){f}{c}", (), legal=True),
     Habit(r"(?:^|(?<=[⋄(\[=←]))(?P<s>[ \t]*)(?P<all>-(?P<x>\d[\d.]*))(?![\w.]|[ \t]+[\d¯])",
           "`-` is a function, which negates all that is right of it; `¯` is the sign of a number", "¯{x}", (), legal=True),
+    Habit(r"(?<![\w.¯])(?P<a>\d[\d.]*)[eE]-(?P<b>\d+)", "`¯` is the sign of a number, of its exponent too", "{a}e¯{b}",
+          ("E005",)),
+    Habit(r"(?<![\w.])(?P<a>\d[\d.]*)[ \t]*(?P<s>[-+])[ \t]*(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number",
+          _complex, ("E005",)),
+    Habit(r"(?<![\w.])(?P<b>\d[\d.]*)[ij]\b", "`J` joins the parts of a complex number", "0J{b}", ("E005",)),
     Habit(r"(?<![\w.])0[xX](?P<x>[0-9a-fA-F]+)\b", "there are no hexadecimal numbers", lambda g: str(int(g["x"], 16))),
     Habit(rf"(?P<a>{_TEXT})[ \t]*\+[ \t]*(?P<b>{_TEXT}|{_NAME})", "`,` joins texts", "{a},{b}"),
     # ---- indices and lists
-    Habit(rf"(?P<x>{_NAME})\[[ \t]*::[ \t]*-1[ \t]*\]", "`⌽` reverses", "⌽{x}"),
+    Habit(rf"(?P<x>{_NAME})\[[ \t]*::[ \t]*-1[ \t]*\]", "`⊖` reverses the major cells", "⊖{x}"),
+    Habit(rf"(?P<x>{_NAME})\[(?P<i>[^\[\]();\n]*:[^\[\]();\n]*,[^\[\]();\n]*|[^\[\]();\n]*,[^\[\]();\n]*:[^\[\]();\n]*)\]",
+          "`;` separates the axes of an index, and an axis that is taken whole is left empty", _axes_of),
+    Habit(rf"(?P<x>{_NAME})\[(?P<i>[ \t]*(?:{_NAME}|\d+)[ \t]*(?:,[ \t]*(?:{_NAME}|\d+)[ \t]*)+)\]",
+          "`,` joins positions of one axis; `;` separates the axes of an index", _axes_of, (), legal=True),
     Habit(rf"(?P<x>{_NAME})\[(?P<a>[^\[\]:;\n]*):(?P<b>[^\[\]:;\n]*)\]",
           "`k↑x` are the first k items, `k↓x` those after them, `x[a+⍳k]` k items from a on", _slice_of),
-    Habit(rf"(?P<x>{_NAME})\[[ \t]*-1[ \t]*\]", "positions count from the start; the last item is that of the reverse", "⊃⌽{x}"),
+    Habit(rf"(?P<x>{_NAME})\[[ \t]*-1[ \t]*\]", "positions count from the start; the last cell is the first of the reverse",
+          "0⌷⊖{x}"),
     Habit(rf"(?P<x>{_NAME})\[[ \t]*-(?P<k>\d+)[ \t]*\]", "positions count from the start", "{x}[(≢{x})-{k}]"),
     Habit(r"(?<![\w)\]⍵⍺])(?P<x>\[(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*,(?:[^\[\]\n⋄;]|\[[^\[\]\n⋄;]*\])*\])",
           "items of a vector stand side by side, rows of a matrix in brackets with `⋄` between them",
           lambda g: _array_of(g["x"])),
+    Habit(r"(?<![\w.])(?P<w>null|nil|NULL|nullptr|undefined)\b",
+          "there is no `null`: every item has a value (and `⎕nan` is the float that is no number)", None, ("E001",)),
 )  # fmt: skip
 
 CONSTANTS: Mapping[str, str] = {
     "True": "1", "False": "0", "true": "1", "false": "0", "pi": "○1", "inf": "∞", "Inf": "∞", "infinity": "∞",
-    "newaxis": "", "None": "⎕nan", "null": "⎕nan",
+    "newaxis": "", "None": "⎕nan",
 }  # fmt: skip
 """Values by their names elsewhere."""
 
 WORDS: Mapping[str, str] = {
-    "sum": "+/", "prod": "×/", "product": "×/", "mean": "(+⌿÷≢)", "average": "(+⌿÷≢)", "avg": "(+⌿÷≢)", "max": "⌈/", "amax": "⌈/",
-    "min": "⌊/", "amin": "⌊/", "len": "≢", "length": "≢", "shape": "⍴", "reshape": "⍴", "T": "⍉", "transpose": "⍉", "arange": "⍳",
-    "range": "⍳", "print": "⎕←", "println": "⎕←", "abs": "|", "sqrt": "√", "exp": "*", "log": "⍟", "ln": "⍟", "floor": "⌊",
-    "ceil": "⌈", "argsort": "⍋", "argmax": "⊃⍒", "argmin": "⊃⍋", "cumsum": "+\\", "cumprod": "×\\", "unique": "∪", "ravel": ",",
-    "flatten": ",", "flip": "⌽", "reverse": "⌽", "any": "∨/", "all": "∧/", "sin": "1○", "cos": "2○", "tan": "3○", "array": "",
-    "list": "", "asarray": "", "int": "⌊", "float": "f64 ", "str": "⍕", "round": "⌊0.5+", "sort": "sort.up ",
-    "sorted": "sort.up ",
-    "median": "stats.median ", "std": "stats.deviation ", "var": "stats.variance ", "zeros": "0⍴⍨", "ones": "1⍴⍨", "diff": "2-⍨/",
-    "where": "⍸", "nonzero": "⍸", "inv": "⌹", "sign": "×", "factorial": "!",
+    "sum": "+/,", "prod": "×/,", "product": "×/,", "mean": "(+/÷≢),", "average": "(+/÷≢),", "avg": "(+/÷≢),",
+    "max": "⌈/,", "amax": "⌈/,", "min": "⌊/,", "amin": "⌊/,", "len": "≢", "length": "≢", "shape": "⍴", "reshape": "⍴",
+    "T": "⍉", "transpose": "⍉", "arange": "⍳", "range": "⍳", "print": "⎕←", "println": "⎕←", "abs": "|", "sqrt": "√",
+    "exp": "*", "log": "⍟", "ln": "⍟", "floor": "⌊", "ceil": "⌈", "argsort": "(⍋⍤1)", "argmax": "⊃⍒,", "argmin": "⊃⍋,",
+    "cumsum": "+\\,", "cumprod": "×\\,", "unique": "∪,", "ravel": ",", "flatten": ",", "reverse": "⊖", "any": "∨/,",
+    "all": "∧/,", "sin": "1○", "cos": "2○", "tan": "3○", "array": "", "list": "", "asarray": "", "int": "⌊",
+    "float": "f64 ", "str": "⍕", "round": "⌊0.5+", "sort": "(sort.up⍤1) ", "sorted": "sort.up ",
+    "median": "stats.median ,", "std": "stats.deviation ,", "var": "stats.variance ,", "zeros": "0⍴⍨", "ones": "1⍴⍨",
+    "diff": "2-⍨/", "where": "⍸", "nonzero": "⍸", "inv": "⌹", "sign": "×", "factorial": "!",
 }  # fmt: skip
 """Functions by their names elsewhere, as what is written left of the argument; a dotted name is of a library (`use`)."""
 
@@ -181,9 +262,9 @@ def _rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
         return tuple([(row, re.compile(row.pattern)) for row in HABITS if row.legal])
     words, values = "|".join(WORDS), "|".join(CONSTANTS)
     known = r"(?:np|numpy|math|jnp|torch)\."
-    package = f"(?:{known})?"
+    package, given = f"(?:{known})?", r"\([^()\n]*(?:\([^()\n]*\))*[^()\n]*\)"
     names = (
-        Habit(rf"(?<![\w.])(?!{known})(?P<x>{_NAME}|\([^()\n]*\))\.(?P<w>{words})\b(?:\([ \t]*\))?", "", _applied,
+        Habit(rf"(?<![\w.])(?!{known})(?P<x>{_NAME}|\([^()\n]*\))\.(?P<w>{words})\b(?:\([ \t]*\)|(?P<v>{given}))?", "", _applied,
               ("E001", "E002")),
         Habit(rf"{package}\b(?P<w>{words})\((?P<x>[^()\n]*(?:\([^()\n]*\))*[^()\n]*)\)", "", _applied, ("E001", "E002")),
         Habit(rf"{package}\b(?P<w>{words})\b[ \t]*(?!\()", "", lambda g: WORDS[g["w"]], ("E001",)),
@@ -192,9 +273,27 @@ def _rows(legal: bool) -> tuple[tuple[Habit, re.Pattern[str]], ...]:
     return tuple([(row, re.compile(row.pattern)) for row in (*HABITS, *names)])
 
 
+_BETWEEN: Mapping[str, str] = {"max": "⌈", "min": "⌊"}
+
+
 def _applied(found: Groups) -> str:
     """A function before its argument, in parentheses where more follows."""
-    argument = found["x"] if re.fullmatch(rf"[\w.]*|\(.*\)|{_TEXT}", found["x"]) else f"({found['x']})"
+    from .foreign import arguments_of
+
+    word, given = found["w"], arguments_of(found["x"])
+    if len(given) > 1:
+        if word in ("range", "arange") and len(given) == 2 and all(re.fullmatch(_ATOM, one) for one in given):
+            return f"({given[0]}+⍳{given[1]}-{given[0]})"
+        if word in _BETWEEN and len(given) == 2 and all(re.fullmatch(rf"{_ITEM}|-\d+", one) for one in given):
+            text = f"{given[0]}{_BETWEEN[word]}{given[1]}".replace("-", "¯")
+            return f"({text})" if found["after"] else text
+        return f"{WORDS[word].rstrip(',')}…"  # along an axis, or what else
+    if "v" in found:
+        return f"{WORDS[word].rstrip(',')}…"
+    argument = _expression(found["x"]) if len(given) == 1 else found["x"]
+    if argument == _MEANT_ELSEWHERE:
+        return f"{WORDS[word]}…"
+    argument = argument if re.fullmatch(rf"[\w.]*|\(.*\)|{_TEXT}", argument) else f"({argument})"
     text = WORDS[found["w"]] + argument
     return f"({text})" if found["after"] else text
 
@@ -234,10 +333,20 @@ def _explanation(error: Diagnostic, source: Source, text: str) -> Diagnostic | N
     for row, pattern in _rows(legal=False):
         if row.codes is not None and error.code not in row.codes:
             continue
-        for match in pattern.finditer(line, max(0, at - _REACH), at + _REACH):
+        for match in _matches(pattern, line, max(0, at - _REACH), at + _REACH):
             if _causes(match, error, first):
                 return _told(row, match, source, first, error)
     return None
+
+
+def _matches(pattern: re.Pattern[str], line: str, first: int, last: int) -> Iterable[re.Match[str]]:
+    """The matches, those inside another too: the word at fault may be in the argument of such a word."""
+    if "w" not in pattern.groupindex:
+        yield from pattern.finditer(line, first, last)
+        return
+    while (match := pattern.search(line, first, last)) is not None:
+        yield match
+        first = match.start() + 1
 
 
 def _causes(match: re.Match[str], error: Diagnostic, base: int) -> bool:
@@ -265,7 +374,7 @@ def notes(source: Source, diagnostics: Iterable[Diagnostic] = ()) -> tuple[Diagn
     return tuple(sorted(told, key=lambda one: one.span.start))
 
 
-_SIGNS = re.compile(r"[=<|!*/-]")
+_SIGNS = re.compile(r"[=<|!*/,-]")
 
 
 def _in_ascii(text: str) -> Iterable[tuple[int, str]]:

@@ -30,8 +30,8 @@ FORMAT_PLAN = Option(
 )  # fmt: skip
 FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
 
-INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input)",
-               file=READ)
+INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input);"
+               " one --in for each input", file=READ)
 SET = Option(("--set",), Takes.VALUES, "PARAM=N", "give a param another value")
 ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
 ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
@@ -78,7 +78,8 @@ VERBS: tuple[Verb, ...] = (
             INPUT, SET,
             Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)",
                    file=WRITTEN),
-            Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt"),
+            Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt;"
+                   " a missing DIR is made"),
             JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY,
             Option(("--watch",), Takes.NOTHING, "", "run again whenever the script or its data changes, until Ctrl-C"),
             Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),

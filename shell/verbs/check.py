@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ... import __version__
 from ...lang.diagnostics import Diagnostic, Severity
@@ -23,6 +24,9 @@ from ..results import rewrite, to_json
 from ..session import Session
 from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
 from ..stages import Checked, Strictness
+
+if TYPE_CHECKING:
+    from ..fixing import Refused
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -53,14 +57,25 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
             source = read_source(file)
         except Undecodable:
             continue  # checking says so
-        made, count = fixed(source, lambda text: session.check(text).diagnostics)
-        total += count
+        after = fixed(source, lambda text: session.check(text).diagnostics)
+        total += after.count
         if arguments.has("--diff"):
-            console.out.write(difference(source, made.text))
-        elif count:
-            rewrite(file, made.text)
-            console.note(f"{_count(count, 'fix', 'fixes')} applied to {file}")
+            console.out.write(difference(source, after.source.text))
+        elif after.count:
+            rewrite(file, after.source.text)
+            console.note(f"{_count(after.count, 'fix', 'fixes')} applied to {file}")
+        for refused in after.refused:
+            console.note(_not_applied(refused, after.source))
     return total
+
+
+def _not_applied(refused: Refused, source: Source) -> str:
+    """Which fix was left, and why."""
+    line, column = source.position(refused.diagnostic.span.start)
+    why = f"with it there would be {_count(refused.errors, 'error')}"
+    if refused.first is not None:
+        why += f", such as {refused.first.code}: {refused.first.message}"
+    return f"not applied at {source.name}:{line + 1}:{column + 1}: {refused.diagnostic.fixes[0].title}; {why}"
 
 
 def check_all(

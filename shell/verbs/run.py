@@ -138,8 +138,10 @@ def _with_folder(request: Request, folder: str | None, session: Session, source:
     """The request with a file in a folder for every output that has none of its own."""
     if folder is None:
         return request
-    if not os.path.isdir(folder):
-        raise UsageError(f"--out-dir {folder}: there is no such folder")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"--out-dir {folder}: the folder cannot be made ({getattr(error, 'strerror', None) or error})") from None
     core = session.check(source).core
     kinds = {} if core is None else {entry.name: core.types[entry.value].element.kind for entry in core.outputs}
     made = {name: os.path.join(folder, f"{name}.txt" if kind is Kind.CHAR else f"{name}.npy") for name, kind in kinds.items()}

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+import rho
 from rho.lang import habits
-from rho.lang.diagnostics import Diagnostic, Severity
-from rho.lang.source import Source
+from rho.lang.diagnostics import Diagnostic, Edit, Fix, Severity
+from rho.lang.source import Source, Span
+from rho.shell.fixing import fixed
 from rho.shell.main import main
 from rho.shell.session import Session
 
@@ -25,22 +29,31 @@ WRONG = (
     ("x ^ 2", "x*2"), ("a @ a", "a+.×a"), ("a@a", "a+.×a"), ("7 // 2", "⌊7÷2"),
     ("# a remark, don't read", "⍝ a remark, don't read"),
     ("1+1 # two", "1+1 ⍝ two"), ("x[1:3]", "x[1+⍳2]"), ("x[:3]", "3↑x"), ("x[2:]", "2↓x"), ("x[1:n]", "x[1+⍳n-1]"),
-    ("x[::-1]", "⌽x"), ("x[-1]", "⊃⌽x"), ("x[-2]", "x[(≢x)-2]"), ("x.shape", "⍴x"), ("x.T", "⍉x"), ("x.sum()", "+/x"),
+    ("x[::-1]", "⊖x"), ("x[-1]", "0⌷⊖x"), ("x[-2]", "x[(≢x)-2]"), ("x.shape", "⍴x"), ("x.T", "⍉x"), ("x.sum()", "+/,x"),
     ("len(x)", "≢x"), ("[1, 2, 3]", "1 2 3"), ("[1, -2]", "1 ¯2"), ("[[1, 2], [3, 4]]", "[1 2 ⋄ 3 4]"), ("True", "1"),
-    ("False", "0"), ("None", "⎕nan"), ("sum(x)", "+/x"), ("sum(x) + 1", "(+/x) + 1"), ("sum x", "+/x"), ("mean(x)", "(+⌿÷≢)x"),
-    ("mean x", "(+⌿÷≢)x"), ("max(x)", "⌈/x"), ("arange(5)", "⍳5"), ("np.arange(5)", "⍳5"), ("np.sqrt(x)", "√x"),
+    ("False", "0"), ("None", "⎕nan"), ("sum(x)", "+/,x"), ("sum(x) + 1", "(+/,x) + 1"), ("sum x", "+/,x"),
+    ("mean(x)", "(+/÷≢),x"),
+    ("mean x", "(+/÷≢),x"), ("max(x)", "⌈/,x"), ("arange(5)", "⍳5"), ("np.arange(5)", "⍳5"), ("np.sqrt(x)", "√x"),
     ("print(3)", "⎕←3"), ('print("hi")', '⎕←"hi"'), ("pi", "○1"), ("np.pi", "○1"), ("inf", "∞"), ("0x10", "16"),
-    ('"a" + "b"', '"a","b"'), ("for i in range(3): i*2", "{⍵*2}¨⍳3"), ("if b then 1 else 2", "(b) ¿ (1 ⋄ 2)"),
+    ('"a" + "b"', '"a","b"'), ("for i in range(3): i*2", "{⍵×2}¨⍳3"), ("if b then 1 else 2", "(b) ¿ (1 ⋄ 2)"),
     ("1 if b else 2", "(b) ¿ (1 ⋄ 2)"), ("def f(y): return y+1", "f ← {⍵+1}"), ("f ← lambda y: y+1", "f ← {⍵+1}"),
     ("g ← lambda y, z: y-z", "g ← {⍺-⍵}"), ("import numpy as np", ""), ("from numpy import pi", ""),
+    ("y = x*2", "y ← x×2"), ("y = x**2", "y ← x*2"), ("y = 2*n+1", "y ← (2×n)+1"), ("y = [1, -2]", "y ← 1 ¯2"),
+    ("y = n - 1 - 2", "y ← (n-1)-2"), ("y = +/x", "y ← +/x"), ("x += 2*n+1", "x +← (2×n)+1"), ("max(n*2+1)", "⌈/,((n×2)+1)"),
+    ("max(n, 3)", "n⌈3"), ("x[:-1]", "¯1↓x"), ("x[-2:]", "¯2↑x"), ("x[1:-1]", "¯1↓1↓x"), ("x[:]", "x"),
+    ("a[:,0]", "a[;0]"), ("a[0,:]", "a[0;]"), ("a[0:1, 1]", "a[0+⍳1;1]"), ("for i in range(1, 4): i", "{⍵}¨1+⍳4-1"),
+    ("range(n, 3)", "(n+⍳3-n)"), ("1e-3", "1e¯3"), ("2+3j", "2J3"), ("2.5-3j", "2.5J¯3"), ("1i", "0J1"),
+    ("z ← 3; z+1", "z ← 3 ⋄ z+1"), ("z ← 3;", "z ← 3"),
 )  # fmt: skip
 TOLD = (
     ("for i in range(3):", "{…}¨⍳3"), ("while x > 3:", "⍣"), ("while x", "⍣"), ("if x > 3:", "¿"), ("if x then 2", "¿"),
-    ("else:", "¿"), ("def f(x):", "f ← {…⍵…}"),
+    ("else:", "¿"), ("def f(x):", "f ← {…⍵…}"), ("for i in range(3): print(i)", "{…⍵…}¨⍳3"), ("for i in x: n += i", "{…⍵…}¨x"),
+    ("a.sum(axis=0)", "⌿…"), ("sum(a, 0)", "+/…"), ("a.reshape(4, 1)", "⍴…"), ("x[:n+1]", "…↑x"), ("x[n-1:n]", "…"),
+    ("range(n, 3, 1)", "⍳…"), ("y = 1 < n < 3", "y ← …"),
 )  # fmt: skip
 LEGAL = (
     ("x**2", "x*2"), ("1/3", "1÷3"), ("2*3+4", "(2×3)+4"), ("2 * 3 + 4", "(2 × 3) + 4"), ("x = 5", "x ← 5"), ("x <- 3", "x ← 3"),
-    ("-1", "¯1"), ("-1 + 3", "¯1 + 3"), ("y ← -1", "y ← ¯1"), ("!b", "~b"), ("b || b", "b ∨ b"),
+    ("-1", "¯1"), ("-1 + 3", "¯1 + 3"), ("y ← -1", "y ← ¯1"), ("!b", "~b"), ("b || b", "b ∨ b"), ("a[0,1]", "a[0;1]"),
 )  # fmt: skip
 
 
@@ -60,6 +73,29 @@ def test_an_error_names_the_spelling_and_its_fix_is_accepted(typed: str, meant: 
     assert Session().check(Source("<habit>", text)).accepted
     shown = found.fixes[0].edits[0].text.strip()
     assert f"`{shown}`" in found.message or (not shown and "leave it out" in found.message)
+
+
+RANKS = {"v": "3 1 2", "m": "2 2⍴3 1 0 5", "c": "2 2 2⍴⍳8"}
+NUMPY: dict[str, Callable[[NDArray[np.int64]], object]] = {
+    "{x}.sum()": np.sum, "sum({x})": np.sum, "np.sum({x})": np.sum, "prod({x})": np.prod, "max({x})": np.max, "{x}.min()": np.min,
+    "mean({x})": np.mean, "argmax({x})": np.argmax, "argmin({x})": np.argmin, "cumsum({x})": np.cumsum,
+    "argsort({x})": np.argsort, "{x}.T": np.transpose, "len({x})": len, "{x}.shape": np.shape, "ravel({x})": np.ravel,
+    "{x}[-1]": lambda x: x[-1], "{x}[-2]": lambda x: x[-2], "{x}[::-1]": lambda x: x[::-1], "{x}[0:2]": lambda x: x[0:2],
+    "{x}[1:]": lambda x: x[1:], "{x}[:-1]": lambda x: x[:-1], "{x}[-1:]": lambda x: x[-1:], "{x}[:1]": lambda x: x[:1],
+    "diff({x})": np.diff, "max({x}*2+1)": lambda x: np.max(x * 2 + 1), "sum({x})+1": lambda x: np.sum(x) + 1,
+    "y = 2*{x}+1\ny": lambda x: 2 * x + 1, "y = {x}**2\ny": lambda x: x**2, "y = {x}-1-1\ny": lambda x: x - 1 - 1,
+}
+
+
+@pytest.mark.parametrize("typed", NUMPY)
+@pytest.mark.parametrize("name", RANKS)
+def test_a_fix_means_what_numpy_means_whatever_the_rank(name: str, typed: str) -> None:
+    source = Source("<habit>", "".join(f"{one} ← {value}\n" for one, value in RANKS.items()) + typed.format(x=name) + "\n")
+    session = Session()
+    text = fixed(source, lambda text: session.check(text).diagnostics).source.text
+    assert session.check(Source("<habit>", text)).accepted, text
+    meant = NUMPY[typed](np.asarray(rho.eval(RANKS[name])))
+    assert np.array_equal(np.asarray(rho.eval(text)), np.asarray(meant)), text
 
 
 @pytest.mark.parametrize(("typed", "named"), TOLD)
@@ -100,7 +136,7 @@ def test_a_session_says_the_note(capsys: pytest.CaptureFixture[str]) -> None:
     (note,) = workspace.enter("x**2").diagnostics
     assert note.code == "N001" and note.span.file == "<entry 2>"
     (error,) = workspace.enter("sum(x)").diagnostics
-    assert "+/x" in error.message and repaired("sum(x)", error) == "+/x"
+    assert "+/,x" in error.message and repaired("sum(x)", error) == "+/,x"
 
 
 def test_other_errors_keep_their_words() -> None:
@@ -138,3 +174,42 @@ def test_no_recorded_apl_gets_a_note_or_an_explanation() -> None:
 
 def test_what_is_quoted_or_remarked_is_nobodys_habit() -> None:
     assert habits.notes(Source("<t>", "a ← 'it''s # no remark' ⋄ b ← \"2*3+4\" ⍝ -1\n")) == ()
+
+
+MIXED = "x = [1,2,3]\ny = x**2\nprint(sum(y))\nlen(x)\nx[-1]\nx[0:2]\n10 % 3\n"
+
+
+def test_fixes_of_what_fixes_uncover_are_applied(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "p.rho"
+    file.write_text(MIXED, encoding="utf-8")
+    assert main(["check", "--fix", str(file)]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["run", str(file)]) == 0
+    assert capsys.readouterr().out.split("\n") == ["14", "3", "3", "1 2", "1", ""]
+
+
+def diagnosed(*words: str, text: str = "") -> list[Diagnostic]:
+    span = Span("p.rho", 0, 1)
+    fixes = (Fix(f"write `{text}`", (Edit(span, text),)),) if text else ()
+    return [Diagnostic("E001", word, span, fixes=fixes) for word in words]
+
+
+def test_what_a_fix_uncovers_is_counted_after_its_own_fixes() -> None:
+    found = {"a": diagnosed("first", text="b"), "b": diagnosed("second", "third", text="c"), "c": []}
+    after = fixed(Source("p.rho", "a"), lambda source: found[source.text])
+    assert (after.source.text, after.count, after.refused) == ("c", 2, ())
+
+
+def test_a_fix_that_is_not_applied_is_named_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {"a": diagnosed("first", text="b"), "b": diagnosed("second", "third")}
+    after = fixed(Source("p.rho", "a"), lambda source: found[source.text])
+    assert (after.source.text, after.count) == ("a", 0)
+    (refused,) = after.refused
+    assert (refused.diagnostic.message, refused.errors) == ("first", 2) and refused.first == found["b"][0]
+    monkeypatch.setattr("rho.shell.fixing.fixed", lambda source, check: after)
+    (tmp_path / "p.rho").write_text("a", encoding="utf-8")
+    main(["check", "--fix", str(tmp_path / "p.rho")])
+    said = capsys.readouterr().err
+    assert "not applied at p.rho:1:1: write `b`; with it there would be 2 errors, such as E001: second" in said
