@@ -38,7 +38,8 @@ PAGES: dict[str, Page] = {
     ),
     "E305": Page(
         "A tuple `(a ⋄ b)` is a fixed list of values of any shapes; functions work on arrays. Take the tuple apart with `(a "
-        "b) ← t`, or stack arrays of one shape with `[a ⋄ b]`.",
+        "b) ← t`, or stack arrays of one shape with `[a ⋄ b]`. Also: `f⍣\\` keeps every state, so that it takes a count or an "
+        "array, `f⍣\\n` or `f⍣\\xs`, and no tuple with a condition to stop by; `f⍣(n ⋄ p)` stops early and keeps the last state.",
         "t ← (1 2 ⋄ 3 4)\n1 + t",
         "t ← [1 2 ⋄ 3 4]\n1 + t",
     ),

@@ -41,7 +41,9 @@ OPERATORS: tuple[Primitive, ...] = (
     _monadic(
         "\\", "scan", None,
         _one(
-            "scan", "f\\ x", "Item i is the reduction of the first i+1 items along the last axis; with a dfn a left fold.",
+            "scan", "f\\ x",
+            "Item i is the reduction of the first i+1 items along the last axis; with a dfn a left fold: ⍺ is the result so far, "
+            "⍵ the next item.",
             ("+\\1 2 3", "1 3 6"), ("-\\1 2 3", "1 ¯1 2"),
         ),
         None,

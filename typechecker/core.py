@@ -165,6 +165,7 @@ class Gather:
     """result[a… i… b…] = arg[a… indices[i…] b…]: select along `axis`.
 
     `checked`: indices are not proved in range, so a run checks every one (E310).  `fills`: index -1 gives a fill.
+    `shift`: the indices are counts of bits, checked for a shift of this kind.
     """
 
     result: ValueId
@@ -173,6 +174,7 @@ class Gather:
     axis: int
     checked: bool
     fills: bool = False
+    shift: Kind | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ def execute_plan(
         try:
             held = _run(machine, plan, limits, pace)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, current_span(machine))]) from None
+            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
         except MemoryError:
             raise RunFailed([Diagnostic("E702", f"memory ran out; {need_text(plan)}", current_span(machine))]) from None
     return Results(tuple(machine.printed), machine.outputs, held)

@@ -1,11 +1,16 @@
 """How an operation of any back end says that a run-time check failed, before its span is known.
 
-Operations know the code and the sentence; the executor adds the span of the phase and raises `RunFailed`.
+Operations know the code and the sentence; who runs the nodes of a fused phase adds the span of the node, the executor that of the
+phase where there is none, and raises `RunFailed`.
 """
 
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...lang.source import Span
 
 
 class CheckFailed(Exception):
@@ -14,7 +19,16 @@ class CheckFailed(Exception):
     def __init__(self, code: str, message: str) -> None:
         self.code = code
         self.message = message
+        self.span: Span | None = None
+        """The part of a fused phase that failed, where it is known."""
         super().__init__(f"{code}: {message}")
+
+
+def outside(index: int, size: int, shift: object = None) -> CheckFailed:
+    """An index outside its axis, or a count of bits of a `shift` of this kind."""
+    if shift:
+        return CheckFailed("E310", f"a shift of {shift} is by 0 to {size - 1} bits, but this is {shown(index)}")
+    return CheckFailed("E310", f"index {shown(index)} (counted from 0) is outside an axis of length {size}")
 
 
 def shown(value: complex | float | int | bool) -> str:

@@ -144,7 +144,7 @@ class PreparedPlan:
                 self._block.run()
             return Results(tuple(machine.printed), machine.outputs)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, current_span(machine))]) from None
+            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
         except MemoryError:
             text = f"memory ran out; {need_text(self._plan)}"
             raise RunFailed([Diagnostic("E702", text, current_span(machine))]) from None

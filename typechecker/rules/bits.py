@@ -114,7 +114,7 @@ def _in_width(b: Builder, count: Operand, kind: Kind, span: Span) -> Operand | N
     ))  # fmt: skip
     places = b.emit(lambda r: Iota(r), ArrayType(Element(Kind.I64, 0, width - 1), (number(width),)), span)
     type = ArrayType(element, position.type.shape)
-    return b.emit(lambda r: Gather(r, places.value, position.value, 0, checked=True), type, span)
+    return b.emit(lambda r: Gather(r, places.value, position.value, 0, checked=True, shift=kind), type, span)
 
 
 def _shifted(function: str, kind: Kind, count: Element, y: Element) -> Element:

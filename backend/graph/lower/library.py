@@ -10,6 +10,7 @@ Neighbours: `state` (Note [Batching]), `registry` (the table of ops).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ....typechecker import core
 from ....typechecker.sizes import SizeVariable
@@ -56,7 +57,9 @@ def first_carries(state: State, name: str, result: core.ValueId, args: Sequence[
 
 
 def gather(state: State, op: core.Gather) -> None:
-    attributes = {"axis": op.axis, "checked": op.checked, "fills": op.fills}
+    attributes: dict[str, Any] = {"axis": op.axis, "checked": op.checked, "fills": op.fills}
+    if op.shift is not None:
+        attributes["shift"] = op.shift.value
     arg, indices = state.get(op.arg), state.get(op.indices)
     frame = state.union([op.arg, op.indices], may_fail=op.checked)
     span = state.span(op.result)

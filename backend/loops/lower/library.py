@@ -44,6 +44,11 @@ def _loops(scope: Scope, loops: ExitStack, shape: Sequence[Size], last: LoopKind
 # ---------------------------------------------------------------------------------------------- indices
 
 
+def _function(phase: LibraryPhase) -> str:
+    """What an index outside its axis is a failure of."""
+    return f"shift {phase.attributes['shift']}" if "shift" in phase.attributes else "index"
+
+
 def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequence[Index], length: Size, *, absent: bool) -> str:
     """An index as i64; with `checked` one outside its axis fails, but for ¯1 where that gives a fill."""
     b, register = scope.b, scope.integer(indices, tuple(point))
@@ -52,7 +57,7 @@ def _checked(scope: Scope, phase: LibraryPhase, indices: ValueId, point: Sequenc
         high = b.compare("le", scope.index_of(length), at(register))
         outside = b.apply("or", (low, high), Kind.BOOL, Kind.BOOL)
         size = b.number(scope.index_of(length))
-        b.statements.append(Fail(scope.check(Check(phase.span, "index")), outside, (register, size)))
+        b.statements.append(Fail(scope.check(Check(phase.span, _function(phase))), outside, (register, size)))
     return register
 
 

@@ -15,12 +15,27 @@ from typing import Any
 
 import numpy as np
 
+from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, AxisNode, ConstantNode, Node, ReadNode, SizeNode
 from ...kernels.constants import real_constant
+from ..failures import CheckFailed
 from .kinds import DTYPES, constant
 from .scalars import FIXED_POWERS, Implementation, implementation
+
+
+def _located(function: Implementation, span: Span) -> Implementation:
+    """A function that says where it is in the text if its check fails."""
+
+    def run(*args: Any) -> Any:
+        try:
+            return function(*args)
+        except CheckFailed as failure:
+            failure.span = span
+            raise
+
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +115,8 @@ def compile_body(
     for slot, node in applied:
         compute = kinds[node.args[1 if node.function == "select" else 0]]
         function = implementation(node.function, compute, node.kind, node.parameter)
+        if node.span is not None:
+            function = _located(function, node.span)
         args = node.args
         if node.function == "pow" and compute.is_float:
             fixed = FIXED_POWERS.get(real_constant(nodes, args[1]))

@@ -16,9 +16,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size
-from ...graph.phases import Structured, ValueId
+from ...graph.phases import ApplyNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.columns import column_nest, in_columns, is_free
@@ -67,7 +68,12 @@ def compile_kernel(
         return otherwise
     operands, scalars = [kinds(read.value) for read in phase.reads], [number(size) for size in body.sizes]
     packable = workspace(phase, number) // 2  # what NumPy would take; partial results are in the other half
-    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable).run
+    spans = tuple([node.span for node in phase.body if isinstance(node, ApplyNode) and node.span is not None])
+    return CompiledRun(narrow(body), views, space, operands, scalars, threads, mode, otherwise, packable, spans).run
+
+
+def _may_fail(node: Apply) -> bool:
+    return node.function == "convert_checked" or (node.function in ("floor", "ceil") and node.compute.is_float)
 
 
 class CompiledRun:
@@ -75,7 +81,9 @@ class CompiledRun:
 
     def __init__(self, body: Body, views: Sequence[tuple[ValueId, View]], space: tuple[int, ...], operands: Sequence[Kind],
                  scalars: Sequence[int], threads: int, mode: policy.Mode, otherwise: Run,
-                 packable: int) -> None:  # fmt: skip
+                 packable: int, spans: Sequence[Span] = ()) -> None:  # fmt: skip
+        self.spans = spans
+        """Where the functions that may fail are in the text, in the order of the body."""
         self.body, self.views, self.space, self.operands = body, views, space, operands
         self.scalars, self.threads, self.mode, self.otherwise = scalars, threads, mode, otherwise
         self.reduces = body.results[0].reduction is not None
@@ -288,8 +296,14 @@ class CompiledRun:
             value = np.array([word], np.int64).view(np.float64).astype(DTYPES[node.compute])
         else:
             value = np.array([word], np.int64).astype(DTYPES[node.compute])
-        implementation(node.function, node.compute, node.kind, node.parameter)(value, None)
-        raise CheckFailed("E703", f"{value[0]} is not a value of {node.kind.value}")
+        try:
+            implementation(node.function, node.compute, node.kind, node.parameter)(value, None)
+            raise CheckFailed("E703", f"{value[0]} is not a value of {node.kind.value}")
+        except CheckFailed as failure:
+            checked = [at for at, one in enumerate(kernel.body) if isinstance(one, Apply) and _may_fail(one)]
+            if len(checked) == len(self.spans) and place in checked:
+                failure.span = self.spans[checked.index(place)]
+            raise
 
     def finish(self, bound: Bound, results: Sequence[NumArray]) -> tuple[Any, ...]:
         """Partial results joined, axes in the program's order."""

@@ -31,7 +31,7 @@ from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, Stat
 from ...loops.transform import optimise, progressions
 from ...loops.transform.progressions import Direction, Known, Progression
 from ..device import Types
-from ..failures import CheckFailed
+from ..failures import CheckFailed, outside
 from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL, vector_bytes
@@ -370,9 +370,9 @@ class _Launch:
         """Say what the record says."""
         if check.function == "empty":
             raise RunFailed([Diagnostic("E204", "a reduction with a function needs at least one item", check.span)])
-        if check.function == "index":
-            message = f"index {values[0]} (counted from 0) is outside an axis of length {values[1]}"
-            raise RunFailed([Diagnostic("E310", message, check.span)])
+        if check.function == "index" or check.function.startswith("shift "):
+            failure = outside(values[0], values[1], check.function[6:] if check.function != "index" else None)
+            raise RunFailed([Diagnostic(failure.code, failure.message, check.span)])
         if check.function.startswith("size "):
             message = f"{check.function[5:]} is {values[0]}, outside 0 to {values[1]}"
             raise RunFailed([Diagnostic("E403", message, check.span)])

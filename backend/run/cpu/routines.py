@@ -160,7 +160,7 @@ class _Site:
         try:
             made = kernel(bound.memory, None)
         except CheckFailed as failure:
-            raise RunFailed([Diagnostic(failure.code, failure.message, routine.phase.span)]) from None
+            raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or routine.phase.span)]) from None
         for target, array in zip(targets, made, strict=False):
             if routine.defines:
                 target = target[tuple(map(slice, array.shape))]

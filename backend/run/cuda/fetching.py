@@ -35,9 +35,10 @@ def gather(call: Call, arrays: Any) -> Any:
     frames = [rank if rank and carries else 0 for carries in carried]
     cell = table.shape[frames[0] :]
     length, fills, checked = cell[axis], call.flag("fills"), call.flag("checked")
+    shift = call.phase.attributes.get("shift")
     if not prod(shape) or not length:
         if prod(shape[:rank]) and (fills or checked):
-            check_indices(indices, length, checked=checked, least=-1 if fills else 0)
+            check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift)
         return xp.full(shape, FILLS[kind], table.dtype)
     picked, behind = indices.ndim - frames[1], len(cell) - axis - 1
     own = (0,) * (rank - frames[0]) + table.strides[: frames[0] + axis] + (0,) * picked + table.strides[frames[0] + axis + 1 :]
@@ -46,7 +47,7 @@ def gather(call: Call, arrays: Any) -> Any:
     step = table.strides[frames[0] + axis]
     made = _fetched(call, body, kind, shape, [Placed(table, 0, shape, own), Placed(indices, 0, shape, places)], (length, step))
     if made is None:
-        check_indices(indices, length, checked=checked, least=-1 if fills else 0)
+        check_indices(indices, length, checked=checked, least=-1 if fills else 0, shift=shift)
         raise AssertionError("a kernel found an index outside an axis, and the indices have none")
     return made
 

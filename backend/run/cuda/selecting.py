@@ -10,20 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from ..failures import CheckFailed
+from ..failures import outside
 from .call import Call
 from .sorting import stable_order
 
 
-def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0) -> None:
+def check_indices(indices: Any, size: int, *, checked: bool, least: int = 0, shift: object = None) -> None:
     """Fail with the first index that is not in `least` … size-1."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
         return
-    outside = (indices < least) | (indices >= size)
-    index = int(indices[outside].reshape(-1)[0])
+    wrong = (indices < least) | (indices >= size)
+    index = int(indices[wrong].reshape(-1)[0])
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
-    raise CheckFailed("E310", f"index {index} (counted from 0) is outside an axis of length {size}")
+    raise outside(index, size, shift)
 
 
 def update(call: Call, arrays: Any) -> Any:

@@ -129,7 +129,7 @@ def _box(op: c.Op, view: View) -> Array:
 def _select(op: c.Op, view: View) -> Array:
     match op:
         case c.Gather():
-            return selection.gather(view.value(op.arg), view.value(op.indices), op.axis, op.checked, op.fills)
+            return selection.gather(view.value(op.arg), view.value(op.indices), op.axis, op.checked, op.fills, op.shift)
         case c.Update():
             indices = [None if i is None else view.value(i) for i in op.indices]
             return selection.update(view.value(op.arg), indices, view.value(op.value), op.checked)

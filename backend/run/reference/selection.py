@@ -11,27 +11,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ....typechecker.elements import Kind
+from ..failures import CheckFailed, outside
 from ..values import Array, fill_of
-from .failures import CheckFailed, InternalError
+from .failures import InternalError
 from .indexing import at, build, cells, integers, offset, positions
 from .structure import reshape
 
 
-def check_index(index: int, size: int, checked: bool) -> None:
+def check_index(index: int, size: int, checked: bool, shift: Kind | None = None) -> None:
     """Fail unless 0 ≤ index < size (positions count from 0 here)."""
     if 0 <= index < size:
         return
     if not checked:
         raise InternalError(f"index {index} was proved to be below {size}")
-    raise CheckFailed("E310", f"index {index} (counted from 0) is outside an axis of length {size}")
+    raise outside(index, size, shift)
 
 
-def gather(value: Array, indices: Array, axis: int, checked: bool, fills: bool) -> Array:
+def gather(
+    value: Array, indices: Array, axis: int, checked: bool, fills: bool, shift: Kind | None = None
+) -> Array:
     """result[a… i… b…] = value[a… indices[i…] b…]."""
     chosen = integers(indices)
     for index in chosen:
         if not (fills and index == -1):
-            check_index(index, value.shape[axis], checked)
+            check_index(index, value.shape[axis], checked, shift)
     shape = (*value.shape[:axis], *indices.shape, *value.shape[axis + 1 :])
     fill = fill_of(value.kind)
 

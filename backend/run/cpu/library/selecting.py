@@ -12,21 +12,21 @@ from typing import Final
 import numpy as np
 
 from ....graph.registry import wanted_of
-from ...failures import CheckFailed
+from ...failures import outside
 from ..kinds import FILLS, NumArray
 from .frames import Arrays, Call, Implementation, whole
 from .sorting import sorted_items, sorted_rows
 
 
-def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0) -> None:
+def check_indices(indices: NumArray, size: int, *, checked: bool, least: int = 0, shift: object = None) -> None:
     """Fail with the first index that is not in `least` … size-1."""
     if not indices.size or (int(indices.min()) >= least and int(indices.max()) < size):
         return
-    outside = (indices < least) | (indices >= size)
-    index = int(indices[outside].reshape(-1)[0])
+    wrong = (indices < least) | (indices >= size)
+    index = int(indices[wrong].reshape(-1)[0])
     if not checked:
         raise AssertionError(f"index {index} was proved to be below {size}")
-    raise CheckFailed("E310", f"index {index} (counted from 0) is outside an axis of length {size}")
+    raise outside(index, size, shift)
 
 
 def gather(call: Call, arrays: Arrays) -> Arrays:
@@ -42,7 +42,8 @@ def gather(call: Call, arrays: Arrays) -> Arrays:
         return call.unbatched(np.empty(shape, arg.dtype))
     length = cell[axis]
     indices = indices.astype(np.intp, copy=False)
-    check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0)
+    check_indices(indices, length, checked=call.flag("checked"), least=-1 if fills else 0,
+                  shift=call.phase.attributes.get("shift"))  # fmt: skip
     absent = indices < 0 if fills else None
     if absent is not None and not absent.any():
         absent = None
