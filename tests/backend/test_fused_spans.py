@@ -25,7 +25,7 @@ def test_the_function_is_blamed(text: str, mode: str, monkeypatch: pytest.Monkey
     if mode:
         monkeypatch.setenv("RHO_KERNELS", mode)
     with pytest.raises(RunFailed) as raised:
-        rho.eval(text)
+        rho.eval(f"{text}  ⍝ {mode}")  # a program of its own: prepared programs are kept by their text
     (found,) = raised.value.diagnostics
     assert found.code == "E703"
     assert text[found.span.start : found.span.end] == PROGRAMS[text]
