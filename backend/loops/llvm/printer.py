@@ -4,9 +4,10 @@ One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number
 returned something else than 1.
 
 Note [Vector loops].  A VECTOR loop is a loop over pairs of vectors and one over the rest, in which lanes are masked (where the
-processor has masks); if its text is long, there is only the latter.  A loop that may fail has a scalar loop over the rest: a
-vector in which a check fails is left to that, which finds the first item that fails; so such loops store no view that they load.
-Loops that cannot be printed so (a branch on a value of the lane, a failing check beside such views) are scalar loops throughout.
+processor has masks, but for loops that load scratch that they store); if its text is long, there is only the latter.  A loop
+that may fail has a scalar loop over the rest: a vector in which a check fails is left to that, which finds the first item that
+fails; so such loops store no view that they load.  Loops that cannot be printed so (a branch on a value of the lane, a failing
+check beside such views) are scalar loops throughout.
 
 Note [Counters].  Counters of loops are vectors of one item: LLVM's strength reduction, which takes longer than all else that LLVM
 does with a text and finds nothing where addresses are written as here, looks for plain ones.
@@ -41,6 +42,7 @@ from ..ir import (
     LoopKind,
     Number,
     Program,
+    Role,
     Statement,
     Store,
     walk,
@@ -236,7 +238,7 @@ class Printer:
         lanes = 1
         if node.kind is LoopKind.VECTOR and r.lanes == 1:
             lanes = lanes_of(node, self.views, self.vector_bytes)
-        is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body))
+        is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body)) and not self.reads_back(node)
         values = [r.vector(c.initial) for c in node.carried]
         r.open()
         if lanes > 1 and not (is_masked and is_long(walk(node.body))):
@@ -248,6 +250,12 @@ class Printer:
         r.close()
         for carried, value in zip(node.carried, values, strict=True):
             r.define(carried.result, value, varying=r.lanes > 1)
+
+    def reads_back(self, node: For) -> bool:
+        """Does it load scratch that it stores, as halving of sums does?  What was stored under a mask is slow to load soon."""
+        inside = list(walk(node.body))
+        loaded = {s.view for s in inside if isinstance(s, Load)}
+        return any(isinstance(s, Store) and s.view in loaded and self.views[s.view].role is Role.SCRATCH for s in inside)
 
     def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: Steps
                 ) -> tuple[str, list[str]]:  # fmt: skip
