@@ -78,7 +78,7 @@ def test_a_profile_is_not_written_over(project: Path, rho: Rho) -> None:
 
 
 def test_every_option_that_names_a_file_says_what_becomes_of_it() -> None:
-    silent = {"--allow-read", "--allow-write", "--prefix"}  # folders
+    silent = {"--allow-read", "--allow-write", "--out-dir", "--prefix"}  # folders
     for verb in VERBS:
         for option in verb.options:
             names = option.takes is not Takes.NOTHING and any(word in option.value for word in ("FILE", "PATH", "PLAN", "DIR"))

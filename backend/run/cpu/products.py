@@ -136,18 +136,16 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
         return None
     if _is_mirrored(left, right):
         return None
-    operands, copies = [left, right], list[tuple[NumArray, NumArray]]()
-    for place, is_copied in enumerate(needs_rows(kind, left, right)):
-        if is_copied:
-            copies.append((room(operands[place].shape, operands[place].dtype), operands[place]))
-            operands[place] = copies[-1][0]
-    bound = bound_product(kind, *operands, threads)
+    into_rows = needs_rows(kind, left, right)
+    first, second = [room(a.shape, a.dtype) if copied else a for a, copied in zip((left, right), into_rows, strict=True)]
+    copies = [pair for pair, copied in zip(((first, left), (second, right)), into_rows, strict=True) if copied]
+    bound = bound_product(kind, first, second, threads)
     if bound is None or not bound.address or bound.duration >= _LONG_NANOSECONDS:
         return None
     launch, is_large = _launch(bound), bound.large
     if launch is None:
         return None
-    run = partial(launch.run, [array.__array_interface__["data"][0] for array in (*operands, result)])
+    run = partial(launch.run, [array.__array_interface__["data"][0] for array in (first, second, result)])
     if not (copies or is_large):
         return run
 
