@@ -32,12 +32,18 @@ def require_apart(arguments: Arguments) -> None:
         taken[_real(path)] = f"{option} already"
 
 
-def require_unread(arguments: Arguments, loaded: Loaded) -> None:
-    """UsageError: an option writes a file that the program names: an input, a module."""
+def require_unread(arguments: Arguments, loaded: Loaded, outputs: Mapping[str, str] | None = None) -> None:
+    """UsageError: an option writes a file that the program names: an input, a module.  `outputs`: where outputs go, also those
+    of which only the folder is named."""
     taken = {_real(name): "the program" for name in loaded.checked.sources if not name.startswith("<")}
     taken.update({_real(file.path): f"read as input `{name}`" for name, file in loaded.files.items() if file.held is None})
-    for option, path in _files(arguments, FileUse.WRITTEN):
+    named = list(_files(arguments, FileUse.WRITTEN))
+    for option, path in named:
         _refuse(option, path, taken)
+    taken.update({_real(path): f"{option} already" for option, path in named})
+    for name, path in (outputs or {}).items():
+        if (f"--out {name}", path) not in named and stream_of(path) is None:
+            _refuse(f"--out-dir for {name}", path, taken)
 
 
 def _refuse(option: str, path: str, taken: Mapping[str, str]) -> None:

@@ -94,7 +94,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         read.update(file.path for file in loaded.files.values())
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
-        require_unread(arguments, loaded)
+        require_unread(arguments, loaded, request.outputs)
         if traced is not None and not permissions.may_write(traced):
             raise Refused([permissions.write_refusal(traced, Span(source.name, 0, 0))])
         _check_outputs(loaded, request, permissions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rho.shell.arguments import FileUse, Takes
@@ -70,6 +71,17 @@ def test_an_instance_and_its_devices_are_not_written(project: Path, rho: Rho) ->
     for words in (["--instance", "i.json"], ["--instance", "x.json", "--devices", "i.json"]):
         ran = rho("plan", *words, "-o", "i.json")
         assert ran.code == 2 and "that file is read by" in ran.err and (project / "i.json").read_text() == "{}"
+
+
+def test_a_folder_of_outputs_holds_no_input(project: Path, rho: Rho) -> None:
+    (project / "outs").mkdir()
+    np.save(project / "outs" / "y.npy", np.arange(3.0))
+    (project / "f.rho").write_text("input x : f64[n]\ny ← x+1\nz ← x\noutput y\noutput z\n", encoding="utf-8")
+    ran = rho("run", "f.rho", "--in", "x=outs/y.npy", "--out-dir", "outs")
+    assert ran.code == 2 and "outs/y.npy: that file is read" in ran.err
+    ran = rho("run", "f.rho", "--in", "x=outs/y.npy", "--out", "y=outs/z.npy", "--out-dir", "outs")
+    assert ran.code == 2 and "outs/z.npy: that file is --out y already" in ran.err
+    assert os.listdir(project / "outs") == ["y.npy"] and np.load(project / "outs" / "y.npy").tolist() == [0, 1, 2]
 
 
 def test_a_profile_is_not_written_over(project: Path, rho: Rho) -> None:
