@@ -23,6 +23,11 @@ def share(cases: Sequence[Case], seed: int = 0) -> list[Case]:
     return [cases[index] for index in chosen]
 
 
+def half(cases: Sequence[Case]) -> list[Case]:
+    """Every other case, of which the seed says which; all with `RHO_SHARE=1`."""
+    return list(cases if SHARE >= 1.0 else cases[SEED % 2 :: 2])
+
+
 def repeats(count: int) -> int:
     """How many of `count` random draws this run makes, at least one."""
     return max(1, round(count * SHARE))
