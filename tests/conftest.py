@@ -1,11 +1,14 @@
 """Tests keep no verdicts or kernels in the user's cache and draw the same examples each time (HYPOTHESIS_PROFILE=search: new).
 
-A stage of a planner that fails is left out for users and an error here (RHO_STAGES)."""
+A stage of a planner that fails is left out for users and an error here (RHO_STAGES).  The tables of `kernels` and `backend` are
+half of what tests take: the gate draws half of their cases (`share.is_drawn`)."""
 
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, settings
+from share import is_drawn
 
 os.environ["RHO_VERDICTS"] = "off"
 os.environ["RHO_KERNEL_CACHE"] = "off"
@@ -20,3 +23,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in background jobs of a shell; tests interrupt themselves
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+HALVED = ("tests/kernels/", "tests/backend/")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    named = any("::" in argument for argument in config.args)  # who names a test wants it
+    left = [item for item in items if not named and item.nodeid.startswith(HALVED) and hasattr(item, "callspec")]
+    dropped = {item.nodeid for item in left if not is_drawn(item.nodeid)}
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid in dropped])
+    items[:] = [item for item in items if item.nodeid not in dropped]
