@@ -88,8 +88,10 @@ def is_pythons_own(stopped: Stopped) -> bool:
     """Was it interrupted before the first line of Rho, while Python itself started?
 
     What `site` imports for an installed package, such as the finder of an editable one, is Python's start too, and so is the
-    import by `shell/__main__.py` of the module that takes interrupts over.
+    import by `shell/__main__.py` of the module that takes interrupts over.  `site` says so of a `.pth` file and goes on.
     """
+    if re.search(r"^Error processing line \d+ of .*\.pth:$", stopped.err, re.MULTILINE):
+        return True
     if stopped.code not in (1, -signal.SIGINT):
         return False
     if "init_import_site" in stopped.err:
