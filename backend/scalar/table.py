@@ -97,14 +97,14 @@ def _basic(name: str, cost: Cost = Cost.ADD, numpy: str = "", *, weight: int = 1
 def _series(name: str, text: str, within: float, *, numpy: str = "", held: int = 3, probe: Probe = Probe.ONCE, single: str = "",
             single_kind: Kind = Kind.F32) -> Row:  # fmt: skip
     meaning = Meaning(text, True, single, single_kind if single else Kind.F64, within)
-    return Row(name, Cost.TRANSCENDENTAL, _LONG, numpy, held, probe=probe, meanings={0: meaning})
+    return Row(name, Cost.TRANSCENDENTAL, LONG, numpy, held, probe=probe, meanings={0: meaning})
 
 
 def _without_kernel(name: str, cost: Cost, held: int, probe: Probe = Probe.NEVER, numpy: str = "") -> Row:
-    return Row(name, cost, _LONG, numpy, held, probe=probe)
+    return Row(name, cost, LONG, numpy, held, probe=probe)
 
 
-_LONG: Final = 40
+LONG: Final = 40
 _CIRCULAR: Final[dict[int, Meaning]] = {
     1: Meaning("circles.sin", True, "single.sin", within=1.0), 2: Meaning("circles.cos", True, "single.cos", within=1.0),
     3: Meaning("circles.tan", True, within=2.0), 5: Meaning("hyperbolics.sinh", True, within=2.0),
@@ -132,7 +132,7 @@ _VOCABULARY = (
     _basic("sqrt", _C.TRANSCENDENTAL, "sqrt", weight=4, probe=Probe.EVERYWHERE),
     _without_kernel("factorial", _C.TRANSCENDENTAL, 14, Probe.RARE),
     _basic("pi_times", held=3),
-    Row("circular", _C.TRANSCENDENTAL, _LONG, held=18, probe=Probe.EVERYWHERE, meanings=_CIRCULAR),
+    Row("circular", _C.TRANSCENDENTAL, LONG, held=18, probe=Probe.EVERYWHERE, meanings=_CIRCULAR),
     _basic("not", _C.LOGIC, "logical_not", probe=Probe.EVERYWHERE, text="complement"),
     _basic("bnot", _C.LOGIC, "invert", probe=Probe.NEVER, text="complement"),
     _series("erf", "elementary.erf", 2.0, held=18, single="single.erf"),
@@ -149,7 +149,7 @@ _VOCABULARY = (
     _basic("mul", _C.MULTIPLY, "multiply", held_complex=0, probe=Probe.CHAINED),
     _basic("div", _C.DIVIDE, "true_divide", weight=4, probe=Probe.EVERYWHERE),
     _series("pow", "powers.power", 0.8, held=3, single="powers.narrow_power", single_kind=Kind.F64),
-    Row("ipow", _C.MULTIPLY, _LONG, "power", held=3),
+    Row("ipow", _C.MULTIPLY, LONG, "power", held=3),
     _series("log", "hyperbolics.log", 2.0, probe=Probe.NEVER),
     _series("root", "powers.root", 2.0, probe=Probe.NEVER),
     _basic("min", numpy="minimum", probe=Probe.CHAINED, text="least"),

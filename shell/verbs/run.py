@@ -95,6 +95,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
         require_unread(arguments, loaded, request.outputs)
+        _make_folder(arguments.value("--out-dir"))
         if traced is not None and not permissions.may_write(traced):
             raise Refused([permissions.write_refusal(traced, Span(source.name, 0, 0))])
         _check_outputs(loaded, request, permissions)
@@ -134,14 +135,19 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     return code
 
 
-def _with_folder(request: Request, folder: str | None, session: Session, source: Source) -> Request:
-    """The request with a file in a folder for every output that has none of its own."""
+def _make_folder(folder: str | None) -> None:
     if folder is None:
-        return request
+        return
     try:
         os.makedirs(folder, exist_ok=True)
     except (OSError, ValueError) as error:
         raise UsageError(f"--out-dir {folder}: the folder cannot be made ({getattr(error, 'strerror', None) or error})") from None
+
+
+def _with_folder(request: Request, folder: str | None, session: Session, source: Source) -> Request:
+    """The request with a file in a folder for every output that has none of its own."""
+    if folder is None:
+        return request
     core = session.check(source).core
     kinds = {} if core is None else {entry.name: core.types[entry.value].element.kind for entry in core.outputs}
     made = {name: os.path.join(folder, f"{name}.txt" if kind is Kind.CHAR else f"{name}.npy") for name, kind in kinds.items()}

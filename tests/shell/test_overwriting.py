@@ -81,6 +81,8 @@ def test_a_folder_of_outputs_holds_no_input(project: Path, rho: Rho) -> None:
     assert ran.code == 2 and "outs/y.npy: that file is read" in ran.err
     ran = rho("run", "f.rho", "--in", "x=outs/y.npy", "--out", "y=outs/z.npy", "--out-dir", "outs")
     assert ran.code == 2 and "outs/z.npy: that file is --out y already" in ran.err
+    (project / "bad.rho").write_text("y ← 1 2+1 2 3\noutput y\n", encoding="utf-8")
+    assert rho("run", "bad.rho", "--out-dir", "new").code == 3 and not (project / "new").exists()
     assert os.listdir(project / "outs") == ["y.npy"] and np.load(project / "outs" / "y.npy").tolist() == [0, 1, 2]
 
 

@@ -5,10 +5,10 @@ Neighbours: `printer` (Note [Vector loops]).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
 
 from ....typechecker.elements import Kind
+from ...scalar.table import LONG, weight_of
 from ..check import may_fail
 from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Statement, Store, View, walk
 
@@ -16,9 +16,7 @@ from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Statemen
 def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     """Of a loop that may be printed with vectors; 1 where it may not."""
     inside = list(walk(loop.body))
-    loaded = {s.view for s in inside if isinstance(s, Load)}
-    stored = {s.view for s in inside if isinstance(s, Store)}
-    if loop.step != 1 or (fails(inside) and loaded & stored) or any(c.reduction is None for c in loop.carried):
+    if loop.step != 1 or (fails(inside) and read_back(inside)) or any(c.reduction is None for c in loop.carried):
         return 1
     varying, kinds = {loop.index}, list[Kind]()
     for statement in inside:  # definitions come before uses
@@ -49,11 +47,9 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     return max(1, vector_bytes // max((k.bytes for k in kinds), default=8))
 
 
-_LONG: Final = frozenset({
-    "exp", "ln", "factorial", "pi_times", "circular", "erf", "erfc", "lgamma", "digamma", "expm1", "log1p", "pow", "ipow", "log",
-    "root", "binomial", "gcd", "lcm",
-})  # fmt: skip
-"""Functions that are many instructions."""
+def read_back(statements: Sequence[Statement]) -> set[str]:
+    """The views that are both loaded and stored."""
+    return {s.view for s in statements if isinstance(s, Load)} & {s.view for s in statements if isinstance(s, Store)}
 
 
 def fails(statements: Iterable[Statement]) -> bool:
@@ -63,7 +59,7 @@ def fails(statements: Iterable[Statement]) -> bool:
 
 def is_long(statements: Iterable[Statement]) -> bool:
     """Are there so many instructions that they are better written once?"""
-    return any(isinstance(s, Apply) and s.function in _LONG for s in statements)
+    return any(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in statements)
 
 
 def kinds_of(program: Program) -> dict[str, Kind]:

@@ -48,7 +48,7 @@ from ..ir import (
     walk,
 )
 from .addresses import Addresses
-from .lanes import fails, is_long, lanes_of
+from .lanes import fails, is_long, lanes_of, read_back
 from .memory import Memory
 from .registers import Registers, Value
 from .words import calls_at
@@ -238,7 +238,7 @@ class Printer:
         lanes = 1
         if node.kind is LoopKind.VECTOR and r.lanes == 1:
             lanes = lanes_of(node, self.views, self.vector_bytes)
-        is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body)) and not self.reads_back(node)
+        is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body)) and not self.reads_back([*walk(node.body)])
         values = [r.vector(c.initial) for c in node.carried]
         r.open()
         if lanes > 1 and not (is_masked and is_long(walk(node.body))):
@@ -251,11 +251,9 @@ class Printer:
         for carried, value in zip(node.carried, values, strict=True):
             r.define(carried.result, value, varying=r.lanes > 1)
 
-    def reads_back(self, node: For) -> bool:
-        """Does it load scratch that it stores, as halving of sums does?  What was stored under a mask is slow to load soon."""
-        inside = list(walk(node.body))
-        loaded = {s.view for s in inside if isinstance(s, Load)}
-        return any(isinstance(s, Store) and s.view in loaded and self.views[s.view].role is Role.SCRATCH for s in inside)
+    def reads_back(self, body: Sequence[Statement]) -> bool:
+        """Does a loop load scratch that it stores, as halving of sums does?  What a mask stored is slow to load soon."""
+        return any(self.views[view].role is Role.SCRATCH for view in read_back(body))
 
     def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: Steps
                 ) -> tuple[str, list[str]]:  # fmt: skip
