@@ -184,10 +184,10 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="show every phase, not only those beyond 25 %%")
     options = parser.parse_args()
     os.environ["RHO_KERNELS"] = options.kernels
+    from rho.backend.devices.host import HostFacts, machine_profile
+    from rho.backend.devices.shipped import load_profile
     from rho.backend.run.calibration import settle_memory, tier_name
     from rho.backend.run.calibration.calm import watching
-    from rho.backend.schedule.profiles import load_profile
-    from rho.backend.schedule.profiles.host import HostFacts, machine_profile
     from rho.shell import machine
 
     facts = HostFacts(machine.cores(), machine.memory(), machine.model())
@@ -215,9 +215,9 @@ def measured(options: argparse.Namespace, profile: Any, cores: int) -> list[Row]
     from estimates_other import OTHER, SIZES, THIRD, THIRD_SIZES
     from estimates_varied import FIFTH, FIFTH_SIZES, FOURTH, FOURTH_SIZES
 
+    from rho.backend.devices.cost import step_ns
     from rho.backend.graph import traverse
     from rho.backend.graph.phases import Constant, Input, Loop, Output, Print
-    from rho.backend.schedule.profiles import step_ns
 
     rows: list[Row] = []
     left_out: list[str] = []

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from rho import backend
+from rho.backend.devices.cost import step_ns
 from rho.backend.graph.phases import Fold, Loop, Map, Phase, PhaseId
 from rho.backend.run.calibration.tier import warm_kernels
-from rho.backend.schedule.profiles.cost import step_ns
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
 from rho.shell.profiles import this_machine

@@ -8,7 +8,7 @@ brought from another place is as good as absent.  So is what is no regular file;
 Whoever reads an entry still decides what to believe of it: the digest says who wrote it, not that it is true.
 
 Neighbours: `replacing` (entries are written under a temporary name and renamed); used by `typechecker.solver.cache`,
-`backend.kernels.store` and `backend.schedule.profiles.host`.
+`backend.kernels.store` and `backend.devices.host`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The executor reports each execution of a step; a phase's time is the sum of its executions in one run, of all runs the median, its
 estimate what the cost model says of as many executions.  A phase inside a loop counts on its own and in the loop's.
 
-Neighbours: `shell.costs.measured` (runs), `backend.schedule.profiles.cost` (estimates), `shell.profiles` (whose tables).
+Neighbours: `shell.costs.measured` (runs), `backend.devices.cost` (estimates), `shell.profiles` (whose tables).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from ..backend.devices.cost import step_ns, with_interval
 from ..backend.graph import traverse
 from ..backend.graph.phases import Constant, Input, Output, Phase, PhaseId, Print
 from ..backend.schedule.describe import label
 from ..backend.schedule.plan import LoopStep, Plan, RowsStep
-from ..backend.schedule.profiles.cost import step_ns, with_interval
 
 if TYPE_CHECKING:
-    from ..backend.schedule.profiles import Profile
+    from ..backend.devices.profile import Profile
     from .stages import Loaded
 
 

@@ -1,6 +1,6 @@
 """How long things take by the cost model, in words: `~0.3 ms`.  Nothing is run; of data at most the headers are read.
 
-Neighbours: `backend.schedule.profiles.cost` (the model), `shell.profiles` (whose tables), the live line, lenses, progress.
+Neighbours: `backend.devices.cost` (the model), `shell.profiles` (whose tables), the live line, lenses, progress.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _HEADED: Final = (".npy", ".png")
 
 def predicted_ns(bound: BoundGraph) -> int | None:
     """What one run takes on this machine; None without tables for it."""
+    from ..backend.devices.cost import step_ns
     from ..backend.graph.phases import Constant, Input, Output, Print
-    from ..backend.schedule.profiles.cost import step_ns
     from .profiles import this_machine
 
     profile = this_machine()

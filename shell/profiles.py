@@ -2,7 +2,7 @@
 
 The facts come from `machine`, the tables from the user's calibration or from the defaults.
 
-Neighbours: `shell.verbs.devices`, `shell.analysis`, `backend.schedule.profiles`, `backend.run.calibration`.
+Neighbours: `shell.verbs.devices`, `shell.analysis`, `backend.devices`, `backend.run.calibration`.
 """
 
 from __future__ import annotations
@@ -13,36 +13,36 @@ from typing import TYPE_CHECKING
 from . import machine
 
 if TYPE_CHECKING:
-    from ..backend.schedule.profiles import Profile
-    from ..backend.schedule.profiles.host import HostFacts
+    from ..backend.devices.host import HostFacts
+    from ..backend.devices.profile import Profile
 
 
 def facts() -> HostFacts:
-    from ..backend.schedule.profiles.host import HostFacts
+    from ..backend.devices.host import HostFacts
 
     return HostFacts(machine.cores(), machine.memory(), machine.model())
 
 
 def this_machine() -> Profile:
     """As calibrated, or with default tables."""
+    from ..backend.devices.host import machine_profile
     from ..backend.run.calibration.tier import numpy_version, tier_name
-    from ..backend.schedule.profiles.host import machine_profile
 
     return machine_profile(facts(), tier_name(), numpy_version())
 
 
 def named(name: str) -> Profile:
     """A shipped profile, or one in a file.  Refused: E704, E705."""
-    from ..backend.schedule.profiles import load_profile
+    from ..backend.devices.shipped import load_profile
 
     return load_profile(name)
 
 
 def calibrate(*, refine: bool) -> tuple[Profile, Path | None]:
     """Measure this machine, longer and together with what was known if `refine`; where it is kept, if it could be."""
+    from ..backend.devices.host import keep_calibration, merged
     from ..backend.run.calibration import REFINED, Effort, WallClock
     from ..backend.run.calibration import calibrate as measure
-    from ..backend.schedule.profiles.host import keep_calibration, merged
 
     known = this_machine()
     profile = measure(facts(), WallClock(), REFINED if refine else Effort())

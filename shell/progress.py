@@ -224,10 +224,10 @@ class Phases:
     """The phases of a program that compute, in their order, and how long each is predicted to take."""
 
     def __init__(self, loaded: Loaded, started: float) -> None:
+        from ..backend.devices.cost import step_ns
         from ..backend.graph import traverse
         from ..backend.graph.phases import Constant, Input, Output, Print
         from ..backend.schedule.describe import label
-        from ..backend.schedule.profiles.cost import step_ns
         from .profiles import this_machine
 
         graph = loaded.bound.graph

@@ -18,10 +18,10 @@ from ..lang.source import Source, Span
 from .arguments import Arguments, UsageError
 
 if TYPE_CHECKING:
+    from ..backend.devices.profile import Profile
     from ..backend.schedule.budget import Budget
     from ..backend.schedule.plan import Plan
     from ..backend.schedule.problem import Objective
-    from ..backend.schedule.profiles import Profile
     from ..backend.schedule.program.planning import Planned
     from .stages import Loaded
 
@@ -137,7 +137,8 @@ def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
 
 def known_profile(plan: Plan) -> Profile | None:
     """The profile that a plan was made for, if it is this machine's or a shipped one."""
-    from ..backend.schedule.profiles import fingerprint, shipped_names
+    from ..backend.devices.shipped import shipped_names
+    from ..backend.devices.writing import fingerprint
     from .profiles import named, this_machine
 
     if not plan.profile:

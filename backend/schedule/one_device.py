@@ -44,6 +44,7 @@ from ..graph.phases import (
     SubGraph,
     ValueId,
 )
+from ..kernels.units import RowsUnit, Unit, may_write_over, shape_of, units_of
 from .describe import describe
 from .plan import (
     ALIGNMENT,
@@ -66,7 +67,6 @@ from .plan import (
     Step,
     SubPlan,
 )
-from .units import RowsUnit, Unit, may_write_over, shape_of, units_of
 from .workspace import bands_workspace, copied, is_reordered, rows_workspace, workspace
 
 HOME: Final = DeviceId("cpu0")

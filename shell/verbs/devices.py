@@ -2,7 +2,7 @@
 
 Memory and cores are what the operating system grants.  Only `--calibrate` loads a back end.
 
-Neighbours: `shell.profiles` (this machine's profile), `backend.schedule.profiles` (profiles as data).
+Neighbours: `shell.profiles` (this machine's profile), `backend.devices` (profiles as data).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..progress import progress
 from ..results import print_json, to_json, wants_json, write_whole
 
 if TYPE_CHECKING:
-    from ...backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
+    from ...backend.devices.profile import DeviceProfile, LinkProfile, Profile
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -73,7 +73,7 @@ def _calibrated(console: Console, *, refine: bool) -> Profile:
 
 
 def _sources(name: str | None) -> dict[str, Source]:
-    from ...backend.schedule.profiles.shipped import profile_text
+    from ...backend.devices.shipped import profile_text
 
     try:
         file, text = profile_text(name or "")
@@ -83,7 +83,7 @@ def _sources(name: str | None) -> dict[str, Source]:
 
 
 def _write(path: Path, profile: Profile, *, json: bool) -> None:
-    from ...backend.schedule.profiles import canonical
+    from ...backend.devices.writing import canonical
 
     try:
         write_whole(path, to_json(described(profile)) + "\n" if json else canonical(profile))
@@ -93,7 +93,8 @@ def _write(path: Path, profile: Profile, *, json: bool) -> None:
 
 def described(profile: Profile) -> dict[str, Any]:
     """The object of `--json`."""
-    from ...backend.schedule.profiles import fingerprint, shipped_names
+    from ...backend.devices.shipped import shipped_names
+    from ...backend.devices.writing import fingerprint
 
     calibration = profile.calibration
     return {

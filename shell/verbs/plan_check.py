@@ -23,8 +23,8 @@ from ..session import Session
 from ..sources import Undecodable, read_source
 
 if TYPE_CHECKING:
+    from ...backend.devices.profile import Profile
     from ...backend.schedule.plan import Plan
-    from ...backend.schedule.profiles import Profile
     from ..stages import Loaded
 
 

@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.devices.cost import missing_operation
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.phases import Structured
 from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.kernels import cuda_support
@@ -25,7 +28,6 @@ from rho.backend.run.reference import interpret
 from rho.backend.run.values import from_numpy
 from rho.backend.schedule.plan import Device, DeviceId, RunStep
 from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile, missing_operation
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import problem_of

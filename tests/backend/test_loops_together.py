@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
 from rho.backend.run.cpu import CpuBackend
@@ -19,7 +21,6 @@ from rho.backend.schedule.fences import synchronise
 from rho.backend.schedule.plan import FenceStep, FreeStep, JoinStep, LoopStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Status, Ticks
-from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
 from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.gangs import _gangs, _options, _turns
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved

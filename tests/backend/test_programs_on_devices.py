@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.arms import branches_of, taken_apart
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Phase
@@ -21,7 +23,6 @@ from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.plan import FenceStep, FreeStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Problem, Ticks
-from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
 from rho.backend.schedule.program.checking import check_plan, needless_waits
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program

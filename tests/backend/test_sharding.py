@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import AxisKind, LibraryPhase, Phase, Structured
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, execute_plan
 from rho.backend.schedule.plan import CombineStep, Plan, RunStep, TransferStep
 from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile
 from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from rho import backend
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.arms import branches_of, taken_apart, with_arms_out
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Branch, Phase, Structured
@@ -20,7 +22,6 @@ from rho.backend.schedule.objectives import plan_objectives
 from rho.backend.schedule.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.plan_json import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Ticks
-from rho.backend.schedule.profiles import DeviceProfile, LinkProfile, Profile, load_profile
 from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from rho import backend
+from rho.backend.devices.cost import missing_operation
+from rho.backend.devices.shipped import load_profile
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Structured
-from rho.backend.schedule.profiles import load_profile
-from rho.backend.schedule.profiles.cost import missing_operation
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_memory import INPUTS, PROGRAMS
 

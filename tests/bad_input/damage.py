@@ -114,7 +114,7 @@ def text(name: str, folder: Path) -> str:
         words = [sys.executable, "-m", "rho.shell", "plan", "p.rho", "--json"]
         return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=200, check=True).stdout
     if name in ("profile", "calibration"):
-        return (ROOT / "backend" / "schedule" / "profiles" / "shipped" / "workstation.toml").read_text(encoding="utf-8")
+        return (ROOT / "backend" / "devices" / "shipped" / "workstation.toml").read_text(encoding="utf-8")
     return {
         "instance": json.dumps(INSTANCE), "devices": json.dumps({key: INSTANCE[key] for key in ("devices", "links")}),
         "session": SESSION, "settings": '{"prefix": "`", "pause": 500, "digits": 10, "types": true, "preview": true}',

@@ -163,7 +163,7 @@ def test_a_device_without_an_end_is_refused_at_once(words: tuple[str, ...], tmp_
 def test_caches_and_settings_that_are_pipes_or_devices_are_as_good_as_absent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from rho.backend.schedule.profiles.host import HostFacts, cache_file, host_profile, machine_profile
+    from rho.backend.devices.host import HostFacts, cache_file, host_profile, machine_profile
     from rho.shell.repl import settings
     from rho.typechecker.solver import cache
 

@@ -56,13 +56,13 @@ def plan(path: str) -> object:
 
 
 def profile(path: str) -> object:
-    from rho.backend.schedule.profiles.shipped import load_profile
+    from rho.backend.devices.shipped import load_profile
 
     return load_profile(path)
 
 
 def calibration(path: str) -> object:
-    from rho.backend.schedule.profiles import host
+    from rho.backend.devices import host
 
     folder = Path(path).parent
     facts = host.HostFacts(2, 1 << 30, "model")

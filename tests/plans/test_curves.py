@@ -10,8 +10,8 @@ import pytest
 from share import share
 
 from rho import backend
+from rho.backend.devices.reading import read_profile
 from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.profiles.reading import read_profile
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
 from rho.backend.schedule.program.sharding import box_of, space_of
 from rho.lang.source import Source

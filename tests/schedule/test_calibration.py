@@ -12,15 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from rho.backend.devices.host import VERSION, HostFacts, cache_file, host_profile, machine_profile
+from rho.backend.devices.keys import is_key
+from rho.backend.devices.reading import read_profile
+from rho.backend.devices.writing import canonical
 from rho.backend.kernels import policy
 from rho.backend.run.calibration import Effort, bodies, calibrate, calm, checking, computing, moving
 from rho.backend.run.calibration.clock import Series, run_rounds
 from rho.backend.run.calibration.programs import PROGRAMS, prepare
 from rho.backend.run.calibration.tier import tier_name, warm_kernels, without_kernels
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.schedule.profiles import canonical, read_profile
-from rho.backend.schedule.profiles.host import VERSION, HostFacts, cache_file, host_profile, machine_profile
-from rho.backend.schedule.profiles.keys import is_key
 from rho.typechecker.elements import Kind
 
 

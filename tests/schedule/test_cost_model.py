@@ -8,23 +8,15 @@ from fractions import Fraction
 import pytest
 
 from rho import backend
+from rho.backend.devices.cost import missing_operation, phase_ticks, step_ns
+from rho.backend.devices.keys import is_key
+from rho.backend.devices.profile import Calibration, DeviceProfile, Profile
+from rho.backend.devices.shipped import load_profile, shipped_names
+from rho.backend.devices.tables import Table
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Map, Phase, Structured
 from rho.backend.run.calibration import tier_name
-from rho.backend.schedule.profiles import (
-    Calibration,
-    DeviceProfile,
-    Profile,
-    Table,
-    load_profile,
-    missing_operation,
-    phase_ticks,
-    shipped_names,
-    step_ns,
-    to_devices,
-)
-from rho.backend.schedule.profiles.keys import is_key
 from rho.lang.source import Source
 from rho.typechecker.check import check
 
@@ -156,7 +148,7 @@ def test_ticks_of_shards_follow_the_tables_where_they_fall_too() -> None:
     only = next(phases(graph, Structured))
     table = Table((24, 2400, 2424, 24_000), (10, 1000, 600, 6000))
     profile = machine(launch=5, dispatch=1, add__f64=table)
-    ticks = phase_ticks(only, graph, profile, to_devices(profile)[0][0], axis=0, rows=1000)
+    ticks = phase_ticks(only, graph, profile, profile.devices[0].name, axis=0, rows=1000)
     assert ticks is not None and ticks.at(1) == 16 and ticks.at(1000) == 6006
     assert [ticks.at(rows) for rows in range(1, 1001)] == [6 + -(-table.at(24 * rows) // 65536) for rows in range(1, 1001)]
     assert (ticks.at(100), ticks.at(101), ticks.most(700, 1000), ticks.least(90, 1000)) == (1006, 606, 116, 606)
@@ -201,8 +193,8 @@ def test_shipped_profiles_can_run_what_they_should() -> None:
         for text in programs:
             graph = bound(text, x=(100_000,), y=(100_000,))
             for phase in traverse.all_phases(graph.graph):
-                for group in to_devices(profile)[0]:
-                    ticks = phase_ticks(phase, graph, profile, group)
+                for device in profile.devices:
+                    ticks = phase_ticks(phase, graph, profile, device.name)
                     assert ticks is not None and ticks.at(1) >= 0
 
 

@@ -7,11 +7,14 @@ from typing import Any
 import pytest
 
 from rho import backend
+from rho.backend.devices import regions
+from rho.backend.devices.cost import step_ns
+from rho.backend.devices.profile import DeviceProfile, Profile
+from rho.backend.devices.rates import Rates
+from rho.backend.devices.tables import Table
 from rho.backend.graph.phases import Fold, Loop, Map
 from rho.backend.loops.lower.values import Unsupported
 from rho.backend.loops.text import parse
-from rho.backend.schedule.profiles import DeviceProfile, Profile, Table, regions, step_ns
-from rho.backend.schedule.profiles.rates import Rates
 from rho.lang.source import Source
 from rho.typechecker.check import check
 

@@ -8,19 +8,21 @@ from itertools import pairwise
 import pytest
 
 from rho import backend
+from rho.backend.devices import forms, points, teams
+from rho.backend.devices.chained import chains_in
+from rho.backend.devices.cost import numbers_of, step_ns
+from rho.backend.devices.profile import Calibration, DeviceProfile
+from rho.backend.devices.rates import Around, Rates
+from rho.backend.devices.reuse import surroundings
+from rho.backend.devices.tables import Table
 from rho.backend.graph import traverse
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.kernels import policy
+from rho.backend.kernels.units import shape_of
 from rho.backend.run.calibration.clock import rising
 from rho.backend.run.calibration.computing import falling
 from rho.backend.run.calibration.sharing import mapped
-from rho.backend.schedule.profiles import Calibration, DeviceProfile, Table, forms, points, step_ns, teams
-from rho.backend.schedule.profiles.chained import chains_in
-from rho.backend.schedule.profiles.cost import numbers_of
-from rho.backend.schedule.profiles.rates import Around, Rates
-from rho.backend.schedule.profiles.reuse import surroundings
-from rho.backend.schedule.units import shape_of
 from rho.lang.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind

@@ -12,25 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rho.backend.devices.host import HostFacts, keep_calibration, machine_profile, merged
+from rho.backend.devices.profile import Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile
+from rho.backend.devices.reading import read_profile
+from rho.backend.devices.shipped import load_profile, profile_text, shipped_names
+from rho.backend.devices.tables import GRAIN, Table
+from rho.backend.devices.writing import canonical, fingerprint
+from rho.backend.schedule.machines import to_devices
 from rho.backend.schedule.problem import Duplex
-from rho.backend.schedule.profiles import (
-    Calibration,
-    DeviceProfile,
-    LinkProfile,
-    Power,
-    Profile,
-    Table,
-    canonical,
-    fingerprint,
-    load_profile,
-    read_profile,
-    shipped_names,
-    to_devices,
-)
-from rho.backend.schedule.profiles.host import HostFacts, keep_calibration, machine_profile, merged
-from rho.backend.schedule.profiles.profile import Backend
-from rho.backend.schedule.profiles.shipped import profile_text
-from rho.backend.schedule.profiles.tables import GRAIN
 from rho.lang.diagnostics import Refused
 from rho.lang.render import Charset, Ink, render_text
 from rho.lang.source import Source

@@ -3,7 +3,7 @@
 Built as phases, not as programs, so that no pass changes what is measured.  Data are drawn once with a fixed seed: floats
 from 0.1 to 0.95 (inside every function's domain), integers from 1 to 7, as many true as false.
 
-Neighbours: `measure` (times their kernels), `backend.schedule.profiles.keys` (what is learnt from which).
+Neighbours: `measure` (times their kernels), `backend.devices.keys` (what is learnt from which).
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...devices.cost import step_ns
+from ...devices.profile import Calibration, DeviceProfile
 from ...graph.phases import LibraryPhase, Structured
-from ...schedule.profiles.cost import step_ns
-from ...schedule.profiles.profile import Calibration, DeviceProfile
 from .clock import low
 from .overheads import Ready, prepared
 

@@ -3,7 +3,7 @@
 Kernels: a sum over a table whose rows are the same few thousand numbers, so that all of it is in the nearest cache; what an
 application adds to it is its time.  NumPy calls: what an application adds to a phase of one box.
 
-Neighbours: `bodies` (makes phases), `measure` (puts tables together), `backend.schedule.profiles.points` (asks).
+Neighbours: `bodies` (makes phases), `measure` (puts tables together), `backend.devices.points` (asks).
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ....typechecker.sizes import number
+from ...devices.keys import CONSTANTS, function_key
+from ...devices.points import RUNS
+from ...devices.tables import Table
 from ...graph.phases import Affine, AffineIndex, ApplyNode, ConstantNode, Node, Projection, ReadNode, Term
 from ...kernels import policy
 from ...kernels.build import build_body
 from ...kernels.llvm_leaf import is_installed
 from ...scalar import table
-from ...schedule.profiles.keys import CONSTANTS, function_key
-from ...schedule.profiles.points import RUNS
-from ...schedule.profiles.tables import Table
 from ..cpu import CpuBackend
 from . import bodies
 from .bodies import Operand, Probe, joining, result_kind

@@ -5,7 +5,7 @@ Structured phases: what moving bytes takes (`moving`), what computing takes (`co
 
 A series of sizes stops growing when its next size would take too long; beyond its last point time is proportional.
 
-Neighbours: `clock` (timing), `tier` (which kernels are in use), `backend.schedule.profiles` (asks for the tables).
+Neighbours: `clock` (timing), `tier` (which kernels are in use), `backend.devices` (asks for the tables).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Final
 import numpy as np
 
 from ....typechecker.elements import Kind
-from ...schedule.profiles.host import HostFacts, host_profile
-from ...schedule.profiles.profile import Profile
-from ...schedule.profiles.tables import Table
+from ...devices.host import HostFacts, host_profile
+from ...devices.profile import Profile
+from ...devices.tables import Table
 from ..cpu import CpuBackend
 from . import bodies, checking, computing, moving, overheads, programs, turning
 from .calm import undisturbed, watching

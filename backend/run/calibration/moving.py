@@ -4,7 +4,7 @@ A program is run a few times in a row, as programs are, and the median time of i
 element, writing from a product; sizes are of all bytes that go round (`points`, Note [Moving]).  A small phase behind a large one
 says what a step takes when the interpreter's own data have left the caches.
 
-Neighbours: `overheads` (programs ready to run), `computing` (the other half), `backend.schedule.profiles.points` (asks).
+Neighbours: `overheads` (programs ready to run), `computing` (the other half), `backend.devices.points` (asks).
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ...devices.tables import Table
 from ...graph.phases import LibraryPhase, Structured
-from ...schedule.profiles.tables import Table
 from . import sharing
 from .clock import Clock, low, rising
 from .overheads import prepared

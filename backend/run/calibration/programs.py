@@ -3,7 +3,7 @@
 Each runs as the executor runs it; the step of its library phase is timed by the executor's observer.  The table and size
 it counts for are those that the cost model would ask for, found by asking it.
 
-Neighbours: `bodies` (structured phases), `measure`, `backend.schedule.profiles.library` (what is asked).
+Neighbours: `bodies` (structured phases), `measure`, `backend.devices.library` (what is asked).
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from ....lang.source import Source
 from ....typechecker.check import check
 from ....typechecker.core import Core
 from ....typechecker.elements import Kind
+from ...devices.cost import numbers_of
+from ...devices.library import library_grains
+from ...devices.profile import DeviceProfile
+from ...devices.rates import Rates
+from ...devices.reuse import surroundings
+from ...devices.tables import Grains, Table
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph
 from ...graph.phases import LibraryPhase, Phase
 from ...schedule.one_device import HOME, Detail, plan_one_device
 from ...schedule.plan import Device, Plan
-from ...schedule.profiles.cost import numbers_of
-from ...schedule.profiles.library import library_grains
-from ...schedule.profiles.profile import DeviceProfile
-from ...schedule.profiles.rates import Rates
-from ...schedule.profiles.reuse import surroundings
-from ...schedule.profiles.tables import Grains, Table
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan

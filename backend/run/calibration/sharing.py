@@ -3,7 +3,7 @@
 Moving bytes is measured with the rest of it (`moving`), computing here.  Whether a phase was cut, and whether helpers woke for
 it, is what the cost model says of it.  Helpers that came too late are left alone for a while: rounds of a program lie apart.
 
-Neighbours: `timed`, `backend.schedule.profiles.teams` (Note [Sharing]).
+Neighbours: `timed`, `backend.devices.teams` (Note [Sharing]).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from ...devices.cost import numbers_of
+from ...devices.forms import Tier, work_of
+from ...devices.tables import Table
+from ...devices.teams import Shared, Sharing, shared_out
 from ...graph.phases import Structured
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
-from ...schedule.profiles.cost import numbers_of
-from ...schedule.profiles.forms import Tier, work_of
-from ...schedule.profiles.tables import Table
-from ...schedule.profiles.teams import Shared, Sharing, shared_out
 from .clock import rising
 from .overheads import Ready, prepared
 from .timed import Program, structured

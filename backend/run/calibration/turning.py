@@ -3,7 +3,7 @@
 A loop over rotations is run with few turns and with many: what the many take more is turns; what is left is what it takes to
 begin and to end.  A vector goes turn by turn, a table in bands of rows, several turns at a time.
 
-Neighbours: `timed`, `backend.schedule.profiles.repeated` (asks).
+Neighbours: `timed`, `backend.devices.repeated` (asks).
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import Any, Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ...devices.tables import Table
 from ...graph.phases import Loop, Structured
-from ...schedule.profiles.tables import Table
 from .clock import Clock, low, rising
 from .overheads import prepared
 from .timed import Program, Seen, take_turns

@@ -1,14 +1,14 @@
 """What `--devices` of an instance means: a number of equal processors, a shipped profile, or a file.
 
-A file is a device profile (TOML), or JSON with the `devices` and `links` of an instance.  Neighbours: `topology`, `profiles`.
+A file is a device profile (TOML), or JSON with the `devices` and `links` of an instance.  Neighbours: `topology`, `machines`.
 """
 
 from __future__ import annotations
 
 from ....lang.numerals import natural
 from ....lang.opening import Pipes, read_text
-from ..profiles.profile import to_devices
-from ..profiles.shipped import load_profile
+from ...devices.shipped import load_profile
+from ..machines import to_devices
 from .fields import MOST_CHARACTERS, Faults, load_json
 from .topology import MOST_DEVICES, Devices, Topology, decode_devices_file
 

@@ -1,6 +1,6 @@
 """The devices and links of an instance: read from it, from a file named by `--devices`, or N equal processors.
 
-Neighbours: `instance_json` (the rest of an instance), `read` (which of the three it is), `profiles` (device profiles).
+Neighbours: `instance_json` (the rest of an instance), `read` (which of the three it is), `backend.devices` (device profiles).
 """
 
 from __future__ import annotations

@@ -45,7 +45,6 @@ from ..plan import (
     WaitStep,
     phases_of,
 )
-from ..units import fault_of_rows
 from .checking_facts import (
     At,
     Broken,
@@ -55,6 +54,7 @@ from .checking_facts import (
     Running,
     covered,
     cuts_reduction,
+    fault_of_rows,
     fits,
     group_of,
     inside_of,

@@ -11,7 +11,8 @@ from enum import Enum
 from typing import Final
 
 from ...graph import traverse
-from ...graph.phases import Branch, Fold, LibraryPhase, Loop, Map, Phase, Structured, ValueId
+from ...graph.phases import Branch, Fold, Graph, LibraryPhase, Loop, Map, Phase, Structured, ValueId
+from ...kernels.units import RowsUnit, may_write_over, units_of
 from ..plan import Box, BranchStep, CellsStep, DeviceId, JoinStep, LoopStep, RowsStep, RunStep
 from .sharding import covers, volume
 
@@ -127,3 +128,18 @@ def covered(box: Box, parts: Sequence[Box]) -> bool:
         if reach >= box[axis][1]:
             return True
     return False
+
+
+def fault_of_rows(step: RowsStep, graph: Graph) -> str | None:
+    """What is wrong with a step that claims to run a chain of the main block."""
+    for unit in units_of(graph.phases, graph, graph.roots):
+        if not isinstance(unit, RowsUnit) or unit.ids != step.phases:
+            continue
+        phase = unit.joined.phase
+        if tuple(result.value for result in phase.results) != step.results:
+            return "does not make what others need of it"
+        over = [read for read in phase.reads if read.value == step.overwrite]
+        if step.overwrite is not None and (not over or not may_write_over(unit) or any(r.projection.stages for r in over)):
+            return f"writes over %{step.overwrite}, which it reads elsewhere or later, or not at all"
+        return None
+    return "is no chain along rows"

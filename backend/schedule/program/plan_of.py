@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 
+from ...devices.writing import fingerprint
 from ...graph import traverse
 from ...graph.phases import Input, Output, ValueId
 from ..fences import StepKind, Synchronisation, synchronise
@@ -46,7 +47,6 @@ from ..plan import (
     WaitStep,
 )
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
-from ..profiles import fingerprint
 from ..regions import regions_of
 from .boxes import Boxes
 from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until

@@ -17,6 +17,8 @@ from ....lang.diagnostics import Diagnostic, Label, Refused, Rejected, RunFailed
 from ....lang.source import Source, Span
 from ....lang.tree import DirectiveWord, Schedule
 from ....typechecker.core import Core
+from ...devices.profile import Profile
+from ...devices.writing import fingerprint
 from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, PhaseId, Print
@@ -31,7 +33,6 @@ from ..instances.directives import resolve
 from ..objectives import values
 from ..plan import Plan, PlannedFile
 from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
-from ..profiles import Profile, fingerprint
 from ..timing import Timer
 from ..verifier import verify
 from .checking import check_plan, late_waits

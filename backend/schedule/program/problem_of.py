@@ -10,7 +10,7 @@ mentions a run-time size depends on the phase that defines it.
 Note [Ticks].  `tick_ns` is 1, 2 or 5 times a power of ten, such that all phases together take at most a million ticks on the
 slowest class that runs them, arms of branches beside them; every cost is then rounded up once.
 
-Neighbours: `cuts`, `needs` (rows), `profiles` (ticks), `instances.directives` (schedule blocks), `plan_of` (back again).
+Neighbours: `cuts`, `needs` (rows), `backend.devices` (ticks), `instances.directives` (schedule blocks), `plan_of` (back again).
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from typing import Final
 
 from ....lang.diagnostics import Diagnostic, Refused
 from ....typechecker.sizes import SizeVariable
+from ...devices.cost import Execution, combine_ticks, making_ticks, missing_operation, phase_ticks
+from ...devices.profile import Profile
 from ...graph import traverse
 from ...graph.arms import with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ...graph.turns import Turn
 from ..describe import op_name
+from ..machines import to_devices
 from ..one_device import Numbers, scratch_of
 from ..plan import ALIGNMENT
 from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
-from ..profiles import Execution, Profile, combine_ticks, making_ticks, missing_operation, phase_ticks, to_devices
 from .cuts import Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
 from .sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
@@ -97,7 +99,7 @@ def setting_of(program: ProgramProblem, profile: Profile, given: TicksOf | None 
         return _profile_ticks(phase, group, cut, problem.tick_ns, bound, profile, Execution.AGAIN)
 
     def making(phases: Sequence[Phase], group: DeviceGroup) -> int:
-        return 0 if given is not None else making_ticks(phases, profile, group, problem.tick_ns)
+        return 0 if given is not None else making_ticks(phases, profile, group.id, problem.tick_ns)
 
     def combined(partial: int, tick_ns: int) -> int:
         return combine_ticks(partial, profile, tick_ns)
@@ -145,7 +147,7 @@ def _require_kernels(bound: BoundGraph, profile: Profile, groups: Sequence[Devic
     for phase in bound.graph.phases:
         if isinstance(phase, Input | Constant | Print | Output):
             continue
-        if all(phase_ticks(phase, bound, profile, group) is None for group in groups):
+        if all(phase_ticks(phase, bound, profile, group.id) is None for group in groups):
             device = profile.devices[0]
             operation = missing_operation(phase, bound, device) or op_name(phase)
             names = ", ".join(group.id for group in groups)
@@ -175,13 +177,13 @@ def _profile_ticks(
     execution: Execution = Execution.FIRST,
 ) -> Ticks | None:  # fmt: skip
     if cut is None:
-        return phase_ticks(phase, bound, profile, group, tick_ns=tick_ns, execution=execution)
+        return phase_ticks(phase, bound, profile, group.id, tick_ns=tick_ns, execution=execution)
     axis = cut.axis
     signature = getattr(phase, "signature", None)
     if signature is not None:
         axis = next(place for place, one in enumerate(signature) if one.result == cut.axis and one.combine is None)
     return phase_ticks(
-        phase, bound, profile, group, axis=axis, rows=cut.size, grain=cut.grain, tick_ns=tick_ns, execution=execution
+        phase, bound, profile, group.id, axis=axis, rows=cut.size, grain=cut.grain, tick_ns=tick_ns, execution=execution
     )
 
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ...kernels import policy
-from ...kernels.ir import BLOCK, Form
-from ...kernels.launch_text import WORTH_WAKING
-from ...kernels.nest import Nest
+from ...typechecker.elements import Kind
+from ..kernels import policy
+from ..kernels.ir import BLOCK, Form
+from ..kernels.launch_text import WORTH_WAKING
+from ..kernels.nest import Nest
 from .rates import Rates
 from .tables import GRAIN, Table
 

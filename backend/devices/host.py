@@ -16,9 +16,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from ....lang.diagnostics import Refused
-from ....lang.replacing import replace_file
-from ....lang.user_cache import cache_folder, read_private
+from ...lang.diagnostics import Refused
+from ...lang.replacing import replace_file
+from ...lang.user_cache import cache_folder, read_private
 from .profile import Backend, Calibration, DeviceProfile, Profile
 from .reading import LARGEST_PROFILE, read_profile
 from .shipped import load_profile

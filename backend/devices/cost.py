@@ -22,12 +22,12 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size, SizeVariable, capacity
-from ....typechecker.sizes import number as size_number
-from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.phases import (
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, SizeVariable, capacity
+from ...typechecker.sizes import number as size_number
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.phases import (
     Branch,
     Constant,
     Fold,
@@ -41,10 +41,9 @@ from ...graph.phases import (
     Structured,
     SubGraph,
 )
-from ...kernels.cuda_support import missing
-from ...loops.lower.region import literals_of
-from ..problem import DeviceGroup, Ticks
-from ..units import shape_of
+from ..kernels.cuda_support import missing
+from ..kernels.units import shape_of
+from ..loops.lower.region import literals_of
 from .chained import chains_in
 from .curves import Curve
 from .forms import Number, Types
@@ -58,6 +57,7 @@ from .reuse import is_view, surroundings
 from .spans import Formula, Trace, Undecided, smallest
 from .structured import structured_grains
 from .tables import GRAIN, Grains
+from .ticks import Ticks
 
 NEVER: Final = 1 << 50
 """Ticks of a shard whose size no table is about."""
@@ -88,12 +88,12 @@ class Estimate:
 
 
 def phase_ticks(
-    phase: Phase, bound: BoundGraph, profile: Profile, group: DeviceGroup | str, *, axis: int | None = None, rows: int = 0,
+    phase: Phase, bound: BoundGraph, profile: Profile, group: str, *, axis: int | None = None, rows: int = 0,
     grain: int = 1, tick_ns: int = 1, execution: Execution = Execution.FIRST,
 ) -> Ticks | None:  # fmt: skip
     """Ticks of a phase on one device of a group; with `axis`, of its shards of `rows` points along it, dealt out by `grain`.
     None: it cannot run there."""
-    device = profile.device(group if isinstance(group, str) else group.id)
+    device = profile.device(group)
     if device is None:
         return None
     number = numbers_of(bound)
@@ -137,9 +137,9 @@ def _rates(device: DeviceProfile, bound: BoundGraph, number: Number) -> Rates:
     return Rates(device, around=surroundings(bound, number), guards=bound.graph.guards, literals=literals)
 
 
-def making_ticks(phases: Iterable[Phase], profile: Profile, group: DeviceGroup, tick_ns: int = 1) -> int:
+def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns: int = 1) -> int:
     """What the first executions of the steps of these phases take more than the next."""
-    device = profile.device(group.id)
+    device = profile.device(group)
     rates = None if device is None else Rates(device)
     return 0 if rates is None else _up(sum(making_grains(phase, rates) for phase in phases), tick_ns)
 

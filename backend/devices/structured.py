@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ...graph.phases import (
+from ...typechecker.elements import Kind
+from ..graph.phases import (
     Affine,
     ApplyNode,
     AxisKind,

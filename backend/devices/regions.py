@@ -15,11 +15,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ...graph.phases import Fold, Loop, Map, Phase
-from ...loops.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
-from ...loops.lower.region import FIRST, LAST, Region, lower_region
-from ...loops.lower.values import Unsupported
+from ...typechecker.elements import Kind
+from ..graph.phases import Fold, Loop, Map, Phase
+from ..loops.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
+from ..loops.lower.region import FIRST, LAST, Region, lower_region
+from ..loops.lower.values import Unsupported
 from .forms import Number as Numbers
 from .forms import Types
 from .points import application_rate

@@ -1,14 +1,14 @@
 """Devices as data: what a machine (or a wished-for one) has, and how long operations take on it.
 
 A `Profile` is what a `device-profile/1` file says (`reading`, `writing`), what `machine` finds out about this machine, and
-what calibration measures.  `to_devices` makes the devices and links of a scheduling problem of it; `cost` the ticks of phases.
+what calibration measures.  `cost` has the ticks of phases.
 
 Note [Classes].  A problem looks up ticks by the class of a device.  Where two devices of one class have different tables
 (two unequal GPUs) each gets the class `gpu/gpu0`: the part before the stroke is what `place z on gpu` speaks of.
 
 Note [Fingerprint].  The sha256 of the canonical text without the date: two profiles with one fingerprint give the same plans.
 
-Neighbours: `keys` (names of tables), `backend.schedule.problem` (what comes out).
+Neighbours: `keys` (names of tables), `backend.schedule.machines` (the devices of a problem).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final
 
-from ..problem import DeviceGroup, Duplex, Link
 from .tables import Table
+from .ticks import Duplex
 
 SCHEMA: Final = "device-profile/1"
 
@@ -140,23 +140,3 @@ class Profile:
         """See Note [Classes]."""
         alike = [other for other in self.devices if other.kind == device.kind]
         return device.kind if all(device.same_times(other) for other in alike) else f"{device.kind}/{device.name}"
-
-
-def to_devices(profile: Profile, tick_ns: int = 1) -> tuple[tuple[DeviceGroup, ...], tuple[Link, ...]]:
-    """The devices and links of a problem whose ticks take `tick_ns`; times are rounded up."""
-    groups = tuple(
-        DeviceGroup(
-            device.name, profile.class_of(device), device.count, device.memory, device.home, -(-device.sync_ns // tick_ns),
-            0 if device.power is None else device.power.idle_mw, 0 if device.power is None else device.power.active_mw,
-        )
-        for device in profile.devices
-    )  # fmt: skip
-    links = tuple(
-        Link(
-            f"link{place}", link.source, link.target, -(-link.latency_ns // tick_ns),
-            None if link.bytes_per_ns is None else link.bytes_per_ns * tick_ns, link.duplex, link.group,
-            link.energy_pj_per_byte / 1000,
-        )
-        for place, link in enumerate(profile.links)
-    )  # fmt: skip
-    return groups, links

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import capacity
-from ...graph.phases import LibraryPhase
-from ...graph.registry import LIBRARY, cells_of, frame_of, framed_of, wanted_of
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import capacity
+from ..graph.phases import LibraryPhase
+from ..graph.registry import LIBRARY, cells_of, frame_of, framed_of, wanted_of
 from .forms import Number, Types
 from .points import cooled
 from .rates import Around, Rates

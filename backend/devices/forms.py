@@ -18,16 +18,16 @@ from enum import Enum
 from math import prod
 from typing import Final, TypeAlias
 
-from ....typechecker.elements import Kind
-from ....typechecker.scalars import SUMMED
-from ....typechecker.sizes import Size
-from ....typechecker.types import ArrayType
-from ...graph.phases import Affine, ApplyNode, AxisKind, ConstantNode, Node, Read, ReadNode, Structured, ValueId
-from ...kernels import policy
-from ...kernels.build import Body, build_body
-from ...kernels.ir import Apply, Coordinate, Form, Literal, Load
-from ...kernels.narrowing import narrow
-from ...kernels.nest import Nest, plan_nest
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import SUMMED
+from ...typechecker.sizes import Size
+from ...typechecker.types import ArrayType
+from ..graph.phases import Affine, ApplyNode, AxisKind, ConstantNode, Node, Read, ReadNode, Structured, ValueId
+from ..kernels import policy
+from ..kernels.build import Body, build_body
+from ..kernels.ir import Apply, Coordinate, Form, Literal, Load
+from ..kernels.narrowing import narrow
+from ..kernels.nest import Nest, plan_nest
 
 Number: TypeAlias = Callable[[Size], int]
 Types: TypeAlias = Mapping[ValueId, ArrayType]

@@ -30,11 +30,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ....lang.primitives import nearest
-from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
-from ...graph.registry import LIBRARY
-from ...scalar.table import class_of
+from ...lang.primitives import nearest
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS
+from ..graph.registry import LIBRARY
+from ..scalar.table import class_of
 
 CLASSES: Final = ("add", "multiply", "divide", "compare", "logic", "select", "cast", "transcendental", "copy")
 STREAMS: Final = ("read", "write", "strided", "pad")

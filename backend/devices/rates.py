@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ....typechecker.core import CoreGuard, Payload
-from ....typechecker.elements import Kind
-from ...graph.phases import PhaseId, ValueId
+from ...typechecker.core import CoreGuard, Payload
+from ...typechecker.elements import Kind
+from ..graph.phases import PhaseId, ValueId
 from .keys import kinds_near
 from .profile import DeviceProfile
 from .tables import Grains, Table

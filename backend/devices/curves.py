@@ -18,8 +18,8 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from typing import Final
 
-from ..problem import Ticks
 from .spans import Formula, Undecided
+from .ticks import Ticks
 
 MOST_PARTS: Final = 150
 MOST_RATED: Final = 100

@@ -8,10 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from ....lang.diagnostics import Diagnostic, Refused
-from ....lang.opening import NotRegular, Pipes, TooLarge, read_text
-from ....lang.primitives import nearest
-from ....lang.source import Span
+from ...lang.diagnostics import Diagnostic, Refused
+from ...lang.opening import NotRegular, Pipes, TooLarge, read_text
+from ...lang.primitives import nearest
+from ...lang.source import Span
 from .profile import Profile
 from .reading import LARGEST_PROFILE, read_profile
 

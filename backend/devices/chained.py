@@ -2,17 +2,17 @@
 
 An executor reports a chain's time as that of its last member, and so does an estimate; the other members have none of their own.
 
-Neighbours: `schedule.units` (finds chains as the plan does), `cost` (asks).
+Neighbours: `kernels.units` (finds chains as the plan does), `cost` (asks).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.phases import Graph, Phase, PhaseId, ValueId
-from ..units import RowsUnit, units_of
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.phases import Graph, Phase, PhaseId, ValueId
+from ..kernels.units import RowsUnit, units_of
 
 _MOST_KEPT = 16
 _kept: dict[int, tuple[BoundGraph, dict[PhaseId, RowsUnit]]] = {}

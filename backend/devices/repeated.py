@@ -12,12 +12,12 @@ from __future__ import annotations
 from math import prod
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ...graph import traverse
-from ...graph.phases import Loop, Structured
-from ...kernels.build import build_body
-from ...kernels.loops import build_loop, merge_loop
-from ...kernels.stencils import merge_stencil, rotation_amounts
+from ...typechecker.elements import Kind
+from ..graph import traverse
+from ..graph.phases import Loop, Structured
+from ..kernels.build import build_body
+from ..kernels.loops import build_loop, merge_loop
+from ..kernels.stencils import merge_stencil, rotation_amounts
 from .forms import Number, Types, Work, work_of
 from .points import applied_grains, moved_grains, shared_work, step
 from .rates import Around, Rates

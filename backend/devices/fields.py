@@ -16,9 +16,9 @@ from enum import Enum
 from fractions import Fraction
 from typing import Final, TypeVar
 
-from ....lang.diagnostics import Diagnostic
-from ....lang.primitives import nearest
-from ....lang.source import Span
+from ...lang.diagnostics import Diagnostic
+from ...lang.primitives import nearest
+from ...lang.source import Span
 
 Chosen = TypeVar("Chosen", bound=Enum)
 

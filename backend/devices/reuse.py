@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from ...graph import traverse
-from ...graph.bind import BoundGraph
-from ...graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
-from ...graph.registry import wanted_of
+from ..graph import traverse
+from ..graph.bind import BoundGraph
+from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
+from ..graph.registry import wanted_of
 from .forms import Number, Types
 from .rates import Around
 

@@ -1,6 +1,7 @@
-"""What one step of a plan runs: a phase, or a chain along rows as a whole.
+"""What one step runs: a phase, or a chain along rows as a whole.
 
-Neighbours: `graph.chains` (finds chains), `one_device` (plans the units of a block in order).
+Neighbours: `graph.chains` (finds chains), `build` (which have a body), `backend.schedule.one_device` (plans the units of a block
+in order), `backend.devices` (what they cost).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...lang.records import dataclass
 from ..graph import traverse
 from ..graph.phases import AxisKind, Graph, Phase, PhaseId, Structured, ValueId
-from .plan import RowsStep
 
 if TYPE_CHECKING:
     from ..graph.chains import Joined
@@ -50,7 +50,7 @@ def units_of(phases: Sequence[Phase], graph: Graph, kept: Iterable[ValueId]) -> 
     if not any(isinstance(p, Structured) and p.axes and p.axes[-1].kind is AxisKind.REDUCE for p in phases):
         return list(phases)
     from ..graph.chains import find_chains
-    from ..kernels.build import build_body
+    from .build import build_body
 
     chains = [(c.at, c.phases) for c in find_chains(phases, graph, lambda phase: build_body(phase) is not None)]
     if not chains:
@@ -64,21 +64,6 @@ def units_of(phases: Sequence[Phase], graph: Graph, kept: Iterable[ValueId]) -> 
             return units
         made = [(at, unit) for at, unit in made if unit is not late]
     return list(phases)
-
-
-def fault_of_rows(step: RowsStep, graph: Graph) -> str | None:
-    """What is wrong with a step that claims to run a chain of the main block."""
-    for unit in units_of(graph.phases, graph, graph.roots):
-        if not isinstance(unit, RowsUnit) or unit.ids != step.phases:
-            continue
-        phase = unit.joined.phase
-        if tuple(result.value for result in phase.results) != step.results:
-            return "does not make what others need of it"
-        over = [read for read in phase.reads if read.value == step.overwrite]
-        if step.overwrite is not None and (not over or not may_write_over(unit) or any(r.projection.stages for r in over)):
-            return f"writes over %{step.overwrite}, which it reads elsewhere or later, or not at all"
-        return None
-    return "is no chain along rows"
 
 
 def _unit(members: tuple[Structured, ...], phases: Sequence[Phase], kept: frozenset[ValueId]) -> RowsUnit | None:

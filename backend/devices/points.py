@@ -18,9 +18,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from ....typechecker.elements import Kind
-from ...kernels import policy
-from ...scalar.table import class_of
+from ...typechecker.elements import Kind
+from ..kernels import policy
+from ..scalar.table import class_of
 from .forms import ALONG, Reduced, Tier, Work
 from .keys import scalar_stems
 from .rates import Around, Rates

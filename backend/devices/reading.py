@@ -19,14 +19,14 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from ....lang.diagnostics import Diagnostic, Refused
-from ....lang.primitives import nearest
-from ....lang.source import Span
-from ..problem import Duplex
+from ...lang.diagnostics import Diagnostic, Refused
+from ...lang.primitives import nearest
+from ...lang.source import Span
 from . import keys
 from .fields import Fields, Places, Problems, shown
 from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Source
 from .tables import Table
+from .ticks import Duplex
 
 RESERVED: Final = ("memory_levels", "numa", "queues", "worker", "plugin")
 MOST_DEVICES: Final = 10_000_000
