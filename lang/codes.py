@@ -71,6 +71,7 @@ _ROWS: tuple[Code, ...] = (
     Code("E304", "a mask inside an index", ("E303",)),
     Code("E305", "a tuple where an array is needed", ("E105", "E300")),
     Code("E310", "an index is out of range", ("W310",)),
+    Code("E330", "a known result does not fit its type", ("E302", "W330")),
     # ---- sizes known only at run time
     Code("E401", "each cell would get its own length", ("E140", "E402")),
     Code("E402", "the state of a loop changes shape", ("E401", "E601")),
@@ -116,6 +117,7 @@ _ROWS: tuple[Code, ...] = (
     Code("W201", "a fact about sizes is checked when the data is loaded", ("E201", "E701")),
     Code("W310", "an index is checked when the program runs", ("E310",)),
     Code("W320", "a literal left of `⌷` selects cells, not one element", ("E310",)),
+    Code("W330", "a result may not fit its type", ("E330", "E703")),
     Code("W340", "a fold over the one item of a vector, which was a count once", ("E601",)),
     # ---- notes
     Code("N001", "this is Rho, but means something else in other languages", ("E001",)),

@@ -128,6 +128,13 @@ PAGES: dict[str, Page] = {
         "m ← 3 3⍴⍳9\n1 2⌷m",
         "m ← 3 3⍴⍳9\nm[1;2]",
     ),
+    "W330": Page(
+        "The ranges of all operands are known, and a result may lie outside its type: then it wraps. A u8 has the range of its "
+        "type; i64 and i32 have one where literals, sizes, params or positions bound them. Data without known bounds never "
+        "warns, nor do the functions on bits, nor `n|e`. Convert one operand to a wider type.",
+        "input x : u8[n]\n2×x",
+        "input x : u8[n]\n2×i64 x",
+    ),
     "W340": Page(
         "`f⍣xs` with a vector folds: the state becomes `c f state` for each item c. A vector of one number was a count once, "
         "and `⍴v` of a vector is one. For a count write the scalar, `⊃⍴v` or `≢v`; the fix does.",

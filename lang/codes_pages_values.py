@@ -51,6 +51,12 @@ PAGES: dict[str, Page] = {
         "x ← 5 6 7\nx[3]",
         "x ← 5 6 7\nx[2]",
     ),
+    "E330": Page(
+        "Integers wrap: what does not fit starts again at the other end. Where the result is known before the program runs, "
+        "that is surely not meant. Compute in a wider type: `f64` for what i64 cannot hold, `i64` for u8 and i32.",
+        "2*100",
+        "2*100.0",
+    ),
     "E401": Page(
         "The function keeps a number of items that depends on the values, and it is applied to each cell of an array: every "
         "cell would get its own length, which is no array. Use a mask over the whole array, or `¿` to keep every place.",

@@ -58,7 +58,8 @@ SYNTAX: tuple[Primitive, ...] = (
     _row("use", "", None, 'Make a library or another file available: `use stats`, `use "./geometry.rho"`.'),
     _row("input", "", None, 'Declare data to load, with its type: `input x : f64[n] ← "x.npy"`.'),
     _row(
-        "param", "", None, "Declare a natural number known at load, usable in types: `param k ← 3`, overridden by `--set k=4`.",
+        "param", "", None,
+        "Declare a value that can be set from outside (`--set k=4`): `param k ← 3`; a natural number is usable in types.",
     ),
     _row("output", "", None, "Declare a result that can be saved: `output labels`."),
     _row("schedule", "", None, "Say where and when named values are computed; never changes what they are."),

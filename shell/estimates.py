@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from ..lang.diagnostics import RhoError
 from ..typechecker.sizes import Size, SizeOrigin, capacity
 from .durations import duration
+from .params import settings_of
 from .permissions import Permissions
 
 if TYPE_CHECKING:
@@ -67,10 +68,11 @@ def bound_by_headers(core: Core, folder: str) -> BoundGraph | None:
     from ..backend import bind_shapes
     from .loading import find_inputs
 
-    if any(_is_long(os.path.join(folder, entry.path or "")) for entry in core.inputs):
+    if any(_is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
         return None
-    files = find_inputs(core, {}, folder, Permissions.of([folder or "."], [])) if core.inputs else {}
-    return bind_shapes(core, {name: file.shape for name, file in files.items()}, {})
+    files = find_inputs(core, {}, folder, Permissions.of([folder or "."], [])) if core.data else {}
+    shapes = {name: file.shape for name, file in files.items()}
+    return bind_shapes(core, shapes | {name: array.shape for name, array in settings_of(core, {}).arrays.items()}, {})
 
 
 def bound_at_assumed_sizes(core: Core) -> BoundGraph:

@@ -44,7 +44,7 @@ def find_inputs(
     pipe or standard input is read here, at most `limit` bytes of it."""
     files: dict[str, InputFile] = {}
     failures: list[RhoError] = []
-    for entry in core.inputs:
+    for entry in core.data:
         shown = given.get(entry.name) or entry.path or ""
         path = shown if entry.name in given else os.path.join(folder, shown)
         type = core.types[entry.value]

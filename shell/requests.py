@@ -42,11 +42,11 @@ class Grouping(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """`inputs` maps names to paths (relative to the working folder) or streams, `params` to numbers, `outputs` to paths or
+    """`inputs` maps names to paths (relative to the working folder) or streams, `params` to what is set, `outputs` to paths or
     streams; `standard_input` is what `-` reads."""
 
     inputs: Mapping[str, str] = field(default_factory=dict)
-    params: Mapping[str, int] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
     limits: Limits = Limits()
     standard_input: TextIO | None = None
@@ -55,7 +55,7 @@ class Request:
 
 def request_of(arguments: Arguments, console: Console) -> Request:
     """The request of `run`, `eval` and `plan`."""
-    params = {name: _natural(name, text) for name, text in arguments.pairs("--set", "PARAM=N").items()}
+    params = arguments.pairs("--set", "PARAM=VALUE")
     inputs, outputs = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
     check_streams(inputs, outputs, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
     limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
@@ -83,18 +83,18 @@ def data_file(path: str) -> str:
 
 def check_names(core: Core, request: Request) -> None:
     """Every name of the request exists in the program, and every input has a file."""
-    inputs = [entry.name for entry in core.inputs]
+    inputs = [entry.name for entry in core.data]
     _known("--in", request.inputs, inputs, "input")
-    _known("--set", request.params, [entry.name for entry in core.params], "param")
+    _known("--set", request.params, [entry.name for entry in (*core.params, *core.settings)], "param")
     _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
-    missing = [entry.name for entry in core.inputs if entry.path is None and entry.name not in request.inputs]
+    missing = [entry.name for entry in core.data if entry.path is None and entry.name not in request.inputs]
     if missing:
         needed = " ".join(f"--in {name}=PATH" for name in missing)
         which = "input" if len(missing) == 1 else "inputs"
         raise UsageError(f"no file is named for the {which} {_listed(missing)} of this program", f"give {needed}")
 
 
-def _known(option: str, given: Mapping[str, str] | Mapping[str, int], known: Sequence[str], what: str) -> None:
+def _known(option: str, given: Mapping[str, str], known: Sequence[str], what: str) -> None:
     for name in given:
         if name not in known:
             guess = nearest(name, known)
@@ -111,13 +111,6 @@ def _inventory(what: str, known: Sequence[str]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
-
-
-def _natural(name: str, text: str) -> int:
-    digits = text.replace("_", "")
-    if digits.isascii() and digits.isdigit() and len(digits) <= 18:
-        return int(digits)
-    raise UsageError(f"--set {name}={text}: a param is a natural number such as 3")
 
 
 def _bytes(text: str | None) -> int | None:

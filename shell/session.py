@@ -20,6 +20,7 @@ from ..typechecker.check import check as check_program
 from ..typechecker.incremental import Checker
 from .machine import cores
 from .modules import ModuleLoader
+from .params import settings_of
 from .permissions import EVERYTHING, Permissions
 from .stages import Checked, Engine, Loaded, PlanDetail, Strictness
 
@@ -76,13 +77,14 @@ class Session:
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files: Mapping[str, InputFile] = {}
-        if core.inputs:
+        if core.data:
             from .loading import find_inputs  # imports NumPy, which a program without data may never need
 
             folder = self.folder_of(checked.source)
             files = find_inputs(core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input)
-        shapes = {name: file.shape for name, file in files.items()}
-        bound = bind_shapes(core, shapes, request.params, without=request.grouping.without)
+        settings = settings_of(core, request.params)
+        shapes = {name: file.shape for name, file in files.items()} | {n: array.shape for n, array in settings.arrays.items()}
+        bound = bind_shapes(core, shapes, settings.sizes, without=request.grouping.without)
         device = Device(HOME, "cpu", cores())
         full = detail is PlanDetail.FULL
         texts: tuple[PlannedFile, ...] = ()
@@ -108,17 +110,18 @@ class Session:
         from .outcome import outcome_of
 
         core = loaded.core
-        values: Mapping[str, Any] = {}
-        if core.inputs:
+        settings = settings_of(core, loaded.request.params)
+        values: dict[str, Any] = dict(settings.arrays)
+        if core.data:
             from .loading import read_inputs
 
-            values = read_inputs(core, loaded.files, loaded.bound.sizes)
+            values |= read_inputs(core, loaded.files, loaded.bound.sizes)
         if engine is Engine.REFERENCE:
             from ..backend.run.reference import interpret
             from ..backend.run.values import from_numpy
 
             arrays = {name: from_numpy(value) for name, value in values.items()}
-            exact = interpret(core, arrays, loaded.request.params)
+            exact = interpret(core, arrays, settings.sizes)
             return outcome_of(core, exact.printed, exact.outputs)
         from .folded import folded_results
 

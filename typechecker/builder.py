@@ -22,13 +22,14 @@ from typing import NamedTuple
 
 from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
 from ..lang.source import Source, Span
+from . import overflow
 from .agreement import principal_frame
 from .clauses import ClauseSite, first_clause
 from .conversions import Conversions
 from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Reshape, Scalar, SizeVector, ValueId
 from .decide import Decision, decide, settle
 from .elements import Element, Kind, ranged
-from .folding import MOST_ITEMS, fold
+from .folding import MOST_ITEMS, Overflow, fold
 from .indices import LoopIndex, guards_of, is_of_turns, mentioned, note_premises
 from .mask_facts import MaskFacts
 from .obligations import Obligation, Proof, Relation, SizeFact
@@ -207,7 +208,15 @@ class Builder(Conversions):
         shapes = [tuple(s.constant for s in a.type.shape) for a in args]
         constant = None
         if row.result is not ResultKind.TARGET:
-            constant = fold(function, compute, element.kind, [a.constant for a in args], shapes)
+            try:
+                constant = fold(function, compute, element.kind, [a.constant for a in args], shapes)
+            except Overflow as found:
+                self.report(overflow.refused(found.value, element.kind, span))
+                return self.poison(span)
+        if constant is None:
+            warning = overflow.warned(function, element.kind, [a.type.element for a in args], span)
+            if warning is not None:
+                self.report(warning)
         values = tuple(a.value for a in args)
         return self.emit(lambda r: Scalar(r, function, values, parameter), ArrayType(element, shape), span, constant=constant)
 

@@ -498,16 +498,21 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class CoreInput:
-    """`input name : type ← path`: the size variables in its type bind from the file's header."""
+    """`input name : type ← path`: the size variables in its type bind from the file's header.
+
+    `default`: it is a param, whose items these are unless others are set."""
 
     name: str
     value: ValueId
     path: str | None
     span: Span
+    default: tuple[Payload, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CoreParam:
+    """`param name ← default` of a natural number, which is a size."""
+
     name: str
     variable: SizeVariable
     default: int
@@ -581,6 +586,16 @@ class Core:
     sources: tuple[Source, ...]
     calls: tuple[CoreCall, ...] = ()
     solved: tuple[CoreGuard, ...] = ()
+
+    @property
+    def data(self) -> tuple[CoreInput, ...]:
+        """The inputs that have files."""
+        return tuple([entry for entry in self.inputs if entry.default is None])
+
+    @property
+    def settings(self) -> tuple[CoreInput, ...]:
+        """The params that are no sizes."""
+        return tuple([entry for entry in self.inputs if entry.default is not None])
 
     def facts(self) -> list[SizeFact]:
         """What holds wherever the program runs, because loading checks it."""

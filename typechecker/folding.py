@@ -17,6 +17,16 @@ from .core import Payload
 from .elements import Kind, limits
 
 MOST_ITEMS = 4096
+_MOST_POWER = 4096
+_EXACT = frozenset({"add", "sub", "mul", "neg", "abs", "ipow"})
+
+
+class Overflow(Exception):
+    """A value that is known and does not fit its type."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+        super().__init__(value)
 
 _ANY: dict[str, Callable[[Any, Any], Payload]] = {
     "eq": lambda a, b: a == b,
@@ -33,7 +43,7 @@ _ANY: dict[str, Callable[[Any, Any], Payload]] = {
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,
 }
-_INTEGER: dict[str, Callable[[Any, Any], Payload]] = {
+_INTEGER: dict[str, Callable[[Any, Any], Payload | None]] = {
     "min": min,
     "max": max,
     "residue": lambda a, b: b % a if a else b,
@@ -41,6 +51,7 @@ _INTEGER: dict[str, Callable[[Any, Any], Payload]] = {
     "band": lambda a, b: a & b,
     "bor": lambda a, b: a | b,
     "bxor": lambda a, b: a ^ b,
+    "ipow": lambda a, b: a ** (b if abs(a) < 2 else min(b, _MOST_POWER)) if b >= 0 else None,
 }
 _MONADIC: dict[str, Callable[[Any], Payload]] = {
     "neg": lambda a: -a,
@@ -97,8 +108,10 @@ def fold(
         value = compute(*items)
         if value is None:
             return None
+        if function in _EXACT and isinstance(value, int) and not _holds(target, value):
+            raise Overflow(value)
         values.append(settle(value, target))
-    return tuple(values)
+    return None if function == "ipow" else tuple(values)  # a power is no literal: only whether it fits is asked
 
 
 def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload | None] | None:
@@ -112,6 +125,11 @@ def _function(function: str, kind: Kind, arity: int) -> Callable[..., Payload | 
     if arity == 2:
         return _ANY.get(function) or (_INTEGER.get(function) if kind is not Kind.F64 else None)
     return None
+
+
+def _holds(kind: Kind, value: int) -> bool:
+    bounds = limits(kind)
+    return bounds is None or bounds[0] <= value <= bounds[1]
 
 
 def _convert(data: tuple[Payload, ...], kind: Kind, target: Kind) -> tuple[Payload, ...] | None:

@@ -78,7 +78,7 @@ def evaluate(text: str, session: Session | None = None) -> Any:
     core = checked.core
     if core is None:
         raise showing(Rejected([d for d in checked.diagnostics if d.is_error] or list(checked.diagnostics)), checked.sources)
-    pathless = [entry.name for entry in core.inputs if entry.path is None]
+    pathless = [entry.name for entry in core.data if entry.path is None]
     if pathless:
         raise TypeError(f"no value for {', '.join(pathless)}, which the text names no file for")
     try:

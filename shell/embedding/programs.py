@@ -26,6 +26,7 @@ from ..arguments import UsageError
 from ..loading import InputFile, find_inputs, read_inputs
 from ..machine import cores
 from ..outcome import outcome_of
+from ..params import settings_of
 from ..session import Session
 from ..sources import read_source
 from ..stages import Checked
@@ -127,8 +128,8 @@ class Program:
 
     def _run(self, values: Mapping[str, object]) -> Result:
         core = self._core
-        params, arrays = self._params(values), self._arrays(values)
-        absent = [entry for entry in core.inputs if entry.name not in arrays]
+        params, arrays = self._params(values), dict(self._defaults) | self._arrays(values)
+        absent = [entry for entry in core.data if entry.name not in arrays]
         pathless = [entry.name for entry in absent if entry.path is None]
         if pathless:
             raise TypeError(f"no value for {', '.join(pathless)}, which the program names no file for")
@@ -172,6 +173,10 @@ class Program:
     @property
     def _default_sizes(self) -> dict[SizeVariable, int]:
         return {param.variable: param.default for param in self._core.params}
+
+    @cached_property
+    def _defaults(self) -> Mapping[str, Any]:
+        return settings_of(self._core, {}).arrays
 
     @cached_property
     def _variables(self) -> tuple[SizeVariable, ...]:

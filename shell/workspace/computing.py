@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import Diagnostic, Refused
 from ...typechecker.core import Core, CoreInput
+from ..params import settings_of
 from ..session import Session
 from ..stages import Checked
 from .program import Layout
@@ -41,12 +42,13 @@ def ready(session: Session, layout: Layout, checked: Checked, *, full: bool = Fa
 
     core = checked.core
     assert core is not None
-    own = [entry for entry in core.inputs if entry.name not in layout.arrays]
+    own = [entry for entry in core.data if entry.name not in layout.arrays]
     pathless = [entry for entry in own if entry.path is None]
     if pathless:
         raise Refused([_without_file(entry) for entry in pathless])
     files = find_inputs(replace(core, inputs=tuple(own)), {}, session.folder, session.permissions) if own else {}
-    shapes = {name: array.shape for name, array in layout.arrays.items()} | {name: file.shape for name, file in files.items()}
+    given = {**settings_of(core, {}).arrays, **layout.arrays}
+    shapes = {name: array.shape for name, array in given.items()} | {name: file.shape for name, file in files.items()}
     bound = bind_shapes(core, shapes, {})
     made = plan(bound, Device(HOME, "cpu", cores()), detail=Detail.FULL if full else Detail.STEPS)
     return Ready(core, bound, made, layout, files)
@@ -71,7 +73,7 @@ def compute(prepared: Ready) -> Outcome:
     from ...backend import execute
 
     own = replace(core, inputs=tuple([entry for entry in core.inputs if entry.name in prepared.files]))
-    values = dict(prepared.layout.arrays)
+    values = {**settings_of(core, {}).arrays, **prepared.layout.arrays}
     if own.inputs:
         values |= read_inputs(own, prepared.files, bound.sizes)
     results = execute(prepared.plan, bound, values)

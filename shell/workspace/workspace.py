@@ -379,11 +379,16 @@ def _with_sizes(state: State, checked: Checked, layout: Layout, statement: State
         sizes = {name: size for name, size in state.sizes.items() if name not in gone}
         return replace(state, sizes=sizes, params=state.params - gone)
     if statement.form is Form.PARAM:
-        param = checked.core.params[-1]
-        text = TextItem((param.name,), f"{param.name} ← {param.default}", frozenset(), layout.place(param.span))
-        latest = {name: item for name, item in state.latest.items() if item.origin != text.origin}
+        (name,) = statement.names
+        size = next((param.default for param in checked.core.params if param.name == name), None)
+        entry = next(entry for entry in (*checked.core.params, *checked.core.settings) if entry.name == name)
+        default = statement.text.partition("←")[2].strip() if size is None else size
+        text = TextItem((name,), f"{name} ← {default}", frozenset(), layout.place(entry.span))
+        latest = {known: item for known, item in state.latest.items() if item.origin != text.origin}
         state = replace(state, latest=latest).entering([text], state.types)
-        return replace(state, sizes=state.sizes | {param.name: param.default}, params=state.params | {param.name})
+        if size is None:
+            return replace(state, sizes={n: s for n, s in state.sizes.items() if n != name}, params=state.params - {name})
+        return replace(state, sizes=state.sizes | {name: size}, params=state.params | {name})
     sizes = dict(state.sizes)
     for name, value in kept.items():
         entry = next((entry for entry in checked.core.inputs if entry.name == name), None)

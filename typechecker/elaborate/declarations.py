@@ -10,11 +10,13 @@ from ...lang.records import dataclass
 from ...lang.source import Span
 from ..clauses import clause_site
 from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
-from ..elements import Kind
+from ..display import show_type
+from ..elements import Element, Kind
 from ..obligations import Obligation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.static_arguments import static_integer
 from ..sizes import Size, SizeOrigin, variable
+from ..types import ArrayType
 from . import expressions, type_expressions
 from .context import Context, is_poisoned, leaves
 from .scopes import Scope
@@ -43,6 +45,10 @@ def size_name(ctx: Context, name: str, span: Span, scope: Scope) -> Size | None:
     entry = scope.lookup(name)
     if isinstance(entry, Operand) and isinstance(entry.static, Size):
         return entry.static
+    if isinstance(entry, Operand) and not entry.poisoned:
+        message = f"`{name}` is {show_type(entry.type)}, and only a natural number known before the program runs is a size"
+        ctx.error("E403", message, span, labels=(Label(ctx.builder.spans[entry.value], f"`{name}`"),))
+        return None
     ctx.error("E001", f"there is no size `{name}`", span, notes=("sizes are introduced by the types of inputs and by `param`",))
     return None
 
@@ -130,7 +136,7 @@ def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
         return
     default = static_integer(ctx.builder, value) if value.type.rank == 0 and value.type.element.kind is Kind.I64 else None
     if default is None or default < 0:
-        scope.bind(name, ctx.error("E302", "a param is a natural number written in the program", statement.default.span))
+        scope.bind(name, _setting(run, statement, value))
         return
     made = ctx.builder.size_variable(name, SizeOrigin.PARAM)
     ctx.builder.size_spans[made] = (statement.target.span, "a param")
@@ -142,6 +148,28 @@ def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
     ctx.builder.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, scope)
+
+
+def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand:
+    """A param that is no size is an input with a default; of text the length is not fixed."""
+    builder, span = run.ctx.builder, statement.target.span
+    default, type = value.constant, value.type
+    if default is None:
+        notes = ("its default may not depend on inputs",)
+        return run.ctx.error("E302", "the default of a param is written in the program", statement.default.span, notes=notes)
+    if statement.where:
+        message = "`where` states facts about sizes, and only a natural number is a size"
+        return run.ctx.error("E403", message, statement.where[0].span)
+    element = Element(type.element.kind, weak=type.element.weak)
+    shape = type.shape
+    if element.kind is Kind.CHAR and type.rank == 1:
+        length = builder.size_variable(f"{statement.target.name}_w", SizeOrigin.INPUT)
+        builder.size_spans[length] = (span, f"the length of `{statement.target.name}`")
+        shape = (variable(length),)
+    operand = Operand(builder.fresh(ArrayType(element, shape), span), ArrayType(element, shape))
+    run.inputs.append(CoreInput(statement.target.name, operand.value, None, statement.span, default))
+    builder.name(operand, statement.target.name)
+    return operand
 
 
 def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool) -> Value:

@@ -7,14 +7,18 @@ kind is stable, so that no table is repeated here.
 
 from __future__ import annotations
 
+import math
+
 from ...lang.primitives import identity_of
 from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import scalars
 from ..core import Reduce, Reverse, Scalar, Scan, Windows
 from ..elements import Element, Kind, fits, integer_range, limits, ranged
+from ..folding import MOST_ITEMS
 from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, TupleOperand, Value
+from ..overflow import refused
 from ..rules.common import is_boolean
 from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, maximum, minimum, number, product
@@ -77,10 +81,31 @@ def along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Sp
             if fold is None:
                 return ctx.builder.poison(span)
             if isinstance(fold, ScalarFold):
+                total = _total(ctx, fold, x)
+                if total is not None and not -(2**63) <= total < 2**63:
+                    ctx.builder.report(refused(total, fold.element.kind, span))
+                    return ctx.builder.poison(span)
                 return emit_reduce(ctx, fold, x, axis, span)
         elif x.type.rank == 1 and function.axis is None and function.glyph in (",", "⍪"):
             return x
     return folds.fold_axis(ctx, function, x, axis, span)
+
+
+def _total(ctx: Context, fold: ScalarFold, x: Operand) -> int | None:
+    """The sum or the product of integers that are known."""
+    if x.type.rank != 1 or fold.element.kind is not Kind.I64 or fold.function not in ("add", "mul"):
+        return None
+    items = x.constant
+    if items is None:
+        steps, length = ctx.builder.sequences.of(x.value), x.type.shape[0].constant
+        first, step = (None, None) if steps is None else (steps.start.constant, steps.step.constant)
+        if first is None or step is None or length is None or length > MOST_ITEMS:
+            return None
+        items = tuple([first + step * at for at in range(length)])
+    known = [item for item in items if isinstance(item, int)]
+    if len(known) != len(items):
+        return None
+    return sum(known) if fold.function == "add" else math.prod(known)
 
 
 def _static(ctx: Context, glyph: str, x: Operand, span: Span) -> Operand | None:
@@ -105,7 +130,8 @@ def _static(ctx: Context, glyph: str, x: Operand, span: Span) -> Operand | None:
             return None
     known = total.constant
     if known is not None and not -(2**63) <= known < 2**63:
-        return None
+        ctx.builder.report(refused(known, Kind.I64, span))
+        return ctx.builder.poison(span)
     return ctx.builder.size_value(total, span)
 
 

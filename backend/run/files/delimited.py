@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from ....typechecker.elements import Kind
-from ..values import INTEGER_BITS, integer_range
+from .cells import DECIMAL, Unsuitable, item_of
 from .content import Content
 from .elements import changed, require_shape
 from .filling import new_array
@@ -40,20 +40,14 @@ _PIECE: Final = 1 << 18
 """Bytes of a line that are looked at together, and at most of a cell and of a line with quotes."""
 _TOGETHER: Final = 1 << 17
 """Bytes of lines that are read at once, about."""
-_DECIMAL = r"(?:[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?|inf|infinity|nan)"
 _BEGINS_LIKE_NUMBER = re.compile(
-    rf"^[^\S\n]*(?:[0-9+\-.(¯−]|(?:∞|{_DECIMAL})[^\S\n]*$)", re.IGNORECASE | re.MULTILINE
+    rf"^[^\S\n]*(?:[0-9+\-.(¯−]|(?:∞|{DECIMAL})[^\S\n]*$)", re.IGNORECASE | re.MULTILINE
 )
 _MAY_BEGIN_NUMBER = re.compile(r"[0-9+\-.(¯−∞]|inf|nan", re.IGNORECASE)
-_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+")
-_REAL_NUMBER = re.compile(rf"[-+]?{_DECIMAL}", re.IGNORECASE)
-_IMAGINARY_NUMBER = re.compile(rf"([-+]?{_DECIMAL})[ij]", re.IGNORECASE)
-_COMPLEX_NUMBER = re.compile(rf"([-+]?{_DECIMAL})(?:([-+]{_DECIMAL})[ij]|[jJ]([-+]?{_DECIMAL}))", re.IGNORECASE)
 _LINE_END, _RETURN = 10, 13
 _MANY = 1000
 """Blank lines after which the next ones are looked for together."""
 _MARK: Final = "\ufeff"
-_TRUTHS: Final = {"0": False, "1": True, "false": False, "true": True}
 
 
 # ------------------------------------------------------------------------- pieces of lines
@@ -224,10 +218,6 @@ def _holds_number(piece: _Piece, delimiter: str) -> bool:
     return _BEGINS_LIKE_NUMBER.search(text) is not None
 
 
-def _ascii(cell: str) -> str:
-    return cell.replace("¯", "-").replace("∞", "inf").replace("−", "-")
-
-
 def _count(cells: int) -> str:
     return "1 cell" if cells == 1 else f"{cells} cells"
 
@@ -372,37 +362,7 @@ def _item(cell: str, kind: Kind, line: int, column: int) -> Any:
     where = f"line {line}, column {column}"
     if not cell:
         raise damaged(f"{where} is empty")
-    text = _ascii(cell)
-    if kind is Kind.BOOL:
-        if text.lower() not in _TRUTHS:
-            raise damaged(f"{where}: {_shown(cell)} is no bool", "a bool is 0, 1, true or false")
-        return _TRUTHS[text.lower()]
-    if kind in INTEGER_BITS:
-        if not _WHOLE_NUMBER.fullmatch(text) or len(text) > 4000:
-            raise damaged(f"{where}: {_shown(cell)} is not an integer")
-        low, high = integer_range(kind)
-        if not low <= int(text) <= high:
-            raise damaged(f"{where}: {_shown(cell)} does not fit {kind.value} ({low} to {high})")
-        return int(text)
-    if kind.is_complex:
-        value = _complex(text)
-        if value is None:
-            raise damaged(f"{where}: {_shown(cell)} is not a number")
-        return value
-    if not _REAL_NUMBER.fullmatch(text):
-        raise damaged(f"{where}: {_shown(cell)} is not a number", *(["cells are separated by commas"] if ";" in text else []))
-    return float(text)
-
-
-def _complex(text: str) -> complex | None:
-    text = text.removeprefix("(").removesuffix(")")
-    if _REAL_NUMBER.fullmatch(text):
-        return complex(float(text))
-    if alone := _IMAGINARY_NUMBER.fullmatch(text):
-        return complex(0.0, float(alone[1]))
-    parts = _COMPLEX_NUMBER.fullmatch(text)
-    return complex(float(parts[1]), float(parts[2] or parts[3])) if parts else None
-
-
-def _shown(cell: str) -> str:
-    return f"“{cell[:30]}{'…' if len(cell) > 30 else ''}”"
+    try:
+        return item_of(cell, kind)
+    except Unsuitable as trouble:
+        raise damaged(f"{where}: {trouble.message}", *trouble.notes) from None
