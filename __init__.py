@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
     from .lang.diagnostics import Refused, Rejected, RhoError, RunFailed
     from .shell.embedding.functions import Function
+    from .shell.embedding.plans import Plan
     from .shell.embedding.programs import Bounds, Program, Result
     from .shell.session import Session
     from .shell.stages import Checked
 
 __version__ = "0.2.0"
 __all__ = [
-    "Bounds", "Checked", "Function", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed", "Session",
+    "Bounds", "Checked", "Function", "Plan", "Program", "Refused", "Rejected", "Result", "RhoError", "RunFailed", "Session",
     "check", "compile", "eval", "load",
 ]  # fmt: skip
 
@@ -33,7 +34,7 @@ _PLACES = {
     "RhoError": "lang.diagnostics", "Rejected": "lang.diagnostics", "Refused": "lang.diagnostics",
     "RunFailed": "lang.diagnostics", "Session": "shell.session", "Checked": "shell.stages",
     "Function": "shell.embedding.functions", "Program": "shell.embedding.programs", "Bounds": "shell.embedding.programs",
-    "Result": "shell.embedding.programs",
+    "Result": "shell.embedding.programs", "Plan": "shell.embedding.plans",
 }  # fmt: skip
 
 

@@ -5,17 +5,17 @@ Neighbours: `backend.devices.cost` (the model), `shell.profiles` (whose tables),
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics import RhoError
+from ..lang.records import dataclass
 from ..typechecker.sizes import Size, SizeOrigin, capacity
 from .durations import duration
-from .params import settings_of
-from .permissions import Permissions
+from .sizing import sized_by_headers
 
 if TYPE_CHECKING:
+    from ..backend.devices.profile import DeviceProfile, Profile
     from ..backend.graph.bind import BoundGraph
     from ..typechecker.core import Core
     from ..typechecker.elaborate.sampling import Instance
@@ -23,27 +23,63 @@ if TYPE_CHECKING:
 ASSUMED: Final = 1000
 """What a size is taken to be where nothing says."""
 MOST_ELEMENTS: Final = 10**15
-MOST_TEXT: Final = 1 << 20
-"""Bytes of a text file that is read for the number of its rows."""
-_HEADED: Final = (".npy", ".png")
+
+
+@dataclass(frozen=True, slots=True)
+class WallTime:
+    """What one run takes on one device: the point, and between which the middle eight in ten runs are expected.  `turns`: the
+    loop that most of it goes to, by its number of turns and the nanoseconds of each."""
+
+    ns: int
+    p10: int
+    p90: int
+    turns: tuple[int, int] | None = None
+
+
+
+def wall_time(bound: BoundGraph, profile: Profile, device: DeviceProfile) -> WallTime | None:
+    """What one run takes on a device of a profile; None without tables for it."""
+    from ..backend.devices.cost import numbers_of, step_ns
+    from ..backend.graph.phases import Constant, Input, Loop, Output, Print
+
+    number = numbers_of(bound)
+    ns, low, high = 0, 0, 0
+    turns: tuple[int, int] | None = None
+    most = 0
+    for phase in bound.graph.phases:
+        if isinstance(phase, Constant | Input | Output | Print):
+            continue
+        estimate = step_ns(phase, bound, device, profile.calibration, 1)
+        if estimate is None:
+            return None
+        ns, low, high = ns + estimate.ns, low + estimate.p10, high + estimate.p90
+        if isinstance(phase, Loop) and estimate.ns > most and (trip := number(phase.trip)) > 1:
+            most, turns = estimate.ns, (trip, estimate.ns // trip)
+    return WallTime(ns, low, high, turns if 2 * most > ns else None)
 
 
 def predicted_ns(bound: BoundGraph) -> int | None:
     """What one run takes on this machine; None without tables for it."""
-    from ..backend.devices.cost import step_ns
-    from ..backend.graph.phases import Constant, Input, Output, Print
+    found = wall_time_here(bound)
+    return None if found is None else found.ns
+
+
+def wall_time_here(bound: BoundGraph) -> WallTime | None:
+    """What one run takes on this machine; None without tables for it."""
     from .profiles import this_machine
 
     profile = this_machine()
-    total = 0
-    for phase in bound.graph.phases:
-        if isinstance(phase, Constant | Input | Output | Print):
-            continue
-        estimate = step_ns(phase, bound, profile.home, profile.calibration, 1)
-        if estimate is None:
-            return None
-        total += estimate.ns
-    return total
+    return wall_time(bound, profile, profile.home)
+
+
+def time_line(bound: BoundGraph) -> list[str]:
+    """What `rho plan` ends with: `time    about 3.2 ms on this machine (2.9 ms to 3.8 ms): 100 turns of 30 µs`."""
+    found = wall_time_here(bound)
+    if found is None:
+        return ["time    unknown: no table of this machine is for some phase (`rho devices --calibrate`)"]
+    turns = "" if found.turns is None else f": {found.turns[0]} turns of {duration(found.turns[1])}"
+    between = f"({duration(found.p10)} to {duration(found.p90)}){unmeasured()}"
+    return [f"time    about {duration(found.ns)} on this machine {between}{turns}"] if found.ns else []
 
 
 def unmeasured() -> str:
@@ -56,23 +92,10 @@ def unmeasured() -> str:
 def time_of_program(core: Core, folder: str) -> str:
     """`~0.3 ms with n=150` by the headers of its data; empty where they cannot be read or do not fit."""
     try:
-        bound = bound_by_headers(core, folder)
+        bound = sized_by_headers(core, folder)
         return "" if bound is None else _said(predicted_ns(bound), {one.name: n for one, n in bound.sizes.items()}, "with")
     except RhoError:
         return ""
-
-
-def bound_by_headers(core: Core, folder: str) -> BoundGraph | None:
-    """The program with the sizes of its data; None where they would have to be counted.  Refused: they cannot be read, or do
-    not fit."""
-    from ..backend import bind_shapes
-    from .loading import find_inputs
-
-    if any(_is_long(os.path.join(folder, entry.path or "")) for entry in core.data):
-        return None
-    files = find_inputs(core, {}, folder, Permissions.of([folder or "."], [])) if core.data else {}
-    shapes = {name: file.shape for name, file in files.items()}
-    return bind_shapes(core, shapes | {name: array.shape for name, array in settings_of(core, {}).arrays.items()}, {})
 
 
 def bound_at_assumed_sizes(core: Core) -> BoundGraph:
@@ -101,14 +124,6 @@ def time_at_assumed_sizes(way: Instance, params: Mapping[str, int]) -> str:
         return _said(predicted_ns(bound), {size.name: number for size, number in sizes.items()}, "at")
     except (RhoError, OverflowError, KeyError):  # KeyError: a size that only a use has
         return ""
-
-
-def _is_long(path: str) -> bool:
-    """Is it a text whose rows would have to be counted?"""
-    try:
-        return not path.endswith(_HEADED) and os.path.getsize(path) > MOST_TEXT
-    except (OSError, ValueError):
-        return True
 
 
 def _volume(shape: tuple[Size, ...]) -> int:

@@ -12,7 +12,8 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from ..lang.diagnostics import RhoError
-from .estimates import bound_at_assumed_sizes, bound_by_headers
+from .estimates import bound_at_assumed_sizes
+from .sizing import sized_by_headers
 
 if TYPE_CHECKING:
     from ..backend.graph.phases import Rewritten
@@ -29,7 +30,7 @@ def offers(core: Core, file: str) -> tuple[Rewritten, ...]:
     from ..backend.graph.phases import OFFER
 
     try:
-        bound = bound_by_headers(core, os.path.dirname(file)) or bound_at_assumed_sizes(core)
+        bound = sized_by_headers(core, os.path.dirname(file)) or bound_at_assumed_sizes(core)
     except (RhoError, RecursionError, OverflowError):
         return ()
     return tuple(note for note in bound.graph.rewritten if note.rule == OFFER)

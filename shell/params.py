@@ -33,15 +33,17 @@ class Settings:
 
 def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
     """The params of a program, as set on the command line or by default.  UsageError: a text that is not of the type."""
-    sizes = {param.name: _natural(param.name, texts[param.name]) for param in core.params if param.name in texts}
+    sizes = {param.name: natural("--set", param.name, texts[param.name]) for param in core.params if param.name in texts}
     return Settings(sizes, {entry.name: _array(core, entry, texts.get(entry.name)) for entry in core.settings})
 
 
-def _natural(name: str, text: str) -> int:
+def natural(option: str, name: str, text: str) -> int:
+    """A size, of a param or of data.  UsageError: it is no natural number."""
     digits = text.replace("_", "")
     if digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST:
         return int(digits)
-    raise UsageError(f"--set {name}={text}: this param is a size, a natural number such as 3")
+    what = "this param is a size," if option == "--set" else "a size is"
+    raise UsageError(f"{option} {name}={text}: {what} a natural number such as 3")
 
 
 def _array(core: Core, entry: CoreInput, text: str | None) -> Any:

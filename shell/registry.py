@@ -160,6 +160,21 @@ VERBS: tuple[Verb, ...] = (
         0, 1,
     ),
     Verb(
+        "estimate", "FILE [options]", "predicted time and memory on several devices, without data",
+        (
+            ("rho estimate examples/kmeans.rho", "on this machine, for the sizes of its data"),
+            ("rho estimate wave.rho --size n=2048 --size steps=50", "for other sizes; no data is needed"),
+            ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "profiles beside each other"),
+        ),
+        (
+            Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; others come from the headers of its data"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE,…", "profiles, shipped or in files; `here` is this machine (here)",
+                   file=READ),
+            JSON, FORMAT_RESULT, STRICT, EXACT, OBJECTIVE, BUDGET, PROVE, FAST,
+        ),
+        1, 1,
+    ),
+    Verb(
         "fmt", "PATH… [options]", "canonical layout, names to glyphs",
         (("rho fmt wave.rho", "rewrites the file"), ("rho fmt --check src", "says which files would change; exit 1 if any"),
          ("rho fmt - < wave.rho", "standard input to standard output")),

@@ -19,10 +19,12 @@ from .arguments import Arguments, UsageError
 
 if TYPE_CHECKING:
     from ..backend.devices.profile import Profile
+    from ..backend.graph.bind import BoundGraph
     from ..backend.schedule.budget import Budget
     from ..backend.schedule.plan import Plan
     from ..backend.schedule.problem import Objective
     from ..backend.schedule.program.planning import Planned
+    from ..typechecker.core import Core
     from .stages import Loaded
 
 OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--require-optimal")
@@ -94,11 +96,14 @@ def profile_of(scheduling: Scheduling) -> Profile:
 
 def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
     """The program of a load on the devices asked for.  Raises as `plan_program`."""
+    return planned_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
+
+
+def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
+    """A program on the devices of a profile.  Raises as `plan_program`."""
     from ..backend.schedule.program.planning import plan_program
 
-    return plan_program(
-        loaded.core, loaded.bound, profile_of(scheduling), objectives=_objectives(scheduling), budget=_budget(scheduling)
-    )
+    return plan_program(core, bound, profile, objectives=_objectives(scheduling), budget=_budget(scheduling))
 
 
 def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
@@ -125,14 +130,19 @@ _DEFAULT_SECONDS = 5.0
 
 def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
     """The plan of `--plan`, fit to run here.  Refused: SCH301 out of date, E705 not a plan or not a right one."""
-    from ..backend.schedule.program.planning import faults_of_stored, require_current
-
     assert scheduling.plan is not None
     plan = read_plan(scheduling.plan)
     profile = known_profile(plan) if scheduling.devices is None else profile_of(scheduling)
-    require_current(plan, loaded.core, loaded.bound, profile, scheduling.plan)
-    require_right(faults_of_stored(plan, loaded.bound, loaded.core, profile), scheduling.plan)
+    fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
     return plan
+
+
+def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+    """Refused: SCH301 out of date, E705 not a right plan of this program."""
+    from ..backend.schedule.program.planning import faults_of_stored, require_current
+
+    require_current(plan, core, bound, profile, where)
+    require_right(faults_of_stored(plan, bound, core, profile), where)
 
 
 def known_profile(plan: Plan) -> Profile | None:
@@ -207,7 +217,7 @@ def require_here(plan: Plan, where: str) -> None:
     if away:
         one = away[0]
         message = f"device {one.id} ({one.backend}) is not on this machine"
-        notes = ("add --simulate to run the plan here all the same",)
+        notes = ("add --simulate to run the plan here all the same (in Python: `plan.simulated()`)",)
         raise Refused([Diagnostic("SCH104", message, Span(where, 0, 0), notes=notes)])
 
 

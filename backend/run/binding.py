@@ -11,6 +11,7 @@ Neighbours: `typechecker.core` (inputs, params, guards), `run.reference`, `run.f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ...lang.diagnostics import Diagnostic, Label, Refused
 from ...lang.records import dataclass
@@ -42,6 +43,13 @@ def bind_sizes(core: Core, shapes: Mapping[str, Sequence[int]], params: Mapping[
             problems.append(broken_guard(guard, sizes))
     if problems:
         raise Refused(problems)
+    return sizes
+
+
+def sizes_from(core: Core, shapes: Mapping[str, Sequence[int]], known: Mapping[SizeVariable, int]) -> dict[SizeVariable, int]:
+    """What the shapes of some inputs say of sizes that are not known; whether they agree is `bind_sizes`' to find."""
+    sizes = dict(known)
+    _bind_inputs(replace(core, inputs=tuple(entry for entry in core.inputs if entry.name in shapes)), shapes, sizes, [])
     return sizes
 
 

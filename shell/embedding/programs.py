@@ -6,8 +6,8 @@ Neighbours: `arrays`, `shell.session` (files), `shell.costs` (formulas).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
@@ -18,7 +18,7 @@ from ...backend.run.files import check_declared
 from ...backend.schedule.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.source import Span
-from ...typechecker.core import Core, CoreInput
+from ...typechecker.core import CoreInput
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import SizeVariable
@@ -28,9 +28,11 @@ from ..machine import cores
 from ..outcome import outcome_of
 from ..params import settings_of
 from ..session import Session
+from ..sizing import LackingSizes, headers_in, only, sized, sizes_of
 from ..sources import read_source
 from ..stages import Checked
 from .arrays import as_array
+from .plans import Plan, scheduling_for
 from .showing import showing
 
 MOST_PLANS: Final = 64
@@ -76,6 +78,7 @@ class Program:
         assert checked.core is not None
         self._checked, self._session, self._core = checked, session, checked.core
         self._plans: dict[Any, tuple[Any, Any]] = {}
+        self._fit: tuple[Any, Any] | None = None  # the plan that was last found to fit, and the sizes it fits
 
     def __repr__(self) -> str:
         return f"<rho program {self._checked.source.name}: {self.type}>"
@@ -116,17 +119,57 @@ class Program:
         work, span, read, written, memory = [str(part) if missing else part.evaluate(known) for part in parts]
         return Bounds(work, span, read, written, memory)
 
-    def run(self, **values: object) -> Result:
-        """Run on arrays by input name and numbers by param name; inputs that are not given are read from their files.
+    def plan(
+        self, devices: str | os.PathLike[str] | None = None, /, *, objective: str | Sequence[str] = (),
+        budget: float | str | None = None, **values: object,
+    ) -> Plan:  # fmt: skip
+        """A plan for devices: a shipped profile's name or a file (None: this machine).  `values` are arrays by input name and
+        numbers by the name of a size or param; what lacks comes from the headers of the program's files, so no data is needed.
 
-        TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
-        bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
+        `objective`: latency, throughput, energy, machines, syncs, the most important first; `budget`: seconds to search, "fast"
+        or "prove".  TypeError: a size that nothing says, an unknown name.  Refused, Rejected: as for a run, or no plan obeys
+        the program's schedule blocks."""
+        from ..scheduling import planned_on, profile_of
+
+        scheduling = scheduling_for(devices, objective, budget)
         try:
-            return self._run(values)
+            bound = self._sized(values)
+            return Plan(planned_on(self._core, bound, profile_of(scheduling), scheduling).plan)
         except RhoError as error:
             raise showing(error, self._checked.sources) from None
 
-    def _run(self, values: Mapping[str, object]) -> Result:
+    def _sized(self, values: Mapping[str, object]) -> Any:
+        names = {variable.name for variable in self._variables} - {entry.name for entry in self._core.inputs}
+        arrays = self._arrays(values)
+        numbers = self._numbers({name: value for name, value in values.items() if name not in arrays}, names, "size or param")
+        folder = self._session.folder_of(self._checked.source)
+        try:
+            shapes = {name: array.shape for name, array in arrays.items()}
+            bound = sized(self._core, numbers, shapes, headers_in(folder, self._session.permissions))
+        except LackingSizes as lacking:
+            raise TypeError(f"nothing says how large these sizes are: {lacking}") from None
+        known = {variable.name: number for variable, number in bound.sizes.items()}
+        for name, number in numbers.items():
+            if known.get(name, number) != number:
+                raise TypeError(f"{name} is {known[name]} by the arrays that are given, and {number} as it is given")
+        return bound
+
+    def run(self, *, plan: object = None, **values: object) -> Result:
+        """Run on arrays by input name and numbers by param name; inputs that are not given are read from their files.
+
+        `plan`: a `rho.Plan` for these sizes, to run in place of one for this machine's processors (Refused, SCH301: it is for
+        other sizes or another program; SCH104: its devices are not here, and it is not `plan.simulated()`).
+
+        TypeError: an unknown name, or a value that is no array.  Refused: sizes or element types that do not fit, guards,
+        bounds.  RunFailed: a run-time check.  Inputs are not written to, results share no memory with them."""
+        if plan is not None and not isinstance(plan, Plan):
+            plan, values = None, {**values, "plan": plan}  # an input or param that is called so
+        try:
+            return self._run(values, plan)
+        except RhoError as error:
+            raise showing(error, self._checked.sources) from None
+
+    def _run(self, values: Mapping[str, object], given: Plan | None) -> Result:
         core = self._core
         params, arrays = self._params(values), dict(self._defaults) | self._arrays(values)
         absent = [entry for entry in core.data if entry.name not in arrays]
@@ -136,14 +179,16 @@ class Program:
         files: Mapping[str, InputFile] = {}
         if absent:
             folder = self._session.folder_of(self._checked.source)
-            files = find_inputs(_only(core, absent), {}, folder, self._session.permissions)
+            files = find_inputs(only(core, absent), {}, folder, self._session.permissions)
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
         bound, made = self._planned(shapes, params)
+        if given is not None:
+            made = self._fitting(given, bound)
         if absent:
-            arrays |= read_inputs(_only(core, absent), files, bound.sizes)
+            arrays |= read_inputs(only(core, absent), files, bound.sizes)
         for entry in core.inputs:
             self._check_values(entry, arrays[entry.name], bound.sizes)
-        results = execute(made, bound, arrays)
+        results = execute(made, bound, arrays, simulated=given is not None and given.simulate)
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         if not results.printed:
             return Result(outputs, ())
@@ -164,6 +209,17 @@ class Program:
             self._plans[key] = found
         return found
 
+    def _fitting(self, given: Plan, bound: Any) -> Any:
+        """The stored plan, if it is right and can run here.  Refused."""
+        from ..scheduling import fitting, known_profile, require_here
+
+        if self._fit is None or self._fit[0] is not given.stored or self._fit[1] is not bound:
+            fitting(given.stored, self._core, bound, known_profile(given.stored), "the plan")
+            self._fit = given.stored, bound
+        if not given.simulate:
+            require_here(given.stored, self._checked.source.name)
+        return given.stored
+
     @cached_property
     def _costs(self) -> Any:
         from ..costs import cost_of_program
@@ -180,24 +236,21 @@ class Program:
 
     @cached_property
     def _variables(self) -> tuple[SizeVariable, ...]:
-        found: dict[SizeVariable, None] = dict.fromkeys(param.variable for param in self._core.params)
-        for entry in self._core.inputs:
-            for size in self._core.types[entry.value].shape:
-                found.update(dict.fromkeys(size.variables()))
-        return tuple(found)
+        return sizes_of(self._core)
 
     def _params(self, values: Mapping[str, object]) -> dict[str, int]:
         inputs, params = {e.name for e in self._core.inputs}, {p.name for p in self._core.params}
+        return self._numbers({name: value for name, value in values.items() if name not in inputs}, params, "param")
+
+    def _numbers(self, values: Mapping[str, object], known: set[str], what: str) -> dict[str, int]:
+        """Numbers by names.  TypeError: unknown names, or no natural numbers."""
         found: dict[str, int] = {}
         for name, value in values.items():
-            if name in inputs:
-                continue
-            if name not in params:
-                raise TypeError(
-                    f"the program has no input or param {name}; it has {', '.join(sorted(inputs | params)) or 'none'}"
-                )
+            if name not in known:
+                every = sorted(known | {entry.name for entry in self._core.inputs})
+                raise TypeError(f"the program has no input or {what} {name}; it has {', '.join(every) or 'none'}")
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-                raise TypeError(f"the param {name} is a natural number, not {value!r}")
+                raise TypeError(f"the {what} {name} is a natural number, not {value!r}")
             found[name] = int(value)
         return found
 
@@ -245,7 +298,3 @@ _WIDER: Mapping[Kind, tuple[Kind, ...]] = {
 def _fits(kind: Kind, wanted: Kind) -> bool:
     """Is a value of that kind taken for the wanted one, as files of it are?"""
     return kind is wanted or kind in _WIDER.get(wanted, ())
-
-
-def _only(core: Core, entries: list[CoreInput]) -> Core:
-    return replace(core, inputs=tuple(entries))

@@ -103,10 +103,12 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     from ...backend.schedule.explain import plan_text
     from ..compiled_loops import loop_lines
     from ..costs import cost_of_program
+    from ..estimates import time_line
     from ..rewritten import decision_lines, rewritten_lines
 
     rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
     rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
-    return "\n".join([plan_text(plan), *rewritten, *cost_of_program(loaded.core).lines(loaded.bound.sizes), *files])
+    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes)
+    return "\n".join([plan_text(plan), *rewritten, *costs, *files, *time_line(loaded.bound)])

@@ -146,7 +146,8 @@ def test_a_pipe_that_the_program_names_is_not_waited_for(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("words", share([
     ("run", "p.rho", "--plan", "/dev/zero"), ("plan", "p.rho", "--devices", "/dev/zero"), ("plan", "--check", "/dev/zero"),
-    ("run", "/dev/zero"), ("check", "/dev/zero"), ("plan", "--instance", "/dev/zero"), ("devices", "/dev/zero"),
+    ("run", "/dev/zero"), ("estimate", "/dev/zero"), ("estimate", "p.rho", "--devices", "/dev/zero"),
+    ("check", "/dev/zero"), ("plan", "--instance", "/dev/zero"), ("devices", "/dev/zero"),
     ("plan", "--instance", "i.json", "--devices", "zero.json"), ("eval", "--lines", "/dev/zero"), ("run", "m.rho"),
 ], 13))  # fmt: skip
 def test_a_device_without_an_end_is_refused_at_once(words: tuple[str, ...], tmp_path: Path) -> None:

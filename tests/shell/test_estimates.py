@@ -1,0 +1,164 @@
+"""Estimates without data: `rho estimate`, the last line of `rho plan`, and plans from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rho as rho_package
+from rho.lang.diagnostics import Refused, RunFailed
+
+from .conftest import Rho
+
+PROGRAM = "input x : f64[n m]\nparam k ← 3\ny ← +/x×k\noutput y\n"
+LOOP = "param steps ← 50\nx ← 1.5×⍳10000\noutput z ← {0.5×x++\\⍵}⍣steps ⊢ x\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sums.rho").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "filed.rho").write_text(PROGRAM.replace("[n m]", '[n m] ← "x.npy"'), encoding="utf-8")
+    (tmp_path / "loop.rho").write_text(LOOP, encoding="utf-8")
+    np.save(tmp_path / "x.npy", np.ones((30, 4)))
+    return tmp_path
+
+
+# ------------------------------------------------------------------------------------ rho estimate
+
+
+def test_profiles_beside_each_other_without_data(folder: Path, rho: Rho) -> None:
+    ran = rho("estimate", "sums.rho", "--size", "n=2000", "--size", "m=500", "--devices", "here,laptop,workstation")
+    assert ran.code == 0, ran.err
+    sizes, *rows = ran.out.splitlines()
+    assert set(sizes.split()) == {"k=3", "n=2000", "m=500"}
+    assert [row.split()[0] for row in rows] == ["here", "laptop", "workstation"]
+    assert sum(row.endswith("  quickest") for row in rows) == 1 and sum("× the quickest" in row for row in rows) == 2
+    assert "3 devices" in rows[2]
+
+
+def test_larger_sizes_take_longer(folder: Path, rho: Rho) -> None:
+    times = []
+    for number in (1000, 10_000, 100_000):
+        (row,) = rho("estimate", "sums.rho", "--size", f"n={number}", "--size", "m=50", "--json").json()["estimates"]
+        assert row["p10_ns"] <= row["ns"] <= row["p90_ns"]
+        times.append(row["ns"])
+    assert times == sorted(times) and times[-1] > 10 * times[0]
+
+
+def test_sizes_that_are_not_given_are_those_of_the_data(folder: Path, rho: Rho) -> None:
+    assert rho("estimate", "filed.rho", "--json").json()["sizes"] == {"n": 30, "m": 4, "k": 3}
+    assert rho("estimate", "filed.rho", "--size", "n=7000", "--json").json()["sizes"] == {"n": 7000, "m": 4, "k": 3}
+    (folder / "x.npy").unlink()
+    assert rho("estimate", "filed.rho", "--size", "n=7", "--size", "m=2", "--json").json()["sizes"] == {"n": 7, "m": 2, "k": 3}
+
+
+def test_a_loop_says_what_a_turn_takes(folder: Path, rho: Rho) -> None:
+    assert ": 50 turns of " in rho("plan", "loop.rho").out.splitlines()[-1]
+    (row,) = rho("estimate", "loop.rho", "--size", "steps=80", "--json").json()["estimates"]
+    assert row["turns"] == 80 and row["turn_ns"] * 80 <= row["ns"]
+
+
+def test_a_plan_ends_with_the_time_here(folder: Path, rho: Rho) -> None:
+    last = rho("plan", "filed.rho").out.splitlines()[-1]
+    assert last.startswith("time    about ") and " on this machine (" in last
+
+
+def test_objectives_are_compared_too(folder: Path, rho: Rho) -> None:
+    ran = rho("estimate", "sums.rho", "--size", "n=200", "--size", "m=50", "--objective", "energy", "--devices", "workstation",
+              "--json")  # fmt: skip
+    assert ran.json()["estimates"][0]["objectives"]["energy"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("sums.rho",), 2, "nothing says how large this program's data is: n, m"),
+        (("sums.rho", "--size", "n=3"), 2, "give --size m=N"),
+        (("sums.rho", "--size", "q=3"), 2, "this program has no size `q`"),
+        (("sums.rho", "--size", "n=three"), 2, "a size is a natural number such as 3"),
+        (("sums.rho", "--size", "n=-1"), 2, "a size is a natural number such as 3"),
+        (("sums.rho", "--size", "n=1", "--size", "n=2"), 2, "names `n` twice"),
+        (("sums.rho", "--size", "n=3", "--size", "m=3", "--devices", "labtop"), 4, "`labtop` is no shipped profile"),
+        (("loop.rho", "--size", "steps=3", "--devices", "loop.rho"), 4, "this is not TOML"),
+        (("filed.rho", "--size", "n=100000000000", "--size", "m=1000000000000"), 4, ""),
+        (("nothing.rho",), 2, ""),
+    ],
+)
+def test_what_cannot_be_estimated(folder: Path, rho: Rho, words: tuple[str, ...], code: int, message: str) -> None:
+    ran = rho("estimate", *words)
+    assert (ran.code, message in ran.err + ran.out) == (code, True), ran
+
+
+def test_a_profile_without_room_says_so(folder: Path, rho: Rho) -> None:
+    ran = rho("estimate", "sums.rho", "--size", "n=1000000", "--size", "m=100000", "--devices", "laptop,workstation")
+    assert ran.code == 4 and ran.out.count("cannot run it: ") == 2
+
+
+# ------------------------------------------------------------------------------------------ Python
+
+
+def test_a_plan_is_made_stored_loaded_and_run(folder: Path) -> None:
+    program = rho_package.load("sums.rho")
+    made = program.plan("workstation", n=4000, m=300, budget="fast")
+    made.save("plan.json")
+    assert rho_package.Plan.load("plan.json") == made
+    assert made.sizes == {"n": 4000, "m": 300, "k": 3} and set(made.devices) == {"cpu0", "gpu0", "gpu1"}
+    assert 0 < made.at_least <= made.seconds and made.status in ("optimal", "gap") and made.memory["cpu0"] > 4000 * 300 * 8
+    assert made.picture("svg").startswith("<svg") and "cpu0" in str(made) and "3 devices" in repr(made)
+    x = np.random.default_rng(5).random((4000, 300))
+    plain = program.run(x=x)
+    planned = program.run(x=x, plan=rho_package.Plan.load("plan.json").simulated())
+    assert planned["y"].tobytes() == plain["y"].tobytes()
+
+
+def test_a_plan_of_this_machine_runs_here(folder: Path) -> None:
+    program = rho_package.load("filed.rho")
+    made = program.plan(budget="fast")
+    assert made.sizes["n"] == 30 and "energy" not in made.objectives
+    np.testing.assert_array_equal(program.run(plan=made)["y"], np.full(30, 12.0))
+
+
+def test_arrays_say_their_sizes(folder: Path) -> None:
+    program = rho_package.load("sums.rho")
+    assert program.plan(x=np.ones((5, 6)), budget="fast").sizes == {"n": 5, "m": 6, "k": 3}
+    with pytest.raises(TypeError, match="n is 5 by the arrays that are given, and 7 as it is given"):
+        program.plan(x=np.ones((5, 6)), n=7)
+
+
+def test_what_no_plan_is_made_of(folder: Path) -> None:
+    program = rho_package.load("sums.rho")
+    with pytest.raises(TypeError, match="nothing says how large these sizes are: n, m"):
+        program.plan()
+    with pytest.raises(TypeError, match="no input or size or param q"):
+        program.plan(q=3)
+    with pytest.raises(ValueError, match="an objective is one of latency, "):
+        program.plan(n=3, m=3, objective="speed")
+    with pytest.raises(ValueError, match="a budget is a number of seconds, 'fast' or 'prove', not -1"):
+        program.plan(n=3, m=3, budget=-1)
+    with pytest.raises(ValueError, match="a picture of a plan is one of svg, "):
+        program.plan(n=3, m=3, budget="fast").picture("png")
+    with pytest.raises(RunFailed, match=r"`none\.json` cannot be read"):
+        rho_package.Plan.load("none.json")
+    with pytest.raises(Refused, match=r"`sums\.rho` is no plan"):
+        rho_package.Plan.load("sums.rho")
+
+
+def test_a_plan_for_something_else_is_refused(folder: Path) -> None:
+    program = rho_package.load("sums.rho")
+    made = program.plan("workstation", n=30, m=4, budget="fast")
+    with pytest.raises(Refused, match="sizes differ: n is 31 and was 30"):
+        program.run(x=np.ones((31, 4)), plan=made.simulated())
+    with pytest.raises(Refused, match="made for another program text"):
+        rho_package.load("filed.rho").run(plan=made.simulated())
+    with pytest.raises(Refused, match=r"gpu0 \(cuda\) is not on this machine"):
+        big = program.plan("workstation", n=100_000, m=400, budget="fast")
+        program.run(x=np.ones((100_000, 400)), plan=big)
+
+
+def test_an_input_may_be_called_plan(folder: Path) -> None:
+    (folder / "named.rho").write_text("input plan : f64[n]\noutput y ← 2×plan\n", encoding="utf-8")
+    program = rho_package.load("named.rho")
+    np.testing.assert_array_equal(program.run(plan=np.ones(3))["y"], np.full(3, 2.0))
