@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 from rho.backend.schedule.budget import DEFAULT
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Contention,
     DeviceGroup,
@@ -31,6 +30,7 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
+from rho.backend.schedule.solve import plan_problem
 
 Arcs = list[tuple[int, int]]
 

@@ -16,7 +16,6 @@ import time
 from fractions import Fraction
 
 from rho.backend.schedule.budget import DEFAULT
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Answer,
     Contention,
@@ -29,6 +28,7 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
+from rho.backend.schedule.solve import plan_problem
 
 
 def timed(problem: Problem) -> tuple[Answer, float]:

@@ -45,6 +45,13 @@ OBJECTIVE = Option(
 BUDGET = Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search (5)")
 PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved optimal")
 FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
+STRATEGY_NAMES = (
+    "baselines", "single-split", "paths", "energetic", "forks", "partial-schedules", "lp-relaxation", "list-scheduling",
+    "rolling", "uniform", "chains", "activity-lists", "row-shifts", "annealing", "left-shift", "relaxation", "z3",
+)  # fmt: skip
+"""Of `backend.schedule.solve.recipe`, which is imported only when something is planned."""
+WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see what it earns",
+                 STRATEGY_NAMES)
 REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
 LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 
@@ -88,7 +95,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--simulate",), Takes.NOTHING, "", "its devices are declared: run here, each held to its memory, and say"
                    " what time they would take"),
             Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
-            OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
+            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
                    " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
             Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines, in files pixels"),
@@ -151,7 +158,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
                    file=READ),
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
-            OBJECTIVE, BUDGET, PROVE, FAST, REQUIRE_OPTIMAL,
+            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
                    file=READ),
             Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..typechecker.core import Core
     from .stages import Loaded
 
-OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--require-optimal")
+OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
 
 
@@ -50,7 +50,7 @@ class Use(Enum):
 class Scheduling:
     """How to plan: on which devices (a shipped profile or a file; None: this machine), for what, with how much effort.
 
-    `plan`: a stored plan to run instead.  `budget` scales the default effort."""
+    `plan`: a stored plan to run instead; `without`: names of strategies.  `budget` scales the default effort."""
 
     use: Use
     devices: str | None = None
@@ -58,6 +58,7 @@ class Scheduling:
     effort: Effort = Effort.DEFAULT
     budget: float | None = None
     plan: str | None = None
+    without: tuple[str, ...] = ()
 
 
 def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
@@ -71,7 +72,7 @@ def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
     return Scheduling(
         Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
-        effort, _seconds(arguments.value("--budget")), arguments.value("--plan"),
+        effort, _seconds(arguments.value("--budget")), arguments.value("--plan"), arguments.values("--without"),
     )  # fmt: skip
 
 
@@ -116,6 +117,7 @@ def _budget(scheduling: Scheduling) -> Budget:
     from ..backend.schedule.budget import DEFAULT, FAST, PROVE
 
     base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
+    base = replace(base, without=frozenset(scheduling.without))
     if scheduling.budget is None:
         return base
     factor = scheduling.budget / _DEFAULT_SECONDS

@@ -14,7 +14,7 @@ from typing import Final
 
 from .bounds import Bounds
 from .problem import Ticks
-from .timing import Mode
+from .timeline.timing import Mode
 
 GRAIN: Final = 1 << 16
 """Parts of a share, and of a tick, that coefficients are rounded to."""

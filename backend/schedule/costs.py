@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from .restrictions import allowed_devices
-from .timing import Mode, Timer
+from .timeline.timing import Mode, Timer
 
 
 class Costs:

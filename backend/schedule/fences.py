@@ -29,10 +29,10 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from .prepared import Prepared
 from .problem import Before, DeviceIndex, Objective, PhaseIndex, Problem, Schedule, Transfer
-from .routes import Routes
 from .synchronisation import Fence, Queue, QueueIndex, QueueKind, Step, StepKind, Synchronisation, Wait
+from .timeline.prepared import Prepared
+from .timeline.routes import Routes
 
 __all__ = [
     "Fence", "Merging", "Queue", "QueueIndex", "QueueKind", "Step", "StepKind", "Synchronisation", "Wait", "synchronise",

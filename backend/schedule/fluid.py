@@ -32,8 +32,8 @@ from typing import Final
 from .bounds import FAR, Bounds
 from .convex import GRAIN, Convex, Curve, Haul, hull_of, rounded
 from .linear import Linear, Row
-from .routes import Channel
-from .timing import Mode
+from .timeline.routes import Channel
+from .timeline.timing import Mode
 
 ROUNDS: Final = 40
 MOST_ADDED: Final = 40

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from .costs import Costs
 from .exact.families import family, inner
 from .exact.shape import Shape
-from .timing import Decisions, Mode, Queueing
+from .timeline.timing import Decisions, Mode, Queueing
 from .workers import Worker
 
 if TYPE_CHECKING:

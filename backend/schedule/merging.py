@@ -15,7 +15,7 @@ from typing import Final
 
 from .fences import Merging, QueueKind, Step, StepKind, Synchronisation, synchronise
 from .problem import Deadline, PhaseIndex, Problem, Schedule
-from .timing import Queueing, Timer, decisions_of
+from .timeline.timing import Queueing, Timer, decisions_of
 
 MOST_WORK: Final = 200_000
 """Steps × waits above which nothing is tried."""

@@ -15,7 +15,7 @@ from typing import Final
 
 from .costs import Costs
 from .filling import fill, least
-from .timing import Mode
+from .timeline.timing import Mode
 
 MOST_MODES: Final = 15
 MOST_CUTS: Final = 40

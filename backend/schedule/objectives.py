@@ -30,7 +30,6 @@ from .found import Failure, guarded, note, refusal
 from .heuristics.candidates import acceptable
 from .merging import fewer_syncs
 from .modes import candidate_modes
-from .planner import MOST_DEVICES, MOST_EXACT, plan_problem
 from .problem import (
     Answer,
     Deadline,
@@ -44,8 +43,11 @@ from .problem import (
     Schedule,
     Status,
 )
-from .routes import Routes
-from .timing import Timer
+from .solve import plan_problem
+from .solve.proving import Z3
+from .solve.strategy import MOST_DEVICES, MOST_EXACT
+from .timeline.routes import Routes
+from .timeline.timing import Timer
 
 __all__ = [
     "bound_of", "energy", "exact_value", "executions", "load", "machines", "plan_objectives", "receivers", "syncs", "transfers",
@@ -305,7 +307,7 @@ def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objecti
     names = len(problem.device_names())
     if bottom >= exact_value(problem, state.schedule, objective):
         return bottom, "bound"
-    if len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0:
+    if len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
         return bottom, "bound"
     modes = candidate_modes(Costs(Timer(problem)))
     import time

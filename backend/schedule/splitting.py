@@ -22,7 +22,7 @@ from .costs import Costs, order_of
 from .filling import bytes_text, fill, least, most
 from .problem import Conflict, Directive, PhaseIndex, Schedule, Ticks
 from .star import Star
-from .timing import Decisions, Mode, Sending, Timer
+from .timeline.timing import Decisions, Mode, Sending, Timer
 
 __all__ = ["Split", "bytes_text", "most", "split"]
 

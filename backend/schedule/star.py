@@ -10,7 +10,7 @@ from typing import Final
 
 from .costs import Costs
 from .filling import most
-from .timing import Timer
+from .timeline.timing import Timer
 
 MOST_TRIES: Final = 100
 """Ranges of rows that are looked at for the most rows by a time."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..stages import Loaded
 
 
-_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--require-optimal", "--contention", "--strict")
+_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "--require-optimal", "--contention", "--strict")
 """Options of `rho plan` that would be ignored."""
 
 

@@ -42,7 +42,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         )
     if arguments.positional:
         raise UsageError(f"rho plan --instance takes one file: `{arguments.positional[0]}` is one too many")
-    budget = _budget(arguments)
+    budget = replace(_budget(arguments), without=frozenset(arguments.values("--without")))
     try:
         problem = _problem(file, arguments)
     except InstanceError as error:
@@ -63,7 +63,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     if drawn is not None and solved.answer.schedule is not None:
         from ...backend.schedule.pictures.of_answer import chart_of_answer
 
-        _write(arguments, console, picture(chart_of_answer(problem, solved.answer, Path(file).name), drawn).rstrip("\n"))
+        _write(arguments, console, picture(chart_of_answer(solved.problem, solved.answer, Path(file).name), drawn).rstrip("\n"))
     else:
         _write(arguments, console, to_json(result_json(solved)) if wants_json(arguments) else result_text(solved))
     return _outcome(solved, arguments, console)

@@ -17,7 +17,7 @@ from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of, setting_of
 from rho.backend.schedule.program.together import Gang
 from rho.backend.schedule.program.turning import gang_of, turning
-from rho.backend.schedule.timing import Mode
+from rho.backend.schedule.timeline.timing import Mode
 from rho.tests.backend.quick import with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes
 

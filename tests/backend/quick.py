@@ -6,7 +6,7 @@ Plans of these are right, not good: what tests of executors and checks want.
 from __future__ import annotations
 
 from rho.backend.schedule.problem import Answer, Baseline, Problem, Proof, Schedule, Status
-from rho.backend.schedule.timing import Decisions, Mode, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, Mode, lay_out
 
 
 def answer_of(problem: Problem, schedule: Schedule) -> Answer:

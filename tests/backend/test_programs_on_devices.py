@@ -31,7 +31,7 @@ from rho.backend.schedule.program.replay import peaks_of
 from rho.backend.schedule.program.schedule_of import answer_of
 from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.program.speculating import speculated
-from rho.backend.schedule.timing import Mode
+from rho.backend.schedule.timeline.timing import Mode
 from rho.backend.schedule.verifier import verify
 from rho.lang.diagnostics import Refused, Rejected, RhoError, RunFailed
 from rho.lang.source import Source

@@ -4,21 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 
-from rho.backend.schedule import fluid, objectives, planner
+from rho.backend.schedule import fluid, objectives
+from rho.backend.schedule.budget import Budget
+from rho.backend.schedule.fences import synchronise
 from rho.backend.schedule.found import StageFailed
 from rho.backend.schedule.problem import Schedule, Status
 from rho.backend.schedule.program import planning
+from rho.backend.schedule.solve import plan_problem, recipe
+from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.solve.strategy import Context, Strategy, always
+from rho.backend.schedule.verifier import verify
+from rho.shell.registry import STRATEGY_NAMES
 from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn
 from rho.tests.plans.judge import judge
 from rho.tests.plans.planning import Case, case_of
 from rho.tests.plans.test_judge import PROFILE
+from rho.tests.schedule.drawn import problem_of
 
 NETWORK = Drawn(MLP, {"x": (2000, 64), "w": (64, 500), "v": (500, 64)}, PROFILE)
-STAGES = [name for name, _ in planner._STAGES]
+QUICK = Budget(200, 300_000, states=20_000)
+NAMES = [strategy.name for strategy in recipe.STRATEGIES]
 
 
 def good(case: Case) -> None:
@@ -36,16 +46,17 @@ def lenient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def staged(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], Any]) -> None:
-    """A stage that does what it does, and then what `change` does."""
+    """A strategy that does what it does, and then what `change` does."""
 
-    def of(stage: Callable[[Any], None]) -> Callable[[Any], None]:
-        def changed(search: Any) -> None:
-            stage(search)
-            change(search)
+    def of(strategy: Strategy) -> Strategy:
+        def changed(context: Context) -> None:
+            if strategy.applies(context):
+                strategy.run(context)
+            change(context)
 
-        return changed
+        return replace(strategy, run=changed, applies=always) if strategy.name == name else strategy
 
-    monkeypatch.setattr(planner, "_STAGES", tuple((n, of(s) if n == name else s) for n, s in planner._STAGES))
+    monkeypatch.setattr(recipe, "STRATEGIES", tuple(map(of, recipe.STRATEGIES)))
 
 
 def fails(search: Any) -> None:
@@ -61,18 +72,48 @@ def forgets_rows(search: Any) -> None:
 
 @pytest.mark.usefixtures("lenient")
 @pytest.mark.parametrize("change", [fails, forgets_rows])
-@pytest.mark.parametrize("name", STAGES)
-def test_a_stage_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], None]) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_a_strategy_that_fails_is_left_out(monkeypatch: pytest.MonkeyPatch, name: str, change: Callable[[Any], None]) -> None:
     staged(monkeypatch, name, change)
     case = case_of(NETWORK)
     good(case)
-    reached = name in ("baselines", "one cut phase") or case.plan["prediction"]["status"] == "gap"
+    reached = name in ("baselines", "single-split") or case.plan["prediction"]["status"] == "gap"
     assert not reached or any(note.startswith(name) for note in told(case))
 
 
 @pytest.mark.usefixtures("lenient")
+@pytest.mark.parametrize("name", [one.name for one in recipe.STRATEGIES if one.refutes is not None])
+def test_a_strategy_that_fails_to_prove_keeps_the_others(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    def fails_to_refute(*_: Any) -> bool:
+        raise ZeroDivisionError("as if")
+
+    answers = [(problem, plan_problem(problem, QUICK)) for problem in map(problem_of, map(Random, range(6)))]
+    proved = [one for one in answers if one[1].status is Status.OPTIMAL]
+    changed = tuple(replace(s, refutes=fails_to_refute) if s.name == name else s for s in recipe.STRATEGIES)
+    monkeypatch.setattr(recipe, "STRATEGIES", changed)
+    assert len([one for one in proved if reprove(*one)]) >= len(proved) - 2 > 0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_any_strategy_the_answer_is_valid_and_no_better(name: str) -> None:
+    for seed in range(8):
+        problem = problem_of(Random(seed))
+        whole, part = (plan_problem(problem, replace(QUICK, without=out)) for out in (frozenset[str](), frozenset({name})))
+        if part.schedule is None or whole.schedule is None:
+            assert part.status is whole.status or part.status is Status.ABORTED
+            continue
+        assert verify(problem, part, synchronise(problem, part.schedule)) == ()
+        assert part.lower_bound <= whole.values[0] and whole.lower_bound <= part.values[0]
+
+
+def test_strategies_have_names_of_their_own_and_say_what_they_do() -> None:
+    assert len(set(NAMES)) == len(NAMES) and all(strategy.doc for strategy in recipe.STRATEGIES)
+    assert tuple(NAMES) == STRATEGY_NAMES
+
+
+@pytest.mark.usefixtures("lenient")
 def test_a_bound_above_a_valid_plan_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    staged(monkeypatch, "paths and loads", lambda search: search.found.raise_bound(search.found.schedule.makespan + 1, "bound"))
+    staged(monkeypatch, "paths", lambda search: search.found.raise_bound(search.found.schedule.makespan + 1, "bound"))
     case = case_of(NETWORK)
     good(case)
     assert case.plan["prediction"]["status"] == Status.GAP.value and "a lower bound" in told(case)[0]

@@ -19,7 +19,7 @@ from rho.backend.schedule.problem import (
     Problem,
     Ticks,
 )
-from rho.backend.schedule.timing import Decisions, Queueing, Sending
+from rho.backend.schedule.timeline.timing import Decisions, Queueing, Sending
 
 
 def problem_of(r: Random, most_phases: int = 6) -> Problem:

@@ -11,9 +11,9 @@ from rho.backend.schedule.budget import Budget
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.heuristics import baselines
 from rho.backend.schedule.loads import best_bound, energy, load
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem, Ticks
-from rho.backend.schedule.timing import Decisions, Queueing, Timer
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.timeline.timing import Decisions, Queueing, Timer
 
 from .drawn import problem_of
 from .examples import PEFT, TOPCUOGLU

@@ -12,7 +12,6 @@ import pytest
 
 from rho.backend.schedule.exact.conflict import find_conflict
 from rho.backend.schedule.exact.orders import data_arcs, order_conflict, order_facts
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -38,6 +37,7 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
+from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.verifier import verify_schedule
 
 from .problems import KINDS, atomic

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from rho.backend.schedule.exact.reprove import reprove
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Schedule, Status, Ticks
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.verifier import verify
 
 from .oracle import shortest

@@ -10,11 +10,9 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.exact.reprove import reprove
 from rho.backend.schedule.exact.search import Outcome, refine
 from rho.backend.schedule.exact.solver import Steps
 from rho.backend.schedule.instances.read import read_instance
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Answer,
     Before,
@@ -33,7 +31,9 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
-from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.timeline.timing import Timer
 from rho.backend.schedule.verifier import verify_schedule
 
 from .drawn import decisions_for, problem_of

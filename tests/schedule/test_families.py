@@ -10,15 +10,15 @@ import pytest
 
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.exact.families import family, twins
-from rho.backend.schedule.exact.reprove import reprove
 from rho.backend.schedule.exact.search import refine
 from rho.backend.schedule.exact.shape import Shape
 from rho.backend.schedule.exact.solver import Steps
 from rho.backend.schedule.forks import fork_of, within
 from rho.backend.schedule.modes import candidate_modes
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
-from rho.backend.schedule.timing import Decisions, Timer
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.timeline.timing import Decisions, Timer
 from rho.backend.schedule.verifier import verify
 
 from .oracle import shortest

@@ -23,7 +23,7 @@ from rho.backend.schedule.problem import (
     Schedule,
     Ticks,
 )
-from rho.backend.schedule.timing import Decisions, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, lay_out
 
 CPU, GPU = 0, 1
 LINE = Line(1, "")

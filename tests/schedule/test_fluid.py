@@ -17,9 +17,9 @@ from rho.backend.schedule.fluid import Fluid
 from rho.backend.schedule.linear import Linear, Row, bound_of
 from rho.backend.schedule.loads import best_bound
 from rho.backend.schedule.modes import candidate_modes
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
-from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.timeline.timing import Timer
 
 from .drawn import decisions_for, problem_of
 from .oracle import shortest

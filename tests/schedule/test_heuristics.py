@@ -8,7 +8,7 @@ from rho.backend.schedule.heuristics.listing import optimistic_costs
 from rho.backend.schedule.modes import candidate_modes
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Place, Problem, Ticks
 from rho.backend.schedule.problem import Line as SourceLine
-from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.timeline.timing import Timer
 
 from .examples import PEFT, TOPCUOGLU
 

@@ -11,10 +11,10 @@ from rho.backend.schedule.budget import FAST
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.large.contract import contract
 from rho.backend.schedule.large.cutting import cut_list
-from rho.backend.schedule.large.widening import work
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
-from rho.backend.schedule.timing import Decisions, Timer, decisions_of
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.searching import work
+from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
 
 
 def chains(count: int, length: int) -> Problem:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rho.backend.schedule.fences import Merging, synchronise
 from rho.backend.schedule.merging import fewer_syncs
-from rho.backend.schedule.timing import lay_out
+from rho.backend.schedule.timeline.timing import lay_out
 from rho.backend.schedule.verifier import verify_schedule
 
 from .drawn import decisions_for, problem_of

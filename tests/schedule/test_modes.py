@@ -11,7 +11,6 @@ import pytest
 from rho.backend.schedule.budget import Budget
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.modes import MOST_MODES, candidate_modes, modes_of, water_filled
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -26,7 +25,8 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
-from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.timeline.timing import Timer
 
 from . import oracle
 

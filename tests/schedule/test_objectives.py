@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.schedule.exact.reprove import reprove
 from rho.backend.schedule.objectives import energy, executions, load, plan_objectives, unrolled, value, values
 from rho.backend.schedule.problem import (
     Before,
@@ -25,6 +24,7 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
+from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.verifier import verify_schedule
 
 HERE = Line(1, "")

@@ -13,11 +13,11 @@ from rho.backend.schedule.budget import Budget
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.exact import relaxed
 from rho.backend.schedule.exact.relaxed import Relaxation
-from rho.backend.schedule.exact.reprove import reprove
 from rho.backend.schedule.exact.solver import Steps, Verdict
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
-from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.timeline.timing import Timer
 
 from .drawn import decisions_for, problem_of
 

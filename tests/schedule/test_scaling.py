@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from rho.backend.schedule.exact.reprove import reprove
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Deadline,
     DeviceGroup,
@@ -20,6 +18,8 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.scaling import common_ticks, in_larger_ticks, in_own_ticks
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.verifier import verify
 
 from .oracle import shortest

@@ -21,7 +21,7 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.splitting import Split, split
-from rho.backend.schedule.timing import Decisions, Timer, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
 
 MB = 1_000_000
 

@@ -13,14 +13,14 @@ import pytest
 from rho.backend.schedule.bounds import Bounds
 from rho.backend.schedule.costs import Costs
 from rho.backend.schedule.covers import FAR, PRIMES, WRAPPED, Covers, ends_in_time, in_order
-from rho.backend.schedule.exact.reprove import reprove, searched
 from rho.backend.schedule.forks import Worker, fork_of, within
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Status, Ticks
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.states.layers import Layers
 from rho.backend.schedule.states.model import eligible, mirrored, model_of
 from rho.backend.schedule.states.search import decided, solve, states_of
-from rho.backend.schedule.timing import Timer
+from rho.backend.schedule.timeline.timing import Timer
 from rho.backend.schedule.verifier import verify
 
 from .oracle import shortest
@@ -108,7 +108,7 @@ def test_what_is_not_searched() -> None:
         replace(problem, phases=(replace(problem.phases[0], rows=4), *problem.phases[1:])),
         replace(problem, devices=(replace(problem.devices[0], sync=1), *problem.devices[1:])),
     ):
-        assert not searched(Bounds(Costs(Timer(other))), 1)
+        assert not eligible(Bounds(Costs(Timer(other))))
 
 
 def fork_join(seed: int, members: int) -> Problem:

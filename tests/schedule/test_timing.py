@@ -21,7 +21,7 @@ from rho.backend.schedule.problem import (
     Problem,
     Ticks,
 )
-from rho.backend.schedule.timing import Decisions, Queueing, Shortage, Timer, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, Queueing, Shortage, Timer, lay_out
 
 HOME = DeviceGroup("cpu0", "cpu", home=True)
 GPU = DeviceGroup("gpu0", "gpu")

@@ -33,7 +33,7 @@ from rho.backend.schedule.problem import (
     Together,
 )
 from rho.backend.schedule.synchronisation import QueueIndex, Synchronisation, Wait
-from rho.backend.schedule.timing import Decisions, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, lay_out
 from rho.backend.schedule.verifier import verify_schedule
 from rho.backend.schedule.verifier.facts import Facts
 from rho.backend.schedule.verifier.memory import peaks

@@ -16,7 +16,6 @@ from rho.backend.schedule.fences import Fence, Merging, QueueIndex, QueueKind, S
 from rho.backend.schedule.instances.directives import DirectivesRejected, resolve_texts
 from rho.backend.schedule.instances.solve import solve
 from rho.backend.schedule.objectives import plan_objectives
-from rho.backend.schedule.planner import plan_problem
 from rho.backend.schedule.problem import (
     Answer,
     Combine,
@@ -37,8 +36,9 @@ from rho.backend.schedule.problem import (
     Ticks,
     Transfer,
 )
+from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.synchronisation import Queue, Step, StepKind
-from rho.backend.schedule.timing import Decisions, lay_out
+from rho.backend.schedule.timeline.timing import Decisions, lay_out
 from rho.backend.schedule.verifier import Code, verify, verify_schedule
 from rho.tests.plans.answers import together
 

@@ -12,7 +12,7 @@ import pytest
 HEAVY = (
     "numpy", "z3", "prompt_toolkit", "llvmlite", "regex", "asyncio", "typing_extensions", "hashlib", "email", "difflib",
     "tomllib", "concurrent.futures", "multiprocessing", "logging", "http", "ctypes", "rho.backend.kernels.ir",
-    "rho.backend.run.cpu", "rho.backend.schedule.planner", "rho.backend.devices.profile", "rho.backend.devices.tables",
+    "rho.backend.run.cpu", "rho.backend.schedule.solve", "rho.backend.devices.profile", "rho.backend.devices.tables",
     "rho.backend.schedule.program.problem_of", "rho.shell.lsp", "rho.shell.repl", "rho.typechecker.solver.z3_leaf",
 )  # fmt: skip
 PROGRAM = """

@@ -21,7 +21,7 @@ from ..modes import candidate_modes
 from ..problem import Conflict, Deadline, Directive, LimitMachines, LimitMemory, Problem
 from ..restrictions import devices_named
 from ..splitting import split
-from ..timing import Timer
+from ..timeline.timing import Timer
 from .order_texts import order_hint
 from .orders import order_conflict
 from .placing import memory_conflict, placing_conflict

@@ -5,7 +5,7 @@ Stated anew for each probe, because T is a constant in them.  Neighbours: `heads
 
 from __future__ import annotations
 
-from ..routes import Channel
+from ..timeline.routes import Channel
 from .encoding import Encoding
 from .solver import negation
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from ..routes import Channel
+from ..timeline.routes import Channel
 from .carrying import Carrying
 from .families import family, twins
 from .solver import negation

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ..timeline.graph import COMBINE, PARTIAL, SEND, SHARD, Key
+from ..timeline.memory import ARRIVAL, Buffer
 from .encoding import Encoding, Moment, Sending
-from .peaks import Buffer
-from .realise import COMBINE, PARTIAL, SEND, SHARD, Key, Plan
+from .realise import Model
 from .solver import negation
 
 
@@ -318,7 +319,7 @@ class Events:
                 encoding.solver.clause((*map(negation, guards), f"(>= (- {use.start} {moment.base}) {moment.ticks})"))
         return literal
 
-    def forbid(self, plan: Plan, model: Mapping[Key, int], device: int, key: Key, held: Sequence[Buffer]) -> bool:
+    def forbid(self, made: Model, starts: Mapping[Key, int], device: int, key: Key, held: Sequence[Buffer]) -> bool:
         """With the modes of this plan, one of the buffers that are on the device at the start of the step must not be.
 
         For sizes that the formulas know only from below (the hull of what several consumers need)."""
@@ -326,14 +327,15 @@ class Events:
         event = self.of_item(key)
         if event is None:
             return False
-        tick, now = event[1], model[key]
+        tick, now = event[1], starts[key]
         involved = {key[1]}
         choices: list[str] = []
         for buffer in held:
-            if buffer.device != device or model[buffer.begin] > now:
+            if buffer.device != device or starts[buffer.begin] > now:
                 continue
+            nodes = made.graph.nodes
             ends = [
-                model[name] + plan.items[name].ticks + (plan.items[name].latency if extra < 0 else extra)
+                starts[name] + nodes[name].ticks + (nodes[name].latency if extra == ARRIVAL else extra)
                 for name, extra in buffer.uses
             ]
             if not buffer.kept and max(ends) <= now:
@@ -346,13 +348,13 @@ class Events:
             if buffer.begin != key:
                 choices.append(f"(>= (- {mine[1]} {tick}) 1)")
             if not buffer.kept:
-                over = [(self.of_item(name), self._length(plan, name, extra)) for name, extra in buffer.uses]
+                over = [(self.of_item(name), self._length(made, name, extra)) for name, extra in buffer.uses]
                 if any(item is None for item, _ in over):
                     return False
                 if over:
                     parts = [f"(>= (- {tick} {item[1]}) {length})" for item, length in over if item is not None]
                     choices.append(parts[0] if len(parts) == 1 else f"(and {' '.join(parts)})")
-        modes = [encoding.mode_literals[p][plan.chosen[p]] for p in sorted(involved)]
+        modes = [encoding.mode_literals[p][made.chosen[p]] for p in sorted(involved)]
         clause = [*(negation(literal) for literal in modes if literal != "true"), *choices]
         name = " ".join(clause)
         if (device, name) in self._stated:
@@ -361,9 +363,9 @@ class Events:
         encoding.solver.clause(clause)
         return True
 
-    def _length(self, plan: Plan, key: Key, extra: int) -> int:
+    def _length(self, made: Model, key: Key, extra: int) -> int:
         """Ticks from the start of a reader to the end of its use (an in-place reader may take the place at once)."""
-        item = plan.items[key]
-        if key[0] == SHARD and self.shape.problem.phases[item.phase].inplace:
+        node = made.graph.nodes[key]
+        if key[0] == SHARD and self.shape.problem.phases[node.phase].inplace:
             return 0
-        return item.ticks + (item.latency if extra < 0 else extra)
+        return node.ticks + (node.latency if extra == ARRIVAL else extra)

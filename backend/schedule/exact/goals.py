@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ..problem import Problem, Schedule
-from ..timing import Mode
+from ..timeline.timing import Mode
 from .encoding import Encoding
 from .search import Search
 from .solver import Steps, Verdict, negation

@@ -6,7 +6,8 @@ both hold in every schedule with the candidate modes.  Neighbours: `shape` has t
 
 from __future__ import annotations
 
-from .shape import Maker, Piece, Shape
+from ..timeline.expand import Maker, merged
+from .shape import Piece, Shape
 
 
 class Heads:
@@ -37,10 +38,7 @@ class Heads:
         ]
         if combine.barrier:
             return max(arrivals) + combine.ticks_per_shard * len(ends)
-        now = 0
-        for arrival in sorted(arrivals):
-            now = max(now, arrival) + combine.ticks_per_shard
-        return now
+        return merged(arrivals, 0, combine.ticks_per_shard)
 
     def _available(self, p: int, k: int) -> list[tuple[Maker, int]]:
         makers = self.shape.makers(p, k)

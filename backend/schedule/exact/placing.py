@@ -11,7 +11,7 @@ from ..costs import Costs
 from ..filling import bytes_text, limit_text, most
 from ..problem import Conflict, DeviceIndex, Directive, Keep, LimitMemory, NoSplit, PhaseIndex, Place, Problem, Split
 from ..restrictions import allowed_devices, devices_named, restrictions
-from ..timing import Timer
+from ..timeline.timing import Timer
 
 
 def placing_conflict(problem: Problem) -> Conflict | None:

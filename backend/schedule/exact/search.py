@@ -2,7 +2,7 @@
 overlooked is stated and asked again.
 
 Invariants: `lower` was proved by refutations or given; `schedule` is checked by its own exact ticks; nothing depends on the clock
-but being aborted.  Neighbours: `encoding`, `cuts`, `realise`, `peaks`; `planner` calls `refine`.
+but being aborted.  `solve.proving` calls `refine`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from itertools import combinations
 from typing import TypeAlias
 
 from ..problem import Problem, Schedule
-from ..timing import Mode
+from ..timeline.graph import Key
+from ..timeline.memory import Buffer, buffers, overflow
+from ..timeline.timing import Mode
 from .cuts import Cuts
 from .encoding import Encoding
 from .events import Events
 from .heads import Heads
-from .peaks import Buffer, buffers, peak
-from .realise import Key, Plan, Realiser
+from .realise import Model, Realiser
 from .shape import Shape
 from .solver import Solver, Steps, Verdict, available
 
@@ -94,7 +95,7 @@ class Search:
                 if verdict is not Verdict.SAT:
                     return verdict
                 numbers, true = self.solver.model()
-                found = self._judge(self.realiser.items(numbers, true), makespan, judge)
+                found = self._judge(self.realiser.model(numbers, true), makespan, judge)
                 if found is not None:
                     return found
             return Verdict.UNKNOWN
@@ -104,57 +105,56 @@ class Search:
             for formula in learned:
                 self.solver.add(formula)
 
-    def _judge(self, plan: Plan, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | Verdict | None:
-        """The model's plan if it holds; None if what it overlooked was stated."""
-        model = {key: item.start for key, item in plan.items.items()}
-        held = buffers(plan) if self.shape.timer.capped else []
+    def _judge(self, model: Model, makespan: int, accept: Callable[[Schedule], bool]) -> Schedule | Verdict | None:
+        """The model's schedule if it holds; None if what it overlooked was stated (lazy constraints)."""
+        graph = model.graph
+        held = buffers(graph) if self.shape.timer.capped else []
         stated = False
-        if self.realiser.shift(plan):
-            shifted = {key: item.start for key, item in plan.items.items()}
-            too_much = peak(plan, shifted, held)
-            schedule = plan.schedule()
+        if graph.earliest(model.starts):
+            shifted = graph.starts
+            too_much = overflow(graph, shifted, held)
+            schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 if too_much is None:
                     return schedule
-                stated |= self._relieve(plan, shifted, too_much, held)
-        stated |= self._state_flaws(plan, model)
-        too_much = peak(plan, model, held)
+                stated |= self._relieve(model, shifted, too_much, held)
+        stated |= self._state_flaws(model)
+        too_much = overflow(graph, model.starts, held)
         if too_much is not None:
-            stated = stated or self._relieve(plan, model, too_much, held)
-        elif not stated and self.realiser.place(plan, model):
-            schedule = plan.schedule()
+            stated = stated or self._relieve(model, model.starts, too_much, held)
+        elif not stated and graph.place(model.starts):
+            schedule = graph.schedule()
             if schedule.makespan <= makespan and accept(schedule):
                 return schedule
         return None if stated else Verdict.UNKNOWN
 
-    def _relieve(self, plan: Plan, starts: Mapping[Key, int], too_much: tuple[int, tuple[Key, ...]], held: list[Buffer]) -> bool:
+    def _relieve(
+        self, model: Model, starts: Mapping[Key, int], too_much: tuple[int, tuple[Key, ...]], held: list[Buffer]
+    ) -> bool:
         device, keys = too_much
         if any(self.events.state(device, key) for key in keys):
             return True
-        return any(self.events.forbid(plan, starts, device, key, held) for key in keys)
+        return any(self.events.forbid(model, starts, device, key, held) for key in keys)
 
-    def _state_flaws(self, plan: Plan, model: Mapping[Key, int]) -> bool:
+    def _state_flaws(self, model: Model) -> bool:
         """State what the model overlooked on channels; False if nothing new is found."""
         added = False
         by_resource: dict[tuple[object, ...], list[tuple[int, int, Key]]] = {}
-        for item in plan.items.values():
-            if item.sent is None:
-                continue
-            if item.resource is not None:
-                by_resource.setdefault(item.resource, []).append((model[item.key], model[item.key] + item.ticks, item.key))
-            added |= self.encoding.lengthen(item.sent, self._choices(plan, item.phase), item.ticks)
+        for key, sent in model.sent.items():
+            node, start = model.graph.nodes[key], model.starts[key]
+            if node.resource is not None:
+                by_resource.setdefault(node.resource, []).append((start, start + node.ticks, key))
+            added |= self.encoding.lengthen(sent, self._choices(model, node.phase), node.ticks)
         for entries in by_resource.values():
             for (a, b, one), (c, d, other) in combinations(sorted(entries), 2):
                 if a < d and c < b:
-                    first, then = plan.items[one].sent, plan.items[other].sent
-                    assert first is not None and then is not None
-                    added |= self.encoding.separate(first, then)
+                    added |= self.encoding.separate(model.sent[one], model.sent[other])
         return added
 
-    def _choices(self, plan: Plan, p: int) -> tuple[str, ...]:
+    def _choices(self, model: Model, p: int) -> tuple[str, ...]:
         """The literals of the modes that decide how long the transfers of `p` take."""
         phases = [p, *(int(self.shape.problem.edges[edge].target) for edge in self.shape.timer.outgoing[p])]
-        literals = (self.encoding.mode_literals[q][plan.chosen[q]] for q in dict.fromkeys(phases))
+        literals = (self.encoding.mode_literals[q][model.chosen[q]] for q in dict.fromkeys(phases))
         return tuple(literal for literal in literals if literal != "true")
 
 

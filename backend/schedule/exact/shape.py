@@ -11,8 +11,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ..problem import Problem
-from ..routes import Hop
-from ..timing import Mode, Timer
+from ..timeline.expand import Maker, makers_of, needs_of
+from ..timeline.routes import Hop
+from ..timeline.timing import Mode, Timer
 
 
 class Piece(NamedTuple):
@@ -22,14 +23,6 @@ class Piece(NamedTuple):
     first: int
     stop: int
     ticks: int
-
-
-class Maker(NamedTuple):
-    """Who has a part of an output when the phase is done: units [low, high) on a device."""
-
-    device: int
-    low: int
-    high: int
 
 
 class Need(NamedTuple):
@@ -88,13 +81,7 @@ class Shape:
         return self.timer.home
 
     def makers(self, phase: int, mode: int) -> tuple[Maker, ...]:
-        span = self.timer.spans[phase]
-        if self.combined[phase]:
-            return (Maker(self.home, 0, span),)
-        pieces = self.pieces[phase][mode]
-        if self.timer.single[phase]:
-            return tuple(Maker(piece.device, 0, span) for piece in pieces)
-        return tuple(Maker(piece.device, piece.first, piece.stop) for piece in pieces)
+        return makers_of(self.timer, phase, self.modes[phase][mode])
 
     def maker_devices(self, phase: int) -> list[int]:
         return [self.home] if self.combined[phase] else self.devices[phase]
@@ -105,16 +92,12 @@ class Shape:
         if known is not None:
             return known
         described = self.problem.edges[edge]
-        p, q = int(described.source), int(described.target)
-        result: list[Need] = []
-        single = self.timer.single[p]
-        for piece in self.pieces[q][target_mode]:
-            low, high = self.timer.part(edge, piece.first, piece.stop)
-            for maker in self.makers(p, source_mode):
-                if single:
-                    result.append(Need(maker.device, piece.device, low, high))
-                elif maker.low < high and maker.high > low:
-                    result.append(Need(maker.device, piece.device, max(low, maker.low), min(high, maker.high)))
+        makers = self.makers(int(described.source), source_mode)
+        result = [
+            Need(need.device, piece.device, need.low, need.high)
+            for piece in self.pieces[int(described.target)][target_mode]
+            for need in needs_of(self.timer, edge, makers, piece.first, piece.stop)
+        ]
         self._needs[edge, source_mode, target_mode] = result
         return result
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ..routes import Hop
+from ..timeline.routes import Hop
 from .heads import Heads
 from .shape import Shape
 from .solver import Solver, negation

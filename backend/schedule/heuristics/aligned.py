@@ -9,7 +9,7 @@ from typing import Final
 
 from ..costs import Costs, order_of
 from ..modes import water_filled
-from ..timing import Decisions
+from ..timeline.timing import Decisions
 from .baseline import even_mode
 from .candidates import Candidate, retime
 

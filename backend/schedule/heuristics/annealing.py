@@ -12,9 +12,9 @@ from math import log
 from random import Random
 from typing import Final, TypeAlias
 
-from ..levels import FOREVER
 from ..problem import Schedule
-from ..timing import Decisions, Mode, Queueing, Sending, Shortage, Timer
+from ..timeline.levels import FOREVER
+from ..timeline.timing import Decisions, Mode, Queueing, Sending, Shortage, Timer
 from .shifting import Shift
 
 SEED: Final = 20261121

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..costs import Costs, order_of
 from ..restrictions import shares
-from ..timing import Decisions, Mode
+from ..timeline.timing import Decisions, Mode
 from .candidates import Candidate, retime
 from .listing import heft, peft
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..prepared import Decisions, Queueing, Sending
 from ..problem import Schedule
 from ..restrictions import Restrictions
-from ..timing import Timer
+from ..timeline.prepared import Decisions, Queueing, Sending
+from ..timeline.timing import Timer
 
 MOST_SHARDS: Final = 3000
 

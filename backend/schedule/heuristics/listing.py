@@ -11,8 +11,8 @@ from bisect import insort
 from fractions import Fraction
 
 from ..costs import Costs, order_of
-from ..pieces import gap
-from ..timing import Decisions, Queueing
+from ..timeline.resources import gap
+from ..timeline.timing import Decisions, Queueing
 
 
 def heft(costs: Costs) -> Decisions | None:

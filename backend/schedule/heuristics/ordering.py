@@ -11,8 +11,8 @@ from math import log
 from random import Random
 
 from ..costs import Costs
-from ..levels import FOREVER
-from ..timing import Decisions
+from ..timeline.levels import FOREVER
+from ..timeline.timing import Decisions
 from .annealing import SEED, WHOLE
 from .listing import Placement
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import Final
 
 from ..costs import Costs
-from ..timing import Decisions, Mode
+from ..timeline.timing import Decisions, Mode
 
 MOST_DEVICES: Final = 64
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from ..costs import Costs
 from ..problem import Edge, Keep, PhaseIndex, PhaseTask, Place, Problem, Replicate, Ticks
-from ..timing import Decisions, Mode
+from ..timeline.timing import Decisions, Mode
 
 WORTH: Final = 16
 """A graph is contracted if at least the so-manieth part of its phases goes: all is planned once more for it."""

@@ -18,7 +18,7 @@ from ..costs import Costs
 from ..filling import fill, least
 from ..problem import Ticks
 from ..restrictions import shares
-from ..timing import Decisions, Mode, Queueing
+from ..timeline.timing import Decisions, Mode, Queueing
 
 WIDEST: Final = 256
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from ..problem import Answer, PhaseIndex, Problem, Schedule
-from .chart import Axis, Bar, BarKind, Chart, Lane, Line, Memory, Node, Row, memory_over_time, merged, with_critical_path
+from ..problem import Answer, Problem, Schedule
+from ..timeline.graph import StepGraph, starts_in
+from ..timeline.memory import buffers, memory
+from ..timeline.timing import Timer, decisions_of
+from .chart import Axis, Bar, BarKind, Chart, Lane, Line, Memory, Node, Row, merged, with_critical_path
 
 
 def chart_of_answer(problem: Problem, answer: Answer, name: str = "") -> Chart:
@@ -82,38 +85,16 @@ def _lanes(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> list
 
 
 def _memory(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[Memory, ...]:
-    """Outputs and copies by the Note [Memory] of `problem`, drawn without in-place reuse."""
-    last: dict[tuple[int, int], int] = {}
-    readers: dict[int, list[int]] = defaultdict(list)
-    for edge in problem.edges:
-        readers[edge.source].append(edge.target)
-    ends: dict[tuple[int, int], int] = {}
-    for shard in schedule.shards:
-        ends[shard.phase, shard.device] = max(ends.get((shard.phase, shard.device), 0), shard.end)
-    for transfer in schedule.transfers:
-        key = (transfer.phase, transfer.source)
-        last[key] = max(last.get(key, 0), transfer.arrive)
-    end = schedule.makespan
-    grain = problem.memory_grain
-    changes: dict[str, list[tuple[int, int]]] = defaultdict(list)
-
-    def alive(phase: PhaseIndex, device: int, size: int, start: int) -> None:
-        if size == 0:
-            return
-        uses = [ends[q, device] for q in readers[phase] if (q, device) in ends]
-        until = max([*uses, last.get((phase, device), -1)], default=-1)
-        stop = end if until < 0 else until
-        size = -(-size // grain) * grain
-        changes[names[device]] += [(start, size), (max(stop, start), -size)]
-
-    for shard in schedule.shards:
-        phase = problem.phases[shard.phase]
-        size = -(-phase.out_bytes * shard.stop // phase.units) - -(-phase.out_bytes * shard.first // phase.units)
-        alive(shard.phase, shard.device, size, shard.start)
-    for transfer in schedule.transfers:
-        alive(transfer.phase, transfer.target, transfer.bytes, transfer.start)
-    limits = {name: group.memory for group in problem.devices for name in group.names()}
-    return memory_over_time(changes, limits)
+    """By the Note [Memory] of `problem`."""
+    timer = Timer(problem)
+    decisions = decisions_of(problem, schedule)
+    graph = StepGraph(timer, timer.expanded(decisions.modes), timer.legal(decisions.priority) or decisions.priority)
+    profiles = memory(graph, starts_in(graph, schedule), buffers(graph, everywhere=True))
+    limits = [group.memory for group in problem.devices for _ in range(group.count)]
+    return tuple(
+        Memory(names[device], limits[device], ((0, 0), *profile.levels) if profile.levels[0][0] else profile.levels)
+        for device, profile in profiles.items()
+    )
 
 
 def _graph(problem: Problem, schedule: Schedule, names: tuple[str, ...]) -> tuple[tuple[Node, ...], tuple[Line, ...]]:

@@ -24,7 +24,7 @@ from ..plan import ALIGNMENT, BranchStep, CellsStep, Device, FreeStep, LoopStep,
 from ..plan_json import plan_object
 from ..problem import Answer, Baseline, Objective, Status
 from ..regions import regions_of
-from ..timing import Timer
+from ..timeline.timing import Timer
 from .plan_of import plan_of
 from .problem_of import ProgramProblem
 

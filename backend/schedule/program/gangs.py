@@ -27,11 +27,11 @@ from ..bounds import Bounds
 from ..budget import FAST, Budget
 from ..costs import Costs
 from ..filling import fill, least, most
-from ..levels import FOREVER
 from ..loads import best_bound
 from ..plan import ALIGNMENT
 from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
-from ..timing import Mode, Timer
+from ..timeline.levels import FOREVER
+from ..timeline.timing import Mode, Timer
 from .needs import Aligned
 from .problem_of import ProgramProblem, turn_problem
 from .together import Gang, Setting

@@ -33,7 +33,7 @@ from ..instances.directives import resolve
 from ..objectives import values
 from ..plan import Plan, PlannedFile
 from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
-from ..timing import Timer
+from ..timeline.timing import Timer
 from ..verifier import verify
 from .checking import check_plan, late_waits
 from .described import description_faults, label_faults, own_faults
@@ -314,8 +314,9 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
 
 def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
     """Can the plan's bound, and its being optimal, be derived again?"""
-    from ..exact.reprove import STEPS, confirmed, reprove
     from ..exact.solver import Steps
+    from ..solve.recipe import confirmed
+    from ..solve.reprove import STEPS, reprove
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
         made = problem_of(speculated(bound, chosen), profile)

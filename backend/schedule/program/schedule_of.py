@@ -12,7 +12,7 @@ from ...graph import traverse
 from ..plan import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunStep, TransferStep
 from ..plan import CombineStep as PlanCombine
 from ..problem import Answer, CombineStep, DeviceIndex, Objective, PhaseIndex, Proof, Schedule, Shard, Status, Transfer
-from ..routes import Routes
+from ..timeline.routes import Routes
 from .problem_of import ProgramProblem
 
 

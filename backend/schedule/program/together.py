@@ -30,7 +30,7 @@ from ..problem import (
     Ticks,
     Together,
 )
-from ..timing import Mode
+from ..timeline.timing import Mode
 from .cuts import Cuts, Given
 from .needs import WHOLE, Aligned, Need, Whole, need_of
 from .sharding import Cut, reads_of, shape_of

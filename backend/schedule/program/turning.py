@@ -27,7 +27,7 @@ from ..problem import (
     Schedule,
     Ticks,
 )
-from ..timing import Decisions, Mode, Queueing, Sending, Timer
+from ..timeline.timing import Decisions, Mode, Queueing, Sending, Timer
 from .cuts import Cuts, Given, choose_cuts
 from .plan_of import sub_plan_of
 from .problem_of import ProgramProblem, turn_problem

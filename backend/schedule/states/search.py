@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ..bounds import Bounds
-from ..timing import Decisions, Mode, Queueing
+from ..timeline.timing import Decisions, Mode, Queueing
 from .layers import Layers
 from .model import Model, mirrored, model_of
 

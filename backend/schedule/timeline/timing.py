@@ -1,25 +1,19 @@
 """A schedule from decisions: where each phase runs and who goes first, with everything else as early as it can be.
 
-`lay_out` places phases in the order of priority.  Each shard starts at the first tick at which its operands have arrived,
-its device is free after what was placed there before (or in a gap, with `Queueing.INSERT`) and its memory fits; transfers
-take the first gap of their channel.  The result obeys every Note of `problem` and the directives about order, memory and
-copies; the modes, and so the directives about placement, are the caller's.  Deterministic, integers only.
-
-Invariants: a buffer's end is not known before its last use is placed, so it counts for ever until then; a schedule that is
-returned is therefore within memory at every tick.  `None` says that the decisions do not fit as they stand, not that none do.
-
-Neighbours: `prepared` (tables), `layout` (the placing), `routes` (links), `levels` (memory); every planner calls this.
+`lay_out` expands the modes and simulates the steps in the order of priority.  The modes, and so the directives about placement,
+are the caller's.  `None` says that the decisions do not fit as they stand, not that none do.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .layout import Layout
+from ..problem import Problem, Schedule
+from .expand import Steps, expand
 from .levels import FOREVER
-from .pieces import DoesNotFit
 from .prepared import Decisions, Mode, Prepared, Queueing, Sending
-from .problem import Problem, Schedule
+from .resources import DoesNotFit
+from .simulate import Simulation
 
 __all__ = ["Decisions", "Mode", "Queueing", "Sending", "Shortage", "Timer", "decisions_of", "lay_out", "left_shift"]
 
@@ -35,31 +29,37 @@ class Shortage:
 
 
 class Timer(Prepared):
-    """A problem prepared for many layouts."""
+    """A problem prepared for many simulations; the last expansion is kept, with which the next shares what it can."""
 
-    def attempt(self, decisions: Decisions, limit: int = FOREVER) -> Layout | Shortage:
-        """The layout, or what was short; a layout that would end after `limit` is given up."""
+    _known: Steps | None = None
+
+    def expanded(self, modes: tuple[Mode, ...]) -> Steps:
+        self._known = expand(self, modes, self._known)
+        return self._known
+
+    def attempt(self, decisions: Decisions, limit: int = FOREVER) -> Simulation | Shortage:
+        """The simulation, or what was short; one that would end after `limit` is given up."""
         order = self.legal(decisions.priority)
         if order is None or not self.limits.possible:
             return Shortage(-1, -1)
-        layout = Layout(self, decisions)
+        simulation = Simulation(self, self.expanded(decisions.modes), decisions)
         try:
-            layout.place_all(order, limit)
+            simulation.place_all(order, limit)
         except DoesNotFit as failure:
-            return Shortage(failure.device, failure.phase, layout.placed)
-        return layout
+            return Shortage(failure.device, failure.phase, simulation.placed)
+        return simulation
 
     def makespan(self, decisions: Decisions) -> int | None:
         """The makespan alone; faster than `lay_out`."""
-        layout = self.attempt(decisions)
-        return layout.makespan if isinstance(layout, Layout) else None
+        made = self.attempt(decisions)
+        return made.makespan if isinstance(made, Simulation) else None
 
     def lay_out(self, decisions: Decisions) -> Schedule | None:
         """The schedule; where memory does not fit with transfers sent late, also tried with transfers sent early."""
-        layout = self.attempt(decisions)
-        if isinstance(layout, Shortage) and self.capped and decisions.sending is Sending.LATE:
-            layout = self.attempt(replace(decisions, sending=Sending.EARLY))
-        return layout.schedule() if isinstance(layout, Layout) else None
+        made = self.attempt(decisions)
+        if isinstance(made, Shortage) and self.capped and decisions.sending is Sending.LATE:
+            made = self.attempt(replace(decisions, sending=Sending.EARLY))
+        return made.schedule() if isinstance(made, Simulation) else None
 
 
 def lay_out(problem: Problem, decisions: Decisions) -> Schedule | None:

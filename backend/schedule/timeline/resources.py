@@ -1,21 +1,54 @@
-"""What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited.
-
-Neighbours: `layout` places phases with these; `levels` (memory over time), `pieces` (gaps).
-"""
+"""What a schedule in the making has taken: ticks of devices and channels, and memory where it is limited."""
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from ..problem import Together
 from .levels import Levels
-from .pieces import Buffer, DoesNotFit, gap
 from .prepared import Decisions, Prepared, Queueing
-from .problem import Together
 from .routes import Channel
 
 
-class Claims:
+class DoesNotFit(Exception):
+    """`device` is short of memory for `phase`; -1: no route or no kernel; -2: later than the limit."""
+
+    def __init__(self, device: int, phase: int) -> None:
+        super().__init__(device, phase)
+        self.device = device
+        self.phase = phase
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """Bytes on a device with a limit, in use from a start on; closed at `last` when no use is left."""
+
+    size: int
+    last: int
+    uses: int = 0
+
+
+def gap(busy: list[tuple[int, int]], earliest: int, duration: int) -> int:
+    """The first start at or after `earliest` of a gap of `duration` between the sorted intervals `busy`."""
+    if not busy or busy[-1][1] <= earliest:
+        return earliest
+    start = earliest
+    index = bisect_left(busy, (earliest, earliest))
+    if index and busy[index - 1][1] > start:
+        start = busy[index - 1][1]
+    while index < len(busy):
+        begin, end = busy[index]
+        if start + duration <= begin:
+            return start
+        if end > start:
+            start = end
+        index += 1
+    return start
+
+
+class Resources:
     """Devices, channels and memory of one schedule in the making."""
 
     __slots__ = ("_channels", "_free", "_insert", "_levels", "_prepared", "_queues")
@@ -43,21 +76,21 @@ class Claims:
             self._free[device] = max(end, self._free.get(device, 0))
 
     @staticmethod
-    def _use(buffer: Buffer, levels: Levels, until: int) -> None:
+    def _use(held: Held, levels: Levels, until: int) -> None:
         """One use fewer to come of a buffer, which lasts `until` then."""
-        buffer.uses -= 1
-        buffer.last = max(buffer.last, until)
-        if buffer.uses == 0:
-            levels.add(-buffer.size, buffer.last)
+        held.uses -= 1
+        held.last = max(held.last, until)
+        if held.uses == 0:
+            levels.add(-held.size, held.last)
 
     def _kept(self, together: Together) -> list[list[tuple[int, int]]]:
         """The intervals of the channels that a phase keeps to itself."""
-        found: dict[Channel, None] = {}
+        channels: dict[Channel, None] = {}
         for _, source, target in together.channels:
             path = self._prepared.routes.path(int(source), int(target))
             if path is not None and len(path) == 1 and path[0].channel is not None:
-                found[path[0].channel] = None
-        return [self._channels.setdefault(channel, []) for channel in found]
+                channels[path[0].channel] = None
+        return [self._channels.setdefault(channel, []) for channel in channels]
 
     def _claim(
         self,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .problem import Contention, Duplex, Link, Problem
+from ..problem import Contention, Duplex, Link, Problem
 
 Channel: TypeAlias = tuple[str, int, int, int]
 """What is exclusive: (name of the group or link, one instance or -1, the other or -1, direction or 0)."""

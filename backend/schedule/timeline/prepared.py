@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from .problem import Contention, Problem
-from .restrictions import Restrictions, restrictions
+from ..problem import Contention, Problem
+from ..restrictions import Restrictions, restrictions
 from .routes import Routes
 
 Mode: TypeAlias = tuple[tuple[int, int], ...]

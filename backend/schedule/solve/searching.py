@@ -1,0 +1,245 @@
+"""Strategies that only find schedules: baselines, list scheduling, uniform modes, chains, and local search from the best of them.
+
+The numbers of moves follow from the number of shards, so that layouts of many shards cost no more in all than those of few.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from ..heuristics import anneal, anneal_order, baselines, retime, shifts, uniform
+from ..heuristics.annealing import CUT, SEED
+from ..heuristics.candidates import MOST_SHARDS, acceptable
+from ..large.contract import contract
+from ..large.cutting import cut_list, rolling, urgencies
+from ..timeline.timing import Decisions, Queueing, Sending, Timer, decisions_of, left_shift
+from .strategy import Context, Strategy
+
+PRICES: Final = (100, 10, 1)
+ROLLS: Final = ((20, 2), (30, 1), (40, 0), (60, 0), (100, 0))
+"""Along the clock: the devices that a phase may have, of a hundred, and the patience in quarters of a phase."""
+MOST_ROLLED: Final = 3
+WIDTHS: Final = (1, 256)
+MOST_UNIFORM: Final = 4000
+"""Phases times devices up to which the same devices are tried for all phases of a large graph."""
+MOST_WORK: Final = 400_000
+"""Shards placed in annealing of a large graph, in all."""
+FEW: Final = 8
+LEAST_MOVES: Final = 10
+"""Fewer are not worth the time."""
+MOST_SHIFTED: Final = 64
+"""Phases up to which rows are shifted: of more, single shifts change too little for what a layout costs."""
+USUAL: Final = 16
+"""Phases up to which the budget's moves are all taken; of more phases, so many fewer."""
+CUT_RUNS: Final = (3, 3, 2)
+"""Eighths of the moves for each run of annealing that shifts rows; the first is run twice."""
+
+# ------------------------------------------------------------------------------------- constructions
+
+
+def _baselines(context: Context) -> None:
+    context.compared = baselines(context.costs)
+    for candidate in context.compared:
+        context.consider(candidate)
+
+
+BASELINES: Final = Strategy(
+    "baselines", "the best single device, an even split, HEFT and PEFT, timed under the problem's own constraints",
+    _baselines, first=True,
+)  # fmt: skip
+
+
+def _list_scheduling(context: Context) -> None:
+    costs, timer, found = context.costs, context.timer, context.found
+    seen: set[Decisions] = set()
+    for width in WIDTHS if any(task.rows for task in context.problem.phases) else (1,):
+        for price in PRICES if width > 1 else (0,):
+            decisions = None if found.met else cut_list(costs, context.bounds, price, width)
+            if decisions is not None and decisions not in seen:
+                seen.add(decisions)
+                context.consider(retime(timer, "cut", decisions))
+
+
+LIST_SCHEDULING: Final = Strategy(
+    "list-scheduling", "phases by what must follow them, each cut over as many devices of a class as pays at a price",
+    _list_scheduling, lambda context: context.is_large,
+)  # fmt: skip
+
+
+def _rolling(context: Context) -> None:
+    """The best few of several ways to go along the clock, by their estimates."""
+    costs, bounds, timer = context.costs, context.bounds, context.timer
+    mean = sum(min(bounds.ticks_on(p, c) for c in costs.allowed_classes[p]) for p in bounds.order) // len(bounds.order)
+    estimated: list[tuple[int, int, Decisions]] = []
+    for urgency in urgencies(bounds):
+        for part, patience in ROLLS:
+            widest = max(2, len(timer.kinds) * part // 100)
+            for price in PRICES[:2]:
+                rolled = rolling(costs, bounds, urgency, price, widest, mean * patience // 4)
+                if rolled is not None:
+                    estimated.append((rolled[0], len(estimated), rolled[1]))
+    estimated.sort(key=lambda entry: entry[:2])
+    for _, _, decisions in estimated[:MOST_ROLLED]:
+        context.consider(retime(timer, "rolling", decisions))
+
+
+ROLLING: Final = Strategy(
+    "rolling", "list scheduling along the clock: of the phases that are ready the most urgent goes first",
+    _rolling, lambda context: context.is_large and context.few_devices and not all(context.bounds.whole),
+)  # fmt: skip
+
+
+def _uniform(context: Context) -> None:
+    base = next((one for one in context.compared if one.name == "HEFT"), None)
+    for candidate in uniform(context.costs, base.decisions) if base is not None else ():
+        context.consider(candidate)
+
+
+def _uniform_pays(context: Context) -> bool:
+    return not context.is_large or (
+        context.few_devices and len(context.problem.phases) * len(context.timer.kinds) <= MOST_UNIFORM
+    )
+
+
+UNIFORM: Final = Strategy(
+    "uniform", "the same devices for every phase, so that aligned cuts move nothing", _uniform, _uniform_pays
+)
+
+
+def _chains(context: Context) -> None:
+    from .recipe import plan_problem  # a smaller problem, by all strategies
+
+    smaller = contract(context.costs)
+    if smaller is None:
+        return
+    budget = context.budget
+    steps = None if budget.steps is None else budget.steps // 8
+    answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
+    if answer.schedule is not None:
+        decisions = smaller.expand(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
+        context.consider(retime(context.timer, "chains", decisions))
+
+
+CHAINS: Final = Strategy(
+    "chains", "chains of whole phases as one phase each: the smaller problem is planned, and its plan expanded",
+    _chains, lambda context: context.is_large and context.few_devices,
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------------- local search
+
+
+def _moves(context: Context, start: Decisions) -> int:
+    """Moves of annealing from a start, in all its runs."""
+    budget, count = context.budget, len(context.problem.phases)
+    if context.is_large:
+        return min(budget.moves, MOST_WORK // work(context.timer, start))
+    moves = budget.moves if count <= USUAL else budget.moves * USUAL // count
+    if context.modes.complete and count < USUAL and budget.steps != 0 and shifts(context.costs) is None:
+        moves = moves * count**3 // USUAL**3  # the exact search is quicker
+    return moves
+
+
+def work(timer: Timer, decisions: Decisions) -> int:
+    """What one layout costs, in shards; beyond a few devices what goes over links, and the devices themselves, count too."""
+    shards = sum(map(len, decisions.modes))
+    if len(timer.kinds) <= FEW:
+        return shards
+    edges = timer.problem.edges if timer.linked else ()
+    sent = sum(len(decisions.modes[edge.source]) + len(decisions.modes[edge.target]) for edge in edges)
+    return shards + sent + len(timer.kinds) // 8
+
+
+def _activity_lists(context: Context) -> None:
+    ranked = context.ranked()
+    if not ranked:
+        return
+    first = ranked[0].decisions
+    moves = _moves(context, first) // 8
+    order = first.priority
+    if context.is_large:
+        size = 4 * len(context.timer.kinds) * len(context.problem.phases)
+        moves, legal = min(context.budget.moves // 2, MOST_WORK // size), context.timer.legal(order)
+        if legal is None:
+            return
+        order = tuple(legal)
+    ordered = anneal_order(context.costs, order, moves, context.found.bound)
+    if ordered is not None:
+        context.consider(retime(context.timer, "ordered", ordered))
+
+
+ACTIVITY_LISTS: Final = Strategy(
+    "activity-lists", "annealing over orders alone: each phase goes to the device where it ends first",
+    _activity_lists, lambda context: context.few_devices,
+)  # fmt: skip
+
+
+def _row_shifts(context: Context) -> None:
+    """From the cuts of the LP relaxation, then from the best that is known, which is left less and less."""
+    timer, found, guided = context.timer, context.found, context.guided
+    shift = shifts(context.costs)
+    if shift is None or found.schedule is None:
+        return
+    for turn, part in enumerate(CUT_RUNS):
+        known = replace(decisions_of(timer.problem, found.schedule), queueing=Queueing.INSERT)
+        start = guided.decisions if turn == 0 and guided is not None and guided.ticks is not None else known
+        moves = _moves(context, start) * part // 8
+        for sending in (start.sending,) if turn else (Sending.LATE, Sending.EARLY):
+            if not found.met:
+                given = replace(start, sending=sending)
+                better = anneal(timer, context.modes.choices, given, moves, found.bound, SEED + turn, shift, CUT)
+                if better is not None and acceptable(timer.limits, better):
+                    found.offer(better)
+
+
+def _cut_and_known(context: Context) -> bool:
+    return not context.is_large and context.found.schedule is not None and shifts(context.costs) is not None
+
+
+ROW_SHIFTS: Final = Strategy(
+    "row-shifts", "annealing that moves rows between devices, from the cuts of the LP relaxation and from the best known",
+    _row_shifts, _cut_and_known,
+)  # fmt: skip
+
+
+def _annealing(context: Context) -> None:
+    """Four runs: from the best two starts, with transfers sent late and early."""
+    timer, found = context.timer, context.found
+    ranked = context.ranked()
+    if context.is_large:
+        ranked = [one for one in ranked if one.ticks is not None]
+    if not ranked:
+        return
+    if context.few_devices:
+        choices = context.modes.choices
+    else:  # modes that some candidate used
+        phases = range(len(context.problem.phases))
+        choices = tuple(tuple(dict.fromkeys(one.decisions.modes[p] for one in ranked)) for p in phases)
+    shift = shifts(context.costs) if len(context.problem.phases) <= MOST_SHIFTED else None
+    if context.guided is not None and context.guided.ticks is not None:
+        ranked.insert(0, context.guided)
+    sendings = (Sending.LATE, Sending.EARLY) if context.is_large else (Sending.EARLY, Sending.LATE)
+    for turn in range(4):
+        start = ranked[turn % 2 if len(ranked) > 1 else 0].decisions
+        moves = _moves(context, start) // 4
+        if found.met or (context.is_large and moves < LEAST_MOVES):
+            break
+        start = replace(start, queueing=Queueing.INSERT, sending=sendings[turn // 2])
+        better = anneal(timer, choices, start, moves, found.bound, SEED + turn, shift)
+        if better is not None and acceptable(timer.limits, better):
+            found.offer(better)
+
+
+ANNEALING: Final = Strategy(
+    "annealing", "annealing over modes, orders and ways of queueing and sending, from the best starts",
+    _annealing, lambda context: not _cut_and_known(context),
+)  # fmt: skip
+
+
+def _left_shift(context: Context) -> None:
+    known = context.found.schedule
+    if known is not None and len(known.shards) <= MOST_SHARDS:
+        context.found.offer(left_shift(context.timer, known))
+
+
+LEFT_SHIFT: Final = Strategy("left-shift", "the best schedule laid out again by the order of its own starts", _left_shift)

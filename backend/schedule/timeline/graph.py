@@ -1,0 +1,248 @@
+"""The step graph as one flat graph: every step with its ticks, its resource and what it waits for; starts are the caller's.
+
+Serial schedule generation (`simulate`) finds starts in an order of phases; this is for who has an order of steps: the solver's
+models (`earliest` keeps their sequence on every device and channel), repairs, and pictures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from ..problem import CombineStep, DeviceIndex, PhaseIndex, Schedule, Shard, Transfer
+from .expand import Read, Send, Steps, merged
+from .prepared import Prepared
+from .simulate import transfer_of
+
+SHARD: Final = 0
+SEND: Final = 1
+PARTIAL: Final = 2
+COMBINE: Final = 3
+
+Key: TypeAlias = tuple[int, ...]
+"""Kind of step, phase, then what tells its steps apart: devices, an edge's own ticks."""
+
+
+@dataclass(slots=True)
+class Node:
+    """One step.  `after`: steps with the ticks that must pass from their start; `rank` orders steps that start together."""
+
+    key: Key
+    phase: int
+    resource: tuple[object, ...] | None
+    ticks: int
+    rank: tuple[int, int]
+    after: list[tuple[Key, int]] = field(default_factory=list)
+    device: int = -1
+    low: int = 0
+    high: int = 0
+    send: Send | None = None
+    start: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.start + self.ticks
+
+    @property
+    def latency(self) -> int:
+        return 0 if self.send is None else self.send.latency
+
+
+class StepGraph:
+    """The nodes of an expansion by their keys.  `merges`: of a combine without a barrier, its partial results with the ticks
+    from their start to their being at home; its length follows from their arrival."""
+
+    def __init__(self, prepared: Prepared, steps: Steps, order: Sequence[int]) -> None:
+        """`order`: a topological order of the phases."""
+        self.prepared = prepared
+        self.steps = steps
+        self.nodes: dict[Key, Node] = {}
+        self.merges: dict[int, list[tuple[Key, int]]] = {}
+        self._place = {p: i for i, p in enumerate(order)}
+        for p in order:
+            self._phase(p)
+        for p in order:
+            for key, send in steps.outputs[p].sends.items():
+                self._send((SEND, p, *key), p, send, (self._place[p], 4 if send.relay is None else 5))
+        for p in order:
+            self._waits(p)
+
+    # ------------------------------------------------------------------------------ nodes
+
+    def _phase(self, p: int) -> None:
+        task, home = self.prepared.problem.phases[p], self.prepared.home
+        arrivals: list[tuple[Key, int]] = []
+        for shard in self.steps.shards[p]:
+            key: Key = (SHARD, p, shard.device)
+            ticks = shard.ticks or 0
+            rank = (self._place[p], 0)
+            self.nodes[key] = Node(
+                key, p, ("device", shard.device), ticks, rank, device=shard.device, low=shard.first, high=shard.stop
+            )
+            if task.combine is None:
+                continue
+            if shard.device == home:
+                arrivals.append((key, ticks))
+                continue
+            partial = self._send((PARTIAL, p, shard.device), p, self.steps.outputs[p].partials[shard.device], (self._place[p], 1))
+            partial.after.append((key, ticks))
+            arrivals.append((partial.key, partial.ticks + partial.latency + self.prepared.syncs[home]))
+        if task.combine is not None:
+            finish: Key = (COMBINE, p)
+            ticks = task.combine.ticks_per_shard * len(arrivals)
+            step = self.nodes[finish] = Node(finish, p, ("device", home), ticks, (self._place[p], 3), device=home)
+            if task.combine.barrier:
+                step.after += arrivals
+            else:
+                self.merges[p] = arrivals
+
+    def _send(self, key: Key, p: int, send: Send, rank: tuple[int, int]) -> Node:
+        resource = None if send.channel is None else ("channel", send.channel)
+        node = Node(key, p, resource, send.ticks, rank, device=send.target, low=send.low, high=send.high, send=send)
+        self.nodes[key] = node
+        return node
+
+    def maker(self, p: int, device: int) -> Key:
+        """The step that makes what a device has of an output."""
+        return (SHARD, p, device) if self.prepared.problem.phases[p].combine is None else (COMBINE, p)
+
+    def read(self, read: Read) -> Key:
+        """The step from which a shard has an operand."""
+        return self.maker(read.phase, read.maker) if read.send is None else (SEND, read.phase, *read.send)
+
+    def reads(self) -> Iterator[tuple[Node, Key]]:
+        """Every shard with each step that makes or brings what it reads."""
+        for p, shards in enumerate(self.steps.shards):
+            for shard in shards:
+                node = self.nodes[SHARD, p, shard.device]
+                for read in shard.reads:
+                    yield node, self.read(read)
+
+    def _waits(self, p: int) -> None:
+        """What transfers and shards wait for, and the orders that directives state for whole phases."""
+        syncs = self.prepared.syncs
+        for key, send in self.steps.outputs[p].sends.items():
+            before = self.maker(p, key[0]) if send.relay is None else (SEND, p, *send.relay)
+            first = self.nodes[before]
+            self.nodes[SEND, p, *key].after.append((before, first.ticks + first.latency))
+        for shard in self.steps.shards[p]:
+            node = self.nodes[SHARD, p, shard.device]
+            for read in shard.reads:
+                first = self.nodes[self.read(read)]
+                arrival = 0 if read.send is None else first.latency + syncs[shard.device]
+                node.after.append((first.key, first.ticks + arrival))
+            for earlier in self.prepared.limits.after[p]:
+                node.after += [(done.key, done.ticks) for done in self.done(earlier)]
+
+    def shards(self, p: int) -> list[Node]:
+        return [self.nodes[SHARD, p, shard.device] for shard in self.steps.shards[p]]
+
+    def done(self, p: int) -> list[Node]:
+        """The steps after which a phase is done."""
+        return [self.nodes[COMBINE, p]] if (COMBINE, p) in self.nodes else self.shards(p)
+
+    # ------------------------------------------------------------------------------ starts
+
+    def earliest(self, sequence: Mapping[Key, int]) -> bool:
+        """Everything as early as the order of these starts on each device and channel allows; False if that has a cycle."""
+        queue = sorted(self.nodes.values(), key=lambda node: (sequence[node.key], node.ticks > 0, node.rank, node.key))
+        before: dict[tuple[object, ...], Node] = {}
+        chain: dict[Key, Node] = {}
+        for node in queue:
+            if node.resource is not None:
+                if node.resource in before:
+                    chain[node.key] = before[node.resource]
+                before[node.resource] = node
+            node.start = 0
+        for _ in range(len(queue) + 1):
+            changed = False
+            for node in queue:
+                start = self._ready(node)
+                previous = chain.get(node.key)
+                if previous is not None:
+                    start = max(start, previous.end)
+                start = self._merge(node, start)
+                if start != node.start:
+                    node.start = start
+                    changed = True
+            if not changed:
+                return True
+        return False
+
+    def place(self, starts: Mapping[Key, int]) -> bool:
+        """Put everything at these starts; False if something there is too early."""
+        held: dict[tuple[object, ...], list[Node]] = {}
+        for node in self.nodes.values():
+            node.start = starts[node.key]
+            if node.resource is not None:
+                held.setdefault(node.resource, []).append(node)
+        for node in self.nodes.values():
+            start = self._merge(node, node.start)
+            if max(start, self._ready(node)) > node.start:
+                return False
+        for queue in held.values():
+            queue.sort(key=lambda node: (node.start, node.end))
+            if any(then.start < first.end for first, then in pairwise(queue)):
+                return False
+        return True
+
+    def _ready(self, node: Node) -> int:
+        """The tick from which nothing that the step waits for is in its way."""
+        start = self.prepared.problem.phases[node.phase].ready if node.key[0] == SHARD else 0
+        for other, ticks in node.after:
+            first = self.nodes[other]
+            start = max(start, first.start + (first.ticks if other[0] == COMBINE else ticks))
+        return start
+
+    def _merge(self, node: Node, start: int) -> int:
+        """Of a combine without a barrier: the first merge, and the length with every partial result merged as it arrives."""
+        if node.key[0] != COMBINE or node.phase not in self.merges:
+            return start
+        combine = self.prepared.problem.phases[node.phase].combine
+        assert combine is not None
+        arrivals = [self.nodes[key].start + ticks for key, ticks in self.merges[node.phase]]
+        start = max(start, min(arrivals))
+        node.ticks = merged(arrivals, start, combine.ticks_per_shard) - start
+        return start
+
+    @property
+    def starts(self) -> dict[Key, int]:
+        return {key: node.start for key, node in self.nodes.items()}
+
+    def schedule(self) -> Schedule:
+        shards: list[Shard] = []
+        combines: list[CombineStep] = []
+        transfers: list[Transfer] = []
+        for node in self.nodes.values():
+            phase = PhaseIndex(node.phase)
+            if node.send is not None:
+                transfers.append(transfer_of(node.phase, node.send, node.start, partial=node.key[0] == PARTIAL))
+            elif node.key[0] == COMBINE:
+                combines.append(CombineStep(phase, node.start, node.end))
+            else:
+                shards.append(Shard(phase, DeviceIndex(node.device), node.low, node.high, node.start, node.end))
+        shards.sort(key=lambda s: (s.start, s.phase, s.device))
+        combines.sort(key=lambda c: (c.start, c.phase))
+        transfers.sort(key=lambda t: (t.start, t.phase, t.source, t.target, t.first, t.arrive))
+        return Schedule(tuple(shards), tuple(combines), tuple(transfers))
+
+
+def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
+    """The starts of the graph's steps in a schedule of its modes."""
+    found: dict[Key, int] = {}
+    for shard in schedule.shards:
+        found[SHARD, shard.phase, shard.device] = shard.start
+    for step in schedule.combines:
+        found[COMBINE, step.phase] = step.start
+        graph.nodes[COMBINE, step.phase].ticks = step.end - step.start
+    at: dict[tuple[int, int, int, int, int, bool, int], int] = {
+        (t.phase, t.source, t.target, t.first, t.stop, t.partial, t.arrive - t.busy): t.start for t in schedule.transfers
+    }
+    for key, node in graph.nodes.items():
+        send = node.send
+        if send is not None:
+            what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
+            found[key] = at[what]
+    return found

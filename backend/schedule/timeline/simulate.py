@@ -1,0 +1,314 @@
+"""Serial schedule generation: the steps of a choice of modes get their ticks, phase by phase in the order of an activity list.
+
+Each shard starts at the first tick at which its operands have arrived, its device is free after what was placed there before
+(or in a gap, with `Queueing.INSERT`) and its memory fits; transfers take the first gap of their channel.  The result obeys every
+Note of `problem` and the directives about order, memory and copies.  Deterministic, integers only.
+
+Invariants: a buffer's end is not known before its last use is placed, so it counts for ever until then; a schedule that is
+returned is therefore within memory at every tick.  An in-place output takes the room of the largest operand that dies with its
+shard (Note [Memory] of `problem`).
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+
+from ..problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Together, Transfer
+from .expand import Output, Send, SendKey, ShardStep, Steps, merged
+from .levels import FOREVER, Levels
+from .prepared import Decisions, Prepared, Sending
+from .resources import DoesNotFit, Held, Resources, gap, room_for
+
+
+class Simulation(Resources):
+    """One schedule in the making."""
+
+    __slots__ = (
+        "_arrived", "_combines", "_ends", "_firsts", "_held", "_made", "_sending", "_shards", "_steps", "_transfers", "makespan",
+        "placed",
+    )  # fmt: skip
+
+    def __init__(self, prepared: Prepared, steps: Steps, decisions: Decisions) -> None:
+        super().__init__(prepared, decisions)
+        count = len(steps.modes)
+        self._steps = steps
+        self._sending = decisions.sending
+        self._made: dict[int, dict[int, int]] = {}  # by phase and maker, when it has its part
+        self._arrived: list[dict[SendKey, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
+        self._held: list[dict[SendKey | int, Held]] = [{} for _ in range(count)]  # made there, by device; copies, by transfer
+        self._ends = [0] * count
+        self._firsts = [0] * count
+        self._shards: list[tuple[int, int, int, int, int, int]] = []
+        self._combines: list[tuple[int, int, int]] = []
+        self._transfers: list[tuple[int, int, bool, Send]] = []  # start, phase, is it a partial result
+        self.makespan = 0
+        self.placed = 0
+
+    def place_all(self, order: Sequence[int], limit: int = FOREVER) -> None:
+        """Place every phase, then send the copies that directives want; stops once the end is certain to be past `limit`."""
+        tails = self._prepared.tails
+        for phase in order:
+            self._place(phase)
+            if self._ends[phase] + tails[phase] > limit:
+                raise DoesNotFit(-2, phase)
+            self.placed += 1
+        if self._prepared.wants_copies:
+            for phase in order:
+                self._send_all(phase)
+
+    def schedule(self) -> Schedule:
+        """What was placed, as data."""
+        moved = sorted(self._transfers, key=lambda t: (t[0], t[1], t[3].source, t[3].target, t[3].low, t[3].latency))
+        return Schedule(
+            tuple(
+                Shard(PhaseIndex(p), DeviceIndex(d), first, stop, start, end)
+                for p, d, first, stop, start, end in sorted(self._shards, key=lambda s: (s[4], s[0], s[1]))
+            ),
+            tuple(CombineStep(PhaseIndex(p), a, b) for p, a, b in sorted(self._combines, key=lambda c: (c[1], c[0]))),
+            tuple(transfer_of(phase, send, start, partial=partial) for start, phase, partial, send in moved),
+        )
+
+    # ------------------------------------------------------------------------------ phases
+
+    def _place(self, phase: int) -> None:
+        """Place the shards of a phase whose predecessors are placed, and its combine."""
+        prepared, output = self._prepared, self._steps.outputs[phase]
+        task = prepared.problem.phases[phase]
+        earliest = task.ready
+        for q in prepared.limits.after[phase]:
+            earliest = max(earliest, self._ends[q])
+        for q in prepared.limits.issued[phase]:
+            earliest = max(earliest, self._firsts[q])
+        if prepared.limits.glued:
+            earliest = self._glue(phase, earliest)
+        shards = self._steps.shards[phase]
+        opening, closing = -1, earliest
+        together = None if task.together is None else self._together(phase, shards, task.together, earliest)
+        made: dict[int, int] = {}
+        for shard in shards:
+            if shard.ticks is None:
+                raise DoesNotFit(-1, phase)
+            start = self._shard(phase, task, shard, shard.ticks, earliest) if together is None else together
+            end = start + shard.ticks
+            self._shards.append((phase, shard.device, shard.first, shard.stop, start, end))
+            made[shard.device] = end
+            if opening < 0 or start < opening:
+                opening = start
+            if end > closing:
+                closing = end
+        if not output.reachable:
+            raise DoesNotFit(-1, phase)
+        if task.combine is not None:
+            closing = self._combine(phase, task, task.combine, output, made)
+        if prepared.single[phase]:
+            made = {output.makers[0].device: closing}
+        self._made[phase] = made
+        self._firsts[phase] = max(opening, 0)
+        self._ends[phase] = closing
+        if closing > self.makespan:
+            self.makespan = closing
+        if self._sending is Sending.EARLY:
+            self._send_all(phase)
+
+    def _glue(self, phase: int, earliest: int) -> int:
+        """Nothing starts between two glued phases on the queues of either: what was placed there before starts before the
+        first of them, what comes later after the second."""
+        glued, modes = self._prepared.limits.glued, self._steps.modes
+        if phase in glued:
+            queues = {device for p in (phase, glued[phase]) for device, _ in modes[p]}
+            return max([earliest, *(start for _, device, _, _, start, _ in self._shards if device in queues)])
+        for first, then in glued.items():
+            if then in self._made:
+                for device, _ in modes[first]:
+                    self._free[device] = max(self._firsts[then], self._free.get(device, 0))
+        return earliest
+
+    def _shard(self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, earliest: int) -> int:
+        """Place one shard; its start."""
+        start, used = self._operands(shard, earliest)
+        levels = self._levels.get(shard.device)
+        if levels is None:
+            start = self._slot(shard.device, start, ticks)
+        else:
+            start = self._fit(phase, task, shard, ticks, start, used, levels)
+        self._occupy(shard.device, start, start + ticks)
+        return start
+
+    def _operands(self, shard: ShardStep, earliest: int) -> tuple[int, list[Held]]:
+        """The tick from which a shard has all that it reads, and the buffers that it reads."""
+        start = earliest
+        limited = shard.device in self._levels
+        used: list[Held] = []
+        for phase, maker, key in shard.reads:
+            tick = self._made[phase][maker] if key is None else self._send(phase, key)
+            if tick > start:
+                start = tick
+            if limited:
+                used.append(self._held[phase][maker if key is None else key])
+        return start, used
+
+    def _together(self, phase: int, shards: Sequence[ShardStep], together: Together, earliest: int) -> int:
+        """Place all shards of a phase that devices run together, and keep its channels; their start.  See Note [Together]."""
+        start = max([earliest, *(self._ends[source] for source in self._sources(phase))])
+        used: list[list[Held]] = []
+        for shard in shards:
+            ready, operands = self._operands(shard, earliest)
+            used.append(operands)
+            start = max(start, ready)
+        duration = (shards[-1].ticks or 0) if shards else 0
+        held = [(shard.device, shard.made, shard.scratch) for shard in shards]
+        start = self._claim(phase, self._kept(together), held, start, duration)
+        for shard, operands in zip(shards, used, strict=True):
+            for buffer in operands:
+                self._use(buffer, self._levels[shard.device], start + duration)
+            if not together.gathers or shard.device == self._prepared.home:
+                self._hold(phase, shard.device, shard.made, start + duration)
+        return start
+
+    def _sources(self, phase: int) -> list[int]:
+        return [self._prepared.sources[edge] for edge in self._prepared.incoming[phase]]
+
+    def _hold(self, phase: int, device: int, size: int, end: int) -> None:
+        """What a device made is there, until its last use."""
+        if device in self._levels:
+            self._held[phase][device] = Held(size, end, self._steps.outputs[phase].uses.get(device, 0))
+
+    def _fit(
+        self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[Held], levels: Levels
+    ) -> int:  # fmt: skip
+        """Like `_slot`, where output and scratch fit as well; opens the output's buffer and counts the uses of operands."""
+        size, scratch = shard.made, shard.scratch
+        dying: list[Held] = []
+        if task.inplace and size:
+            dying = [one for one in used if one.size >= size and one.uses == sum(other is one for other in used)]
+        while True:
+            start = self._slot(shard.device, start, ticks)
+            taken = max((one for one in dying if one.last <= start), key=lambda one: one.size, default=None)
+            if taken is not None:
+                levels.add(-taken.size, start)
+                later = room_for(levels, size, scratch, start, ticks)
+                levels.add(taken.size, start)
+                if later == start:
+                    break
+            later = room_for(levels, size, scratch, start, ticks)
+            if later == start:
+                taken = None
+                break
+            if later is None:
+                raise DoesNotFit(shard.device, phase)
+            start = later
+        end = start + ticks
+        for buffer in used:
+            self._use(buffer, levels, start if buffer is taken else end)
+        levels.add(scratch, start, end)
+        levels.add(size, start)
+        if task.combine is None:
+            self._hold(phase, shard.device, size, end)
+        return start
+
+    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: Output, made: dict[int, int]) -> int:
+        """Bring the partials home and combine them; the tick at which the output is there."""
+        prepared = self._prepared
+        home = prepared.home
+        levels = self._levels.get(home)
+        size = prepared.grain(combine.bytes)
+        arrivals: list[int] = []
+        copies = 0
+        for device, ended in made.items():
+            if device == home:
+                arrivals.append(ended)
+                continue
+            start, landed = self._carry(phase, output.partials[device], ended, partial=True)
+            arrivals.append(landed + prepared.syncs[home])
+            if levels is not None:
+                copies += size
+                levels.add(size, start)
+            source = self._levels.get(device)
+            if source is not None:
+                source.add(-size, landed)
+        arrivals.sort()
+        start = arrivals[-1] if combine.barrier else arrivals[0]
+        grown = prepared.grain(task.out_bytes)
+        while True:
+            duration = combine.ticks_per_shard * len(arrivals)
+            if not combine.barrier:
+                duration = merged(arrivals, start, combine.ticks_per_shard) - start
+            later = self._slot(home, start, duration)
+            if later == start:
+                room = start if levels is None else levels.fits(grown, start)
+                if room is None:
+                    raise DoesNotFit(home, phase)
+                if room == start:
+                    break
+                later = room
+            start = later
+        end = start + duration
+        self._occupy(home, start, end)
+        self._combines.append((phase, start, end))
+        if levels is not None:
+            if home in made:
+                copies += size
+            levels.add(-copies, end)
+            levels.add(grown, start)
+            self._hold(phase, home, grown, end)
+        return end
+
+    # ---------------------------------------------------------------------------- transfers
+
+    def _send_all(self, phase: int) -> None:
+        for key in self._steps.outputs[phase].sends:
+            self._send(phase, key)
+
+    def _send(self, phase: int, key: SendKey) -> int:
+        """Place a transfer, once; the tick from which its consumers may start."""
+        arrived = self._arrived[phase]
+        known = arrived.get(key)
+        if known is not None:
+            return known[1]
+        send = self._steps.outputs[phase].sends[key]
+        if send.relay is None:
+            made = self._made[phase][key[0]]
+        else:
+            self._send(phase, send.relay)
+            made = arrived[send.relay][0]
+        start, landed = self._carry(phase, send, made, partial=False)
+        arrived[key] = (landed, landed + self._prepared.syncs[send.target])
+        if landed > self.makespan:
+            self.makespan = landed
+        levels = self._levels.get(send.target)
+        if levels is not None:
+            levels.add(send.memory, start)
+            self._held[phase][key] = Held(send.memory, landed, send.uses)
+        levels = self._levels.get(send.source)
+        if levels is not None:
+            self._use(self._held[phase][send.source if send.relay is None else send.relay], levels, landed)
+        return arrived[key][1]
+
+    def _carry(self, phase: int, send: Send, earliest: int, *, partial: bool) -> tuple[int, int]:
+        """Claim a transfer's channel: its start and its arrival."""
+        levels = self._levels.get(send.target)
+        busy = None if send.channel is None else self._channels.setdefault(send.channel, [])
+        start = earliest
+        while True:
+            if busy is not None:
+                start = gap(busy, start, send.ticks)
+            later = start if levels is None else levels.fits(send.memory, start)
+            if later is None:
+                raise DoesNotFit(send.target, phase)
+            if later == start:
+                break
+            start = later
+        if busy is not None:
+            insort(busy, (start, start + send.ticks))
+        self._transfers.append((start, phase, partial, send))
+        return start, start + send.ticks + send.latency
+
+
+def transfer_of(phase: int, send: Send, start: int, *, partial: bool) -> Transfer:
+    """A transfer that starts in a tick."""
+    busy = start + send.ticks
+    return Transfer(
+        PhaseIndex(phase), DeviceIndex(send.source), DeviceIndex(send.target), send.low, send.high, send.bytes, send.link, start,
+        busy, busy + send.latency, partial,
+    )  # fmt: skip

@@ -1,0 +1,77 @@
+"""One semantics: the step graph, the simulation and the profile of memory agree with each other and with the verifier."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from share import share
+
+from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Ticks
+from rho.backend.schedule.timeline.expand import expand
+from rho.backend.schedule.timeline.graph import StepGraph, starts_in
+from rho.backend.schedule.timeline.memory import buffers, memory, overflow
+from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
+from rho.backend.schedule.verifier import verify_schedule
+from rho.backend.schedule.verifier.facts import Facts
+from rho.backend.schedule.verifier.memory import peaks
+
+from .drawn import decisions_for, problem_of
+
+
+def graph_of(problem: Problem, decisions: Decisions) -> StepGraph:
+    timer = Timer(problem)
+    order = timer.legal(decisions.priority)
+    assert order is not None
+    return StepGraph(timer, expand(timer, decisions.modes), order)
+
+
+@pytest.mark.parametrize("seed", share(range(300), seed=1))
+def test_a_simulation_is_a_schedule_of_its_step_graph(seed: int) -> None:
+    random = Random(seed)
+    problem = problem_of(random)
+    for _ in range(4):
+        decisions = decisions_for(random, problem)
+        schedule = lay_out(problem, decisions)
+        if schedule is None:
+            continue
+        assert verify_schedule(problem, schedule) == ()
+        graph = graph_of(problem, decisions)
+        starts = starts_in(graph, schedule)
+        held = buffers(graph)
+        assert overflow(graph, starts, held) is None
+        profiles = memory(graph, starts, held)
+        most = {device: peak for device, one in profiles.items() if (peak := max(level for _, level in one.levels))}
+        judged = {device: peak for device, (peak, _) in peaks(Facts(problem, schedule)).items() if peak}
+        assert most == judged
+        assert graph.place(starts) and graph.schedule() == schedule
+        assert graph.earliest(starts)
+        assert all(graph.nodes[key].start <= start for key, start in starts.items())
+
+
+def test_an_expansion_shares_what_did_not_change() -> None:
+    for seed in range(60):
+        random = Random(seed)
+        problem = problem_of(random)
+        timer = Timer(problem)
+        first, then = decisions_for(random, problem).modes, decisions_for(random, problem).modes
+        for p in range(len(first)):
+            changed = (*first[:p], then[p], *first[p + 1 :])
+            known = expand(timer, first)
+            assert expand(timer, changed, known) == expand(timer, changed)
+
+
+def test_the_largest_operand_that_dies_gives_its_place() -> None:
+    """As the verifier has it: not the first that would do."""
+    small, large = (PhaseTask(name, {"cpu": Ticks(((1, 1),))}, out_bytes=size) for name, size in (("s", 60), ("l", 100)))
+    both = PhaseTask("b", {"cpu": Ticks(((1, 1),))}, out_bytes=60, inplace=True)
+    edges = tuple(Edge(PhaseIndex(p), PhaseIndex(2)) for p in (0, 1))
+    later = PhaseTask("n", {"cpu": Ticks(((1, 1),))}, out_bytes=100)
+    phases, reads = (small, large, both, later), (*edges, Edge(PhaseIndex(2), PhaseIndex(3)))
+    problem = Problem((DeviceGroup("cpu0", "cpu", memory=160, home=True),), (), phases, reads)
+    decisions = Decisions(tuple(((0, 1),) for _ in phases), (0, 1, 2, 3))
+    schedule = lay_out(problem, decisions)
+    assert schedule is not None and verify_schedule(problem, schedule) == ()
+    graph = graph_of(problem, decisions)
+    levels = memory(graph, starts_in(graph, schedule), buffers(graph))[0].levels
+    assert levels == ((0, 60), (1, 160), (2, 120), (3, 160), (4, 100))
