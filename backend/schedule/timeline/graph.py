@@ -230,7 +230,7 @@ class StepGraph:
 
 
 def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
-    """The starts of the graph's steps in a schedule of its modes."""
+    """The starts of the graph's steps in a schedule of its modes; a transfer that it lacks starts when its source is made."""
     found: dict[Key, int] = {}
     for shard in schedule.shards:
         found[SHARD, shard.phase, shard.device] = shard.start
@@ -244,5 +244,6 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
         send = node.send
         if send is not None:
             what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
-            found[key] = at[what]
+            made = graph.maker(node.phase, send.source) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
+            found[key] = at[what] if what in at else found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
     return found
