@@ -18,7 +18,6 @@ from typing import Final
 from ...typechecker.elements import Kind
 from ..kernels import policy
 from ..kernels.ir import BLOCK, Form
-from ..kernels.launch_text import WORTH_WAKING
 from ..kernels.nest import Nest
 from .rates import Rates
 from .tables import GRAIN, Table
@@ -59,7 +58,7 @@ def shared_out(nest: Nest, reduces: bool, nanoseconds: float, threads: int, turn
     whole = nanoseconds * max(1, turns)
     if turns > 1 and whole >= policy.LONG_NANOSECONDS:
         return Shared(Sharing.LONG)
-    return Shared(Sharing.WOKEN if whole > WORTH_WAKING else Sharing.CUT, joined)
+    return Shared(Sharing.WOKEN if whole > policy.WORTH_WAKING else Sharing.CUT, joined)
 
 
 def rows_shared_out(nest: Nest, nanoseconds: float, threads: int, moves: bool) -> Shared:

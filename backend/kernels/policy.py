@@ -46,6 +46,8 @@ SHARED_CALLS: Final = 1 << 19
 """Points from which the boxes of NumPy calls use the whole team."""
 SHARED_NANOSECONDS: Final = 8_000.0
 """Work from which a launch has helpers: one that is awake comes in about a microsecond."""
+WORTH_WAKING: Final = 60_000
+"""Nanoseconds of a lone launch that are worth waking helpers for."""
 CREW_NANOSECONDS: Final = 150_000.0
 """Work from which threads of Python's are asked."""
 LONG_NANOSECONDS: Final = 10e6

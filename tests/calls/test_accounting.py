@@ -12,11 +12,11 @@ import pytest
 
 import rho
 from rho.backend.kernels import policy
-from rho.backend.kernels.native_text import Operation
 from rho.backend.run import native, prepared
 from rho.backend.run.cpu import linked_rows, linking
 from rho.backend.run.cpu.accounting import is_accounted
 from rho.backend.run.cpu.drafting import Row
+from rho.backend.run.native.words import Operation
 
 pytest.importorskip("llvmlite")
 pytestmark = pytest.mark.skipif(native.native() is None, reason="no native calls in this Python")

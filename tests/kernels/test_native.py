@@ -1,31 +1,55 @@
-"""The module that calls kernels is had wherever it can be: without it every call would go through Python, with no word of it."""
+"""The runtime is had wherever it can be: without it every call would go through Python, with no word of it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import importlib.util
+import re
+from pathlib import Path
 
 import pytest
 
-from rho.backend.kernels.native_text import Layout
+from rho.backend.kernels import ir
 from rho.backend.run import native
+from rho.backend.run.native import FOLDER, Runtime
+from rho.backend.run.native.host import Host, this_host
+from rho.backend.run.native.words import Operation
 
-binding = pytest.importorskip("llvmlite.binding")
-
-
-def layout() -> Layout:
-    found = native._layout()
-    if found is None:
-        pytest.skip("another Python, or another system")
-    return found
+ROOT = Path(__file__).parent.parent.parent
 
 
 def test_native_calls_are_there() -> None:
-    layout()
+    pytest.importorskip("llvmlite")
+    if this_host() is None:
+        pytest.skip("another Python, or another system")
     assert native.native() is not None
 
 
-@pytest.mark.parametrize("places", [False, True], ids=["no processors to choose", "processors to choose"])
-@pytest.mark.parametrize("processor", ["x86_64", "riscv64"])
-def test_text_is_a_module(processor: str, places: bool) -> None:
-    text = replace(layout(), places=places, processor=processor).text()
-    binding.parse_assembly(text).verify()
+@pytest.mark.parametrize("processor", ["x86_64", "aarch64", "riscv64"])
+def test_text_is_a_module(processor: str) -> None:
+    binding = pytest.importorskip("llvmlite.binding")
+    binding.parse_assembly(Runtime(processor).text()).verify()
+
+
+def test_text_is_that_of_the_sources() -> None:
+    spec = importlib.util.spec_from_file_location("runtime_tool", ROOT / "tools" / "runtime.py")
+    assert spec is not None and spec.loader is not None
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    first, text = (FOLDER / "runtime.ll").read_text("utf-8").split("\n", 1)
+    assert first == f"; sha256 {tool.digest()}", "run tools/runtime.py"
+    assert "target " not in text and "x86" not in text
+
+
+def test_what_stands_in_c_and_in_python_is_the_same() -> None:
+    calls = (FOLDER / "call.c").read_text("utf-8")
+    listed = calls.split("enum operation {")[1].split("};")[0]
+    names = [line.split(",")[0].strip() for line in listed.splitlines() if "/*" in line]
+    assert names == [operation.name for operation in Operation][: len(names)]
+    assert f"NO_MEMORY = {ir.NO_MEMORY}," in (FOLDER / "launch.c").read_text("utf-8")
+    header = (FOLDER / "host.h").read_text("utf-8").split("struct host {")[1].split("};")[0]
+    header = re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)
+    fields: list[str] = []
+    for declaration in header.split(";"):
+        pointer = re.search(r"\(\*(\w+)\)\(", declaration)
+        fields += [pointer[1]] if pointer else re.findall(r"\*?(\w+)\s*(?:,|$)", declaration)
+    assert fields == [name for name, _ in Host._fields_]

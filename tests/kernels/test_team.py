@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes
-
 import numpy as np
 import pytest
 
 import rho
 from rho.backend.kernels import policy
-from rho.backend.kernels.native_text import ALONE
 from rho.backend.run import native
 from rho.backend.run.cpu.drafting import OTHER
 from rho.backend.run.team import available_threads
@@ -25,7 +22,7 @@ def test_time_alone_is_used_up_by_the_time_of_launches(monkeypatch: pytest.Monke
     monkeypatch.setattr(policy, "COMPILE_NANOSECONDS", 1.0)
     made = native.native()
     assert made is not None
-    alone = ctypes.c_int64.from_address(made._team + ALONE)
+    alone = made.alone
 
     def used(size: int) -> int:
         """Nanoseconds of a launch alone on so many items."""

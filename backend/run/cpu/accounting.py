@@ -8,14 +8,14 @@ have been written before.
 
 Loops and arms are gone through once, as they stand: what is made inside them is made again each turn.
 
-Neighbours: `drafting` (makes the steps), `linking` (asks before it encodes them), `kernels.native_text` (what steps mean).
+Neighbours: `drafting` (makes the steps), `linking` (asks before it encodes them), `native.words` (what steps mean).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...kernels.native_text import Operation
+from ..native.words import Operation
 from .drafting import Row
 
 _RELOCATIONS = 6
@@ -41,8 +41,8 @@ class _Books:
         """False: the step reads what nobody has written."""
         kind, *fields = step
         match kind:
-            case Operation.MAKE | Operation.ROOM:
-                self.make(fields[0], fields[2] or ())
+            case Operation.MAKE:
+                self.make(fields[0], fields[2])
             case Operation.LAUNCH:
                 words, writes = fields
                 return self.launch(words, writes)
@@ -50,13 +50,13 @@ class _Books:
                 number, _, operands = fields
                 self.write(number)
                 return all(map(self.is_written, operands))
-            case Operation.SHOW:
+            case Operation.VIEW:
                 number, *_, source = fields
                 self.write(number)  # it keeps what it shows
                 return self.is_written(source)
-            case Operation.COMBINE | Operation.PLACE:
+            case Operation.COMPUTE | Operation.ADDRESS:
                 self.point(fields[0], fields[1])
-            case Operation.SET | Operation.PRODUCT | Operation.NUMBER:
+            case Operation.SET | Operation.NUMBER:
                 self.write(fields[0])
             case Operation.LOAD | Operation.LENGTH:
                 self.write(fields[0])
@@ -71,9 +71,9 @@ class _Books:
                 return was_fresh
             case Operation.FREE:
                 self.written.discard(fields[0])
-            case Operation.GIVE | Operation.GIVE_ALL:
+            case Operation.GIVE:
                 return all(map(self.is_written, fields))
-            case Operation.JUMP_ZERO:
+            case Operation.BRANCH:
                 return self.is_written(fields[0])
         return True
 

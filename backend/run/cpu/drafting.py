@@ -11,8 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...kernels.native_text import Operation
-from ..pool import LEAST, room
+from ..native.words import Operation
 from .kinds import NumArray
 from .launching import HELPERS_PLACE
 
@@ -77,10 +76,7 @@ class Draft:
         """A new value."""
         example = np.empty(shape, dtype)
         number = self.new(example)
-        if example.nbytes >= LEAST:
-            self.steps.append((Operation.ROOM, number, room, shape, dtype))
-        else:
-            self.steps.append((Operation.MAKE, number, dtype, shape))
+        self.steps.append((Operation.MAKE, number, dtype, shape))
         return number
 
     def show(self, array: NumArray, source: int) -> int:
@@ -89,13 +85,13 @@ class Draft:
         if whole is None:
             raise Refused(Verdict.NEVER)
         number, ahead = self.new(array), address_of_array(array) - address_of_array(whole)
-        self.steps.append((Operation.SHOW, number, array.dtype, array.shape, array.strides, ahead, source))
+        self.steps.append((Operation.VIEW, number, array.dtype, array.shape, array.strides, ahead, source))
         return number
 
-    def hold(self, maker: Callable[[object, object], object]) -> int:
+    def hold(self, maker: Callable[[], object]) -> int:
         """A new value that is no array: what `maker` gives, held until it is dropped (also where the call ends early)."""
         number = self.new(_NOTHING)
-        self.steps.append((Operation.ROOM, number, maker, None, None))
+        self.steps.append((Operation.CALL, number, maker, ()))
         return number
 
     def drop(self, number: int) -> None:
@@ -121,7 +117,7 @@ class Draft:
         for root, array in enumerate(self.bases):
             if array is not None and root >= len(self.arguments) and root not in given:
                 self.drop(root)
-        self.steps.append((Operation.GIVE, given[0]) if len(given) == 1 else (Operation.GIVE_ALL, *given))
+        self.steps.append((Operation.GIVE, *given))
 
 
 def address_of_array(array: NumArray) -> int:

@@ -2,32 +2,34 @@
 
 Note [Sizes that a run finds].  What a mask selects has as many items as the run finds.  A plan with such sizes is drafted for
 several values of each (`examples`), the drafts are compared, and each number in which they differ is a polynomial of the sizes
-(`Varying`), exact for every example; drafts that differ otherwise make no call.  In the call sizes are numbers among the bases,
+(`Varying`), exact for every example; drafts that differ otherwise make no call.  In the call sizes are numbers in slots,
 and what varies is worked out in front of the operation that needs it.
 
-Neighbours: `drafting` (makes drafts), `linking`, `kernels.native_text` (what the words mean).
+Neighbours: `drafting` (makes drafts), `linking`, `native` (`call.c`: what the words mean).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ....typechecker.sizes import SizeVariable
-from ...kernels.native_text import Operation
 from ..native import Native
+from ..native.words import Operation
+from ..pool import LEAST, room
 from .drafting import OTHER, Draft, Refused, Row, Verdict
 
 Monomial: TypeAlias = tuple[SizeVariable, ...]
 """Its factors, at most two."""
-_HEAD: Final = 5
+_HEAD: Final = 7
 _LAUNCH_HEAD: Final = 7
 _DURATION, _UNLOCKED, _RELOCATIONS = 4, 5, 6
-_PADDING: Final = (0, 0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,28 +114,30 @@ def _same_costs(launches: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
 
 
 class Encoding:
-    """The words of steps.  `sizes`: which base holds a size; `values`: how many bases the draft has."""
+    """The words of steps.  `sizes`: which slot holds a size; `image`: what all slots begin as."""
 
     def __init__(self, draft: Draft, steps: Sequence[Row], sizes: Mapping[SizeVariable, int]) -> None:
         self.draft, self.sizes = draft, sizes
-        self.values, self.scratch, self.most = len(draft.bases) + 1, 0, 0
-        self.zero = len(draft.bases)
+        self.image = [0] * len(draft.bases)
+        self.rows: dict[tuple[int, ...], int] = {}
         self.data: list[int] = []
-        self.operations: list[int] = [Operation.SET, self.zero, 0]
+        self.operations: list[int] = []
         self.keep: list[object] = []
         self.labels: dict[int, int] = {}
-        self.jumps: list[tuple[int, int]] = []
+        self.branches: list[tuple[int, int]] = []
+        self.zero = self.row([0])
         for step in steps:
-            self.scratch = 0
             self.step(step)
 
     def words(self) -> list[int]:
-        checks = self.draft.checks
-        begin = _HEAD + len(checks) + len(self.data)
-        for place, label in self.jumps:
+        draft = self.draft
+        given = len(draft.arguments)
+        image = _HEAD + len(draft.checks) + len(self.data)
+        begin = image + len(self.image) - given
+        for place, label in self.branches:
             self.operations[place] = begin + self.labels[label]
-        head = [len(self.draft.arguments), self.values + self.most, id(OTHER), id(np.ndarray), begin]
-        return [*head, *checks, *self.data, *self.operations, *_PADDING]
+        head = [given, len(draft.bases), len(self.image), id(OTHER), id(np.ndarray), image, begin]
+        return [*head, *draft.checks, *self.data, *self.image[given:], *self.operations]
 
     def put(self, words: Sequence[int]) -> int:
         """The place of words of the data."""
@@ -150,116 +154,104 @@ class Encoding:
         kind, *fields = step
         match kind:
             case Operation.MAKE:
-                number, dtype, shape = fields
-                if _varies(shape):
-                    self.operations += [Operation.MAKE_AT, number, self.id(dtype), len(shape), self.row(shape)]
-                else:
-                    self.operations += [Operation.MAKE, number, self.id(dtype), len(shape), self.put(shape)]
-            case Operation.ROOM:
-                number, maker, first, second = fields
-                if isinstance(first, tuple) and _varies(first):
-                    raise Refused(Verdict.NEVER)
-                self.operations += [kind, number, self.id(maker), self.id(first), self.id(second)]
+                self.make(*fields)
             case Operation.LAUNCH:
                 self.operations += [kind, self.put(self.launch(fields[0]))]
-            case Operation.SHOW:
-                self.show(*fields)
-            case Operation.GIVE_ALL:
+            case Operation.VIEW:
+                number, dtype, shape, strides, ahead, source = fields
+                at = self.address(source, ahead)
+                self.operations += [kind, number, self.id(dtype), len(shape), self.row([*shape, *strides]), source, at]
+            case Operation.GIVE:
                 self.operations += [kind, len(fields), *fields]
             case Operation.CALL:
                 number, function, operands = fields
                 self.operations += [kind, number, self.id(function), len(operands), *operands]
-            case Operation.CHECK if not isinstance(fields[0], Varying):
-                pass  # every example is so, and nothing varies
             case Operation.CHECK:
-                self.operations += [kind, self.base(fields[0])]
+                if isinstance(fields[0], Varying):  # else every example is so
+                    self.operations += [kind, self.number(fields[0])]
             case Operation.SET:
-                number, value = fields
-                if isinstance(value, Varying):
-                    self.work_out(value, self.zero, number)
-                else:
-                    self.operations += [kind, number, value]
-            case Operation.COMBINE:
+                self.store(fields[1], fields[0])
+            case Operation.COMPUTE:
                 number, first, second, factor, ahead = fields
                 if isinstance(ahead, Varying):
                     raise Refused(Verdict.NEVER)
-                if isinstance(factor, Varying):
-                    at = self.take()
-                    self.operations += [Operation.PRODUCT, at, second, self.base(factor)]
-                    second, factor = at, 1
-                self.operations += [kind, number, first, second, factor, ahead]
+                self.operations += [kind, number, first, second, self.number(factor), ahead]
             case Operation.SETTLED:
                 pass
             case Operation.LABEL:
                 self.labels[fields[0]] = len(self.operations)
             case Operation.JUMP:
-                self.jumps.append((len(self.operations) + 1, fields[0]))
-                self.operations += [kind, 0]
-            case Operation.JUMP_ZERO:
-                self.jumps.append((len(self.operations) + 2, fields[1]))
-                self.operations += [kind, fields[0], 0]
+                self.branch(self.zero, fields[0])
+            case Operation.BRANCH:
+                self.branch(*fields)
             case _:
                 if _varies(fields):
                     raise Refused(Verdict.NEVER)
                 self.operations += [kind, *fields]
 
-    # -------------------------------------------------------------------------------------- what varies
+    def make(self, number: int, dtype: np.dtype[Any], shape: tuple[Any, ...]) -> None:
+        if not _varies(shape) and prod(shape) * dtype.itemsize >= LEAST:
+            self.operations += [Operation.CALL, number, self.id(partial(room, shape, dtype)), 0]
+        else:
+            self.operations += [Operation.MAKE, number, self.id(dtype), len(shape), self.row(shape)]
 
-    def take(self, count: int = 1) -> int:
-        """The first of so many bases that only this step needs."""
-        first = self.values + self.scratch
-        self.scratch += count
-        self.most = max(self.most, self.scratch)
+    def branch(self, slot: int, label: int) -> None:
+        self.branches.append((len(self.operations) + 2, label))
+        self.operations += [Operation.BRANCH, slot, 0]
+
+    # -------------------------------------------------------------------------------------- numbers
+
+    def row(self, values: Sequence[Any]) -> int:
+        """The first of slots that hold these numbers, one after the other."""
+        known = None if _varies(values) else tuple(values)
+        if known is not None and known in self.rows:
+            return self.rows[known]
+        first = len(self.image)
+        self.image += [0 if isinstance(value, Varying) else value for value in values]
+        if known is not None:
+            self.rows[known] = first
+        for place, value in enumerate(values):
+            if isinstance(value, Varying):
+                self.work_out(value, self.zero, first + place)
         return first
 
-    def base(self, value: Any) -> int:
-        """A base that holds a number."""
-        at = self.take()
-        self.store(value, at)
-        return at
+    def number(self, value: Any) -> int:
+        """A slot that holds a number."""
+        return self.row([value])
 
     def store(self, value: Any, at: int) -> None:
         if isinstance(value, Varying):
             self.work_out(value, self.zero, at)
         else:
-            self.operations += [Operation.SET, at, value]
+            self.operations += [Operation.COMPUTE, at, *[self.zero] * 3, value]
 
     def work_out(self, value: Varying, start: int, at: int) -> None:
-        """A base that is another base and a polynomial."""
+        """A slot that is another and a polynomial."""
         ahead = value.constant
         for factor, monomial in value.terms:
             source = self.sizes[monomial[0]]
             if len(monomial) > 1:
-                product = self.take()
-                self.operations += [Operation.PRODUCT, product, source, self.sizes[monomial[1]]]
+                product = len(self.image)
+                self.image.append(0)
+                self.operations += [Operation.COMPUTE, product, self.zero, source, self.sizes[monomial[1]], 0]
                 source = product
-            self.operations += [Operation.COMBINE, at, start, source, factor, ahead]
+            self.operations += [Operation.COMPUTE, at, start, source, self.number(factor), ahead]
             start, ahead = at, 0
 
-    def row(self, values: Sequence[Any]) -> int:
-        """The first of bases that hold these numbers, one after the other."""
-        first = self.take(len(values))
-        for place, value in enumerate(values):
-            self.store(value, first + place)
-        return first
-
-    def show(self, number: int, dtype: Any, shape: Any, strides: Any, ahead: Any, source: int) -> None:
-        if not _varies((shape, strides, ahead)):
-            place = self.put([*shape, *strides, ahead])
-            self.operations += [Operation.SHOW, number, self.id(dtype), len(shape), place, source]
-            return
-        row, at = self.row([*shape, *strides]), self.take()
-        self.address(source, ahead, at)
-        self.operations += [Operation.SHOW_AT, number, self.id(dtype), len(shape), row, source, at]
-
-    def address(self, base: int, ahead: Any, at: int) -> None:
+    def address(self, source: int, ahead: Any) -> int:
+        """A slot that holds an address so many bytes ahead of another's."""
+        if not isinstance(ahead, Varying) and not ahead:
+            return source
+        at = len(self.image)
+        self.image.append(0)
         if isinstance(ahead, Varying):
-            self.work_out(ahead, base, at)
+            self.work_out(ahead, source, at)
         else:
-            self.operations += [Operation.COMBINE, at, base, self.zero, 0, ahead]
+            self.operations += [Operation.COMPUTE, at, source, self.zero, self.zero, ahead]
+        return at
 
     def launch(self, words: Sequence[Any]) -> list[int]:
-        """The words of a launch, in which what varies comes from bases."""
+        """The words of a launch, in which what varies comes from slots."""
         if not _varies(words):
             return list(words)
         if _varies(words[:_LAUNCH_HEAD]):
@@ -271,16 +263,12 @@ class Encoding:
             place, number, ahead = words[first : first + 3]
             if _varies((place, number)):
                 raise Refused(Verdict.NEVER)
-            if isinstance(ahead, Varying):
-                at = self.take()
-                self.work_out(ahead, number, at)
-                number, ahead = at, 0
-            relocations += [place, number, ahead]
+            relocations += [place, self.address(number, ahead), 0] if isinstance(ahead, Varying) else [place, number, ahead]
         held: dict[Varying, int] = {}
         for place, word in enumerate(blocks):
             if isinstance(word, Varying):
                 if word not in held:
-                    held[word] = self.base(word)
+                    held[word] = self.number(word)
                 relocations += [place, held[word], 0]
                 blocks[place] = 0
         return [*words[:_RELOCATIONS], len(relocations) // 3, *relocations, *blocks]

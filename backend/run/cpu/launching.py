@@ -1,4 +1,4 @@
-"""A kernel bound to operands of one layout, and the words by which native code launches it (`native_text`, Note [Words]).
+"""A kernel bound to operands of one layout, and the words by which native code launches it (`launch.c`, Note [Launches]).
 
 Addresses are not part of a bound kernel: a launch names them by numbers of bases, so that one text of words serves every run.
 

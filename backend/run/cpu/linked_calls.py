@@ -20,8 +20,7 @@ from ....typechecker.sizes import Size, SizeVariable
 from ...graph import traverse
 from ...graph.phases import LibraryPhase, Structured, ValueId
 from ...graph.registry import frame_of, framed_of, wanted_of
-from ...kernels.native_text import Operation
-from ..failures import CheckFailed
+from ..native.words import Operation
 from ..pool import Lease
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
@@ -67,11 +66,8 @@ def call_structured(linker: Values, phase: Structured, run: Callable[[Mapping[Va
         values = dict(ready)
         for value, array, dtype in zip(given, arrays, dtypes, strict=True):
             values[value] = array if type(array) is np.ndarray else np.asarray(array, dtype)
-        try:
-            with np.errstate(all="ignore"):
-                made = np.asarray(run(values, None)[0])
-        except CheckFailed:  # the plan says where
-            raise MemoryError from None
+        with np.errstate(all="ignore"):
+            made = np.asarray(run(values, None)[0])
         base: Any = made.base
         fresh = made.flags.c_contiguous and made.flags.writeable and (base is None or type(base) is Lease)
         return made if fresh and not any(made is value for value in values.values()) else made.copy(order="C")

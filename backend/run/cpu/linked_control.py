@@ -15,8 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from ...graph.phases import Branch, Fold, Loop, Map, SubGraph, ValueId
-from ...kernels.native_text import Operation
 from ...schedule.plan import BranchStep, CellsStep, LoopStep, SubPlan
+from ..native.words import Operation
 from .drafting import Refused, Verdict, address_of_array
 from .kinds import DTYPES, NumArray
 from .linked_values import Values
@@ -85,7 +85,7 @@ def link_branch(linker: Values, phase: Branch, step: BranchStep) -> None:
     results = [linker.new(np.empty(linker.types.shape(v), DTYPES[linker.types.kind(v)])) for v in phase.results]
     sizes = [linker.new(None) for _ in phase.defines]
     otherwise, end = linker.label(), linker.label()
-    linker.steps.append((Operation.JUMP_ZERO, taken, otherwise))
+    linker.steps.append((Operation.BRANCH, taken, otherwise))
     duration = linker.duration
     sizes_of = [then for _, then, _ in phase.defines], [other for _, _, other in phase.defines]
     for graph, plan, own in ((phase.then, step.then, sizes_of[0]), (phase.otherwise, step.otherwise, sizes_of[1])):
@@ -119,7 +119,7 @@ def link_loop(linker: Values, phase: Loop, step: LoopStep) -> None:
     top, end = linker.label(), linker.label()
     linker.steps += [(Operation.SET, left, trip), (Operation.SET, at, 0)]
     _keep(linker, state, kept, at)
-    linker.steps += [(Operation.LABEL, top), (Operation.JUMP_ZERO, left, end)]
+    linker.steps += [(Operation.LABEL, top), (Operation.BRANCH, left, end)]
     start, before = len(linker.steps), linker.duration
     made = _Body(linker, phase.body, step.body).draft(state)
     stop = None
@@ -128,9 +128,9 @@ def link_loop(linker: Values, phase: Loop, step: LoopStep) -> None:
     for number in state:
         linker.steps.append((Operation.FREE, number))
     _move(linker, made, state)
-    linker.steps += [(Operation.COMBINE, left, left, left, 0, -1), (Operation.COMBINE, at, at, at, 0, 1)]
+    linker.steps += [(Operation.COMPUTE, left, left, left, 0, -1), (Operation.COMPUTE, at, at, at, 0, 1)]
     _keep(linker, state, kept, at)
-    linker.steps.append((Operation.JUMP, top) if stop is None else (Operation.JUMP_ZERO, stop, top))
+    linker.steps.append((Operation.JUMP, top) if stop is None else (Operation.BRANCH, stop, top))
     linker.steps.append((Operation.LABEL, end))
     _count(linker, start, before, trip)
     if kept:
@@ -153,7 +153,7 @@ def _put(linker: Values, number: int, whole: int, at: int) -> None:
     assert rows is not None
     if cell.size:
         place = linker.new(None)
-        linker.steps.append((Operation.COMBINE, place, whole, at, cell.nbytes, 0))
+        linker.steps.append((Operation.COMPUTE, place, whole, at, cell.nbytes, 0))
         linker.copy(cell, (number, 0), linker.kind_of(cell), place)
 
 
@@ -198,7 +198,7 @@ def _link_map(linker: Values, phase: Map, step: CellsStep) -> None:
 
     def turn(at: int) -> None:
         for number, (root, ahead, pitch, _), depth in zip(given, args, phase.frames, strict=True):
-            linker.steps.append((Operation.COMBINE, number, root, at, pitch if depth else 0, ahead))
+            linker.steps.append((Operation.COMPUTE, number, root, at, pitch if depth else 0, ahead))
         for made, whole in zip(_Body(linker, phase.body, step.body).draft(given), results, strict=True):
             _put(linker, made, whole, at)
             linker.drop(made)
@@ -220,7 +220,7 @@ def _link_fold(linker: Values, phase: Fold, step: CellsStep) -> None:
     place = linker.new(None)
     linker.steps.append((Operation.SET, place, first))
     for number, (root, ahead, pitch, cell) in zip(given, args, strict=True):
-        linker.steps.append((Operation.COMBINE, number, root, place, pitch, ahead))
+        linker.steps.append((Operation.COMPUTE, number, root, place, pitch, ahead))
         state.append(linker.make(cell.shape, cell.dtype))
         linker.copy(cell, (number, 0), linker.kind_of(cell), state[-1])
     kept = [linker.make(linker.types.shape(v), DTYPES[linker.types.kind(v)]) for v in phase.results] if phase.scan else []
@@ -228,7 +228,7 @@ def _link_fold(linker: Values, phase: Fold, step: CellsStep) -> None:
 
     def turn(at: int) -> None:
         for number, (root, ahead, pitch, _) in zip(given, args, strict=True):
-            linker.steps.append((Operation.COMBINE, number, root, at, pitch, ahead))
+            linker.steps.append((Operation.COMPUTE, number, root, at, pitch, ahead))
         made = _Body(linker, phase.body, step.body).draft([*state, *given] if phase.scan else [*given, *state])
         for number in state:
             linker.steps.append((Operation.FREE, number))
@@ -249,10 +249,10 @@ def _each(linker: Values, first: int, count: int, way: int, turn: Any) -> None:
     left, at = linker.new(None), linker.new(None)
     top, end = linker.label(), linker.label()
     linker.steps += [(Operation.SET, left, count), (Operation.SET, at, first)]
-    linker.steps += [(Operation.LABEL, top), (Operation.JUMP_ZERO, left, end)]
+    linker.steps += [(Operation.LABEL, top), (Operation.BRANCH, left, end)]
     start, before = len(linker.steps), linker.duration
     turn(at)
-    linker.steps += [(Operation.COMBINE, left, left, left, 0, -1), (Operation.COMBINE, at, at, at, 0, way)]
+    linker.steps += [(Operation.COMPUTE, left, left, left, 0, -1), (Operation.COMPUTE, at, at, at, 0, way)]
     linker.steps += [(Operation.JUMP, top), (Operation.LABEL, end)]
     _count(linker, start, before, count)
 

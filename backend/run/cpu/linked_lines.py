@@ -19,13 +19,13 @@ from ...graph.registry import frame_of
 from ...kernels.build import KINDS
 from ...kernels.counting import Counting
 from ...kernels.llvm_leaf import has_feature
-from ...kernels.native_text import Operation
 from ...kernels.scan_words import RUN
 from ...kernels.scan_words import Form as ScanForm
 from ...kernels.scanning import Scan
 from ...kernels.selecting import WIDTHS, Select
 from ...kernels.selecting import Form as SelectForm
 from ...scalar.table import REDUCTIONS
+from ..native.words import Operation
 from .compiled import vector_bytes
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
@@ -119,7 +119,7 @@ def _count(linker: Values, phase: LibraryPhase, mask: Base, items: int) -> None:
     """The size that the phase finds; in one base, however often it is found."""
     found = linker.found.get(phase.defines[0])
     number, place = linker.new(None) if found is None else found, linker.new(None)
-    linker.steps.append((Operation.PLACE, place, number))
+    linker.steps.append((Operation.ADDRESS, place, number))
     _launch(linker, linker.code(Counting()), [items, 0, 0], {1: mask, 2: (place, 0)}, items, place)
     linker.define(phase.defines[0], number)
 

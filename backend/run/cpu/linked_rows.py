@@ -13,7 +13,7 @@ import numpy as np
 from ...graph.phases import Structured, ValueId
 from ...kernels import policy
 from ...kernels.ir import Stores
-from ...kernels.native_text import Operation
+from ..native.words import Operation
 from ..pool import ALIGNMENT, LEAST
 from .compiled import layout_of
 from .drafting import Refused, Verdict

@@ -32,11 +32,11 @@ from ...kernels import policy
 from ...kernels.build import joining_body
 from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
-from ...kernels.native_text import Operation
 from ...kernels.rows import RowKernel
 from ...kernels.side_rows import SideKernel
 from ...kernels.store import Code, address_of
 from ...schedule.plan import Step
+from ..native.words import Operation
 from ..pool import LEAST
 from .compiled import CompiledRun, compile_kernel, layout_of
 from .copying import drafted
@@ -114,7 +114,7 @@ class Values(Draft, ABC):
         label = self.label()
         if self.found:
             at = self.new(None)
-            self.steps += [(Operation.SET, at, count), (Operation.JUMP_ZERO, at, label)]
+            self.steps += [(Operation.SET, at, count), (Operation.BRANCH, at, label)]
         return label
 
     def label(self) -> int:
@@ -154,7 +154,7 @@ class Values(Draft, ABC):
             if rows is not results or target is not None:
                 raise Refused(Verdict.NEVER)
             length, nothing, end = self.new(None), self.label(), self.label()
-            self.steps += [(Operation.SET, length, empty[0]), (Operation.JUMP_ZERO, length, nothing)]
+            self.steps += [(Operation.SET, length, empty[0]), (Operation.BRANCH, length, nothing)]
         self.launch(launch_words(bound, operands, [(row, 0) for row in rows], turns), rows)
         if empty is not None:
             self.steps += [(Operation.JUMP, end), (Operation.LABEL, nothing)]

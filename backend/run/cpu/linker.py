@@ -33,8 +33,8 @@ from ...graph.phases import (
     ValueId,
 )
 from ...kernels import policy
-from ...kernels.native_text import Operation
 from ...schedule.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step
+from ..native.words import Operation
 from .compiled import CompiledRun
 from .drafting import Refused, Verdict, distances
 from .kinds import DTYPES, constants

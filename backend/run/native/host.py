@@ -1,0 +1,119 @@
+"""What the runtime is given (`host.h`): addresses of functions, where fields of Python's objects are, constants of the system.
+
+Neighbours: `runtime.c` (takes it).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ...kernels import policy
+from ..failures import CheckFailed
+
+_OFFERED: Final = ("worker", "launch", "call", "renew", "alone")
+_SYSTEM: Final = (
+    "malloc", "free", "clock_gettime", "sched_yield", "pthread_mutex_init", "pthread_cond_init", "pthread_mutex_lock",
+    "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_broadcast",
+)  # fmt: skip
+_PROCESSORS: Final = ("sched_getcpu", "sched_getaffinity", "pthread_self", "pthread_setaffinity_np")
+"""What Linux has of processors; without them workers run where the system puts them."""
+_PYTHON: Final = (
+    "PyFloat_AsDouble", "PyLong_AsLongLong", "PyErr_Occurred", "PyErr_ExceptionMatches", "PyErr_Clear", "Py_IncRef",
+    "Py_DecRef", "PyTuple_New", "PyTuple_SetItem", "PyObject_Vectorcall", "PyLong_FromLongLong", "PyEval_SaveThread",
+    "PyEval_RestoreThread", "PyFloat_Type", "PyLong_Type",
+)  # fmt: skip
+_NUMPY: Final = {"PyArray_NewFromDescr": 94, "PyArray_SetBaseObject": 282}
+"""The places of these in NumPy's table of functions, which never move."""
+_LAYOUT: Final = ("type", "items", "data", "rank", "shape", "strides", "dtype")
+FORGIVEN: Final = (MemoryError, CheckFailed)
+"""What a call answers as if its arguments were others: the plan says what is wrong, and where."""
+
+
+class Host(ctypes.Structure):
+    """`struct host`."""
+
+    _fields_ = tuple(
+        (name, ctypes.c_size_t)
+        for name in (*_OFFERED, *_SYSTEM, *_PROCESSORS, *_PYTHON, *_NUMPY, *_LAYOUT, "clock", "worth_waking", "forgiven")
+    )
+
+
+def this_host() -> Host | None:
+    """None where the runtime cannot be had: another Python than CPython with its lock, fields elsewhere than expected, a system
+    without POSIX threads."""
+    layout, table = _layout(), numpy_functions()
+    if layout is None or table is None:
+        return None
+    system = ctypes.CDLL(None)
+    try:
+        found = {name: _address(getattr(system, name)) for name in _SYSTEM}
+        found |= {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+    except AttributeError:
+        return None
+    if all(hasattr(system, name) for name in _PROCESSORS):
+        found |= {name: _address(getattr(system, name)) for name in _PROCESSORS}
+    found |= {name: ctypes.c_void_p.from_address(table + place * 8).value or 0 for name, place in _NUMPY.items()}
+    constants = {"clock": time.CLOCK_MONOTONIC, "worth_waking": policy.WORTH_WAKING, "forgiven": id(FORGIVEN)}
+    return Host(**found, **layout, **constants)
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def of_python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
+    """A function of Python's interface, with a type that no other user of `pythonapi` changes."""
+    found: Callable[..., Any] = ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+    return found
+
+
+def numpy_functions() -> int | None:
+    """The address of NumPy's table of functions."""
+    core = getattr(np, "_core", None)
+    capsule = getattr(getattr(core, "_multiarray_umath", None), "_ARRAY_API", None)
+    if capsule is None:
+        return None
+    found: int | None = of_python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
+    return found
+
+
+def _layout() -> dict[str, int] | None:
+    """Where fields are, if they are where they are expected."""
+    if platform.python_implementation() != "CPython" or os.name != "posix" or ctypes.sizeof(ctypes.c_void_p) != 8:
+        return None
+    if sys.byteorder != "little" or not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return None
+    head = object.__basicsize__
+    places = (head - 8, tuple.__basicsize__, head, head + 8, head + 16, head + 24, head + 40)
+    layout = dict(zip(_LAYOUT, places, strict=True))
+    examples = (np.zeros((2, 3))[:, ::2], np.arange(5, dtype=np.int32)[::-1], np.zeros(()), np.zeros((0, 4), np.bool_))
+    return layout if all(_is_as_expected(layout, array) for array in examples) else None
+
+
+def _is_as_expected(layout: dict[str, int], array: Any) -> bool:
+    at = id(array)
+
+    def word(address: int) -> int | None:
+        return ctypes.c_void_p.from_address(address).value
+
+    if word(at + layout["type"]) != id(np.ndarray) or word(at + layout["dtype"]) != id(array.dtype):
+        return False
+    if word(at + layout["data"]) != array.ctypes.data or ctypes.c_int.from_address(at + layout["rank"]).value != array.ndim:
+        return False
+    pair = (array, None)
+    if word(id(pair) + layout["items"]) != at:
+        return False
+    shape, strides = word(at + layout["shape"]), word(at + layout["strides"])
+    if not array.ndim:
+        return True
+    assert shape is not None and strides is not None
+    row = ctypes.c_int64 * array.ndim
+    return bool(tuple(row.from_address(shape)) == array.shape and tuple(row.from_address(strides)) == array.strides)

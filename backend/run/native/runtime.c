@@ -1,0 +1,15 @@
+/* The runtime: one text for every machine.  `tools/runtime.py` makes `runtime.ll` of it, which is compiled where Rho runs. */
+
+#include "host.h"
+#include "pool.c"
+#include "launch.c"
+#include "call.c"
+
+/* Take what the host is, and say what there is. */
+word kernel(struct host *given)
+{
+    given->worker = (void *)worker, given->launch = (void *)launch, given->call = (void *)call;
+    given->renew = (void *)renew, given->alone = (void *)alone;
+    host = *given;
+    return 0;
+}

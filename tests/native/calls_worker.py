@@ -1,0 +1,51 @@
+"""Calls through the runtime as the system's compiler built it: `python calls_worker.py library` (started by `test_sanitized`)."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import numpy as np
+
+import rho
+from rho.backend.kernels import policy
+from rho.backend.run import native
+from rho.backend.run.cpu.drafting import OTHER
+from rho.backend.run.native.host import this_host
+
+PROGRAMS = (
+    ("{1+2×⍵}", lambda x: 1 + 2 * x),
+    ("{+/⍵×⍵}", lambda x: (x * x).sum()),
+    ("{(+/⍵)÷≢⍵}", lambda x: x.mean()),
+    ("{(⍵>3)/⍵}", lambda x: x[x > 3]),
+    ("{⍵[⍋⍵]}", np.sort),
+    ("{⌽⍵}", lambda x: x[::-1]),
+    ("{(0.5×⍵)⍣3⊢⍵}", None),
+    ("{+\\⍵}", np.cumsum),
+)
+
+
+def main() -> None:
+    host = this_host()
+    assert host is not None
+    library = ctypes.CDLL(sys.argv[1])
+    started = native.started(host, ctypes.cast(library.kernel, ctypes.c_void_p).value or 0)
+    native._made[:] = [started]
+    policy.COMPILE_NANOSECONDS = 1.0
+    linked = 0
+    for text, expected in PROGRAMS:
+        if expected is None:
+            continue
+        function = rho.compile(text)
+        for size in (1, 10, 100_000):
+            x = (np.arange(float(size)) * 7) % 11
+            for _ in range(8):
+                assert np.allclose(function(x), expected(x)), text
+            linked += function._latest(x) is not OTHER
+            assert np.allclose(function(x[::2]), expected(x[::2]))
+            assert np.allclose(function(list(x[:3])), expected(x[:3]))
+    assert linked >= len(PROGRAMS), linked
+    print("fine", linked)
+
+
+main()
