@@ -5,6 +5,7 @@ So the IR has no complex arithmetic: a `Load` of a complex operand loads one par
 The formulas are those of `run.cpu.complexes`, to the bit: four multiplications, Smith's division by the reciprocal of the scale,
 the magnitude as the root of the sum of squares, scaled by a power of two where these would overflow or vanish.  A magnitude
 that is only compared with a number needs no root: the sum of squares is compared with the last one whose root is on that side.
+Formulas of many functions (`Formulas`) are written once; NumPy's arrays go through them too.
 
 Neighbours: `build` (uses this), `ir`.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Sequence
-from typing import Final, TypeAlias
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from ...typechecker.elements import Kind
 from ..graph.phases import ApplyNode, ConstantNode, Structured
@@ -31,7 +32,45 @@ SMALL: Final = 2.0**-500
 SHRINK: Final = 2.0**-600
 
 
-class Complexes:
+T = TypeVar("T")
+_LAST_WHOLE: Final = 709.0
+"""The last whole number whose exponential is finite."""
+
+
+class Formulas(Generic[T]):
+    """Functions of complex numbers in functions of binary64; `T` is a value: a node of a kernel, or an array."""
+
+    def number(self, value: float, kind: Kind) -> T:
+        raise NotImplementedError
+
+    def do(self, function: str, *args: T, on: Kind, to: Kind | None = None, parameter: int = 0) -> T:
+        raise NotImplementedError
+
+    def exponential(self, a: T, b: T) -> tuple[T, T]:
+        """e to the a + bi: e to the a times the cosine and the sine of b.
+
+        Where e to the a overflows, the two may not: then a factor is multiplied with them first.  With no imaginary part there is
+        none afterwards.  At ¯∞ it is 0 and at ∞ infinite whatever b is."""
+        wide, test = Kind.F64, Kind.BOOL
+        zero, one, infinite = (self.number(value, wide) for value in (0.0, 1.0, math.inf))
+        last = self.number(_LAST_WHOLE, wide)
+        large = self.do("gt", a, last, on=wide, to=test)
+        near = self.do("select", large, self.do("sub", a, last, on=wide), a, on=wide)
+        factor = self.do("select", large, self.number(math.exp(_LAST_WHOLE), wide), one, on=wide)
+        size = self.do("exp", near, on=wide)
+        cosine, sine = (self.do("circular", b, on=wide, parameter=parameter) for parameter in (2, 1))
+        real, imaginary = (self.do("mul", self.do("mul", part, factor, on=wide), size, on=wide) for part in (cosine, sine))
+        imaginary = self.do("select", self.do("eq", b, zero, on=wide, to=test), b, imaginary, on=wide)
+        angled = self.do("lt", self.do("abs", b, on=wide), infinite, on=wide, to=test)
+        ended = self.do("eq", self.do("abs", a, on=wide), infinite, on=wide, to=test)
+        vanished = self.do("eq", size, zero, on=wide, to=test)
+        there = self.do("or", angled, self.do("not", ended, on=test), on=test)
+        real = self.do("select", there, real, size, on=wide)
+        imaginary = self.do("select", self.do("or", there, self.do("not", vanished, on=test), on=test), imaginary, zero, on=wide)
+        return real, imaginary
+
+
+class Complexes(Formulas[int]):
     """The nodes of one body being made."""
 
     def __init__(self, phase: Structured, add: Add) -> None:
@@ -53,8 +92,16 @@ class Complexes:
             return self._add(Literal(kind, struct.unpack("<Q", struct.pack("<d", value))[0]), kind)
         return self._add(Literal(kind, struct.unpack("<I", struct.pack("<f", value))[0]), kind)
 
-    def do(self, function: str, *args: int, on: Kind, to: Kind | None = None) -> int:
-        return self._add(Apply(function, args, on, to or on), to or on)
+    def do(self, function: str, *args: int, on: Kind, to: Kind | None = None, parameter: int = 0) -> int:
+        return self._add(Apply(function, args, on, to or on, parameter), to or on)
+
+    def in_double(self, formula: Callable[[int, int], Parts], parts: Parts, part: Kind) -> Parts:
+        """By a formula of binary64, rounded once."""
+        if part is Kind.F64:
+            return formula(*parts)
+        a, b = (self.do("convert", place, on=part, to=Kind.F64) for place in parts)
+        real, imaginary = (self.do("convert", place, on=Kind.F64, to=part) for place in formula(a, b))
+        return real, imaginary
 
     def apply(self, node: ApplyNode, args: Sequence[int | Parts], compute: Kind) -> int | Parts | None:
         """A function with a complex operand or result; None: kernels do not have it."""
@@ -87,6 +134,10 @@ class Complexes:
             case "eq" | "ne", [(a, b), (c, d)]:
                 left, right = (self.do(node.function, x, y, on=part, to=Kind.BOOL) for x, y in ((a, c), (b, d)))
                 return self.do("and" if node.function == "eq" else "or", left, right, on=Kind.BOOL)
+            case "exp", [x]:
+                return self.in_double(self.exponential, x, part)
+            case "circular", [(a, b)] if node.parameter == -12:
+                return self.in_double(self.exponential, (self.do("neg", b, on=part), a), part)
             case "circular", [(a, b)] if node.parameter in (9, 10, 11):
                 return a if node.parameter == 9 else b if node.parameter == 11 else self.magnitude(a, b, part)
         return None

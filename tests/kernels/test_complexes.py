@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -15,6 +16,7 @@ from rho.backend.kernels.complexes import _most_square
 from rho.backend.kernels.ir import Kernel
 from rho.backend.run.cpu import cuts
 from rho.backend.run.cpu.complexes import magnitude, multiply
+from rho.backend.run.cpu.scalars import implementation
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind
@@ -66,6 +68,42 @@ def test_parts(parameter: int, kind: Kind) -> None:
     body = [read(0, kind), apply("circular", (0,), kind, parameter, PART[kind])]
     for kernel, plain in both(phase([300], [projection([300], [300], [0])], body, [1]), [numbers(kind, 300, 3)]):
         assert same(kernel, plain)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("function", "parameter"), [("exp", 0), ("circular", -12)])
+def test_exponentials(function: str, parameter: int, kind: Kind) -> None:
+    """The bits of NumPy's tier, whose arrays go through the same formula, and the values of C."""
+    for n in (3, 130, 5001):
+        made = phase([n], [projection([n], [n], [0])], [read(0, kind), apply(function, (0,), kind, parameter, kind)], [1])
+        for kernel, plain in both(made, [numbers(kind, n, 3)]):
+            assert same(kernel, plain), function
+    rng = np.random.default_rng(4)
+    z = (rng.uniform(-30, 30, 4000) + 1j * rng.uniform(-9, 9, 4000)).astype(numbers(kind, 1, 1).dtype)
+    made = phase([4000], [projection([4000], [4000], [0])], [read(0, kind), apply("exp", (0,), kind, 0, kind)], [1])
+    wanted = np.array([cmath.exp(item) for item in z.tolist()])
+    for kernel, _ in both(made, [z]):
+        for mine, theirs in ((kernel.real, wanted.real), (kernel.imag, wanted.imag)):
+            assert np.all(np.abs(mine - theirs) <= 4 * np.spacing(np.abs(theirs).astype(mine.dtype)))
+
+
+def test_exponentials_at_the_ends() -> None:
+    """What overflows alone, what has no imaginary part, what is at infinity."""
+    inf, nan = math.inf, math.nan
+    z = np.array([complex(720, 1.5707963267948966), complex(inf, 0.0), complex(inf, -0.0), complex(-inf, inf), complex(-inf, nan),
+                  complex(inf, inf), complex(nan, 0.0), complex(-inf, 2.0), complex(inf, 2.0), complex(1.0, inf),
+                  complex(709.5, -0.0)])  # fmt: skip
+    with np.errstate(all="ignore"):
+        made = implementation("exp", Kind.C128, Kind.C128)(z)
+    exact = math.cos(1.5707963267948966) * math.exp(20) * math.exp(700)
+    assert abs(made[0].real / exact - 1) < 1e-14 and made[0].imag == inf
+    assert made[1] == complex(inf, 0) and math.copysign(1, made[2].imag) == -1
+    assert made[3] == 0 and made[4] == 0
+    assert made[5].real == inf and math.isnan(made[5].imag)
+    assert math.isnan(made[6].real) and made[6].imag == 0
+    assert made[7] == 0 and made[8] == complex(-inf, inf)
+    assert math.isnan(made[9].real) and math.isnan(made[9].imag)
+    assert abs(made[10].real / math.exp(709.5) - 1) < 1e-15 and math.copysign(1, made[10].imag) == -1
 
 
 @pytest.mark.parametrize("kind", KINDS)

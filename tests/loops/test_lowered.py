@@ -10,9 +10,11 @@ import pytest
 from share import share
 
 import rho
+from rho.backend.graph.phases import Structured
 from rho.backend.loops import interpret
 from rho.backend.loops.check import verify
 from rho.backend.loops.ir import Role
+from rho.backend.loops.lower.calls import with_numbers
 from rho.backend.loops.lower.values import Routine
 from rho.backend.loops.text import parse, show
 from rho.backend.loops.transform import optimise
@@ -31,30 +33,32 @@ class Called:
     """The routines of a launch on items."""
 
     def __init__(self, launch: Any) -> None:
-        self.types, self.known = routines._Sizes(launch.types), dict(launch.types.sizes)
+        self.around = launch.types
         self.routines: Sequence[Routine] = launch.region.routines
 
     def __call__(self, number: int, reads: Sequence[interpret.Items], writes: Sequence[tuple[int, ...]], numbers: Sequence[int]
                  ) -> list[list[Any]]:  # fmt: skip
-        routine, sizes = self.routines[number], self.types.sizes
-        sizes.clear()
-        sizes.update(self.known)
+        routine = self.routines[number]
+        types = routines._Sizes(self.around, routine.numbers)
+        sizes = types.sizes
         sizes.update(zip(routine.sizes, numbers, strict=True))
         if routine.phase is None:
-            self.types.check(routine.defines[0])
+            types.check(routine.defines[0])
             return []
-        memory = {v: self.array(v, *given) for v, given in zip(routine.operands, reads, strict=True)}
+        memory = {v: _array(DTYPES[types.kind(v)], *given) for v, given in zip(routine.operands, reads, strict=True)}
         memory.update((own, memory[other].transpose(axes)) for own, other, axes in routine.turned)
         backend: Any = CpuBackend(1)
-        make = backend.library if hasattr(routine.phase, "op") else backend.structured
-        made = [np.asarray(array) for array in make(routine.phase, self.types)(memory, None)]
+        phase = routine.phase
+        kernel = backend.structured(with_numbers(phase, routine.numbers), types) if isinstance(phase, Structured) else (
+            backend.library(phase, types))  # fmt: skip
+        made = [np.asarray(array) for array in kernel(memory, None)]
         made += [np.array(sizes[variable]) for variable in routine.defines]
         return [_padded(routines.in_parts(array), shape) for array, shape in zip(made, writes, strict=True)]
 
-    def array(self, value: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:
-        dtype = DTYPES[self.types.kind(value)]
-        part = np.array(items, np.empty(0, dtype).real.dtype).reshape(shape)
-        return part.view(dtype)[..., 0] if dtype.kind == "c" else part
+
+def _array(dtype: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:
+    part = np.array(items, np.empty(0, dtype).real.dtype).reshape(shape)
+    return part.view(dtype)[..., 0] if dtype.kind == "c" else part
 
 
 def _padded(array: Any, shape: tuple[int, ...]) -> list[Any]:

@@ -97,3 +97,44 @@ def test_cells_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     function = rho.compile(text)
     for _ in range(5):
         assert function(x).tobytes() == expected.tobytes()
+
+
+def test_an_index_makes_no_routine_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What items are made of is an operand; only what space there is makes a routine."""
+    made: list[int] = []
+    real = routines._Site.kernel
+
+    def kernel(self: Any) -> Any:
+        made.append(1)
+        return real(self)
+
+    monkeypatch.setattr(routines._Site, "kernel", kernel)
+    text = "{x←⍵ ⋄ {⍵+x*0.5J1×i←⍺}⍣(⍳40)⊢ x}"
+    x = np.random.default_rng(1).random(50) + 0.5j
+    value = rho.compile(text)(x)
+    assert len(made) == 1
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    assert rho.compile(text)(x).tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("complex_", [False, True])
+@pytest.mark.parametrize("rows", [1, 2, 33, 70])
+@pytest.mark.parametrize("body", ["{⍵+b⌹a+⍵[0;0]×0.01}", "{0.5×⌹⍵+a}", "{(q r)←⎕qr ⍵+a ⋄ r+0.1×q}", "{⍵+(b[;0]⌹a)∘.×b[;0]}"])
+def test_linear_algebra_has_its_bits(body: str, rows: int, complex_: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LAPACK on memory that is kept, and the operation by itself."""
+    rng = np.random.default_rng(rows)
+    a, b, x = (rng.standard_normal((rows, rows)) + (1j * rng.standard_normal((rows, rows)) if complex_ else 0) for _ in range(3))
+    text, given = f"{{a←⍺[0;;] ⋄ b←⍺[1;;] ⋄ {body}⍣3⊢⍵}}", np.array([a, b])
+    value = rho.compile(text)(given, x)
+    runs = [run for run in regions._runs.values() if run.region is not None and run.region.routines]
+    assert runs, "it is one region"
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    assert rho.compile(text)(given, x).tobytes() == value.tobytes()
+
+
+@pytest.mark.parametrize("a", [[[1.0, 2.0], [2.0, 4.0]], [[0.1, 0.3], [0.1 * 3, 0.3 * 3]], [[0.0, 0.0], [0.0, 0.0]]])
+def test_a_singular_matrix_in_a_loop(a: list[list[float]]) -> None:
+    function = rho.compile("{a←⍺ ⋄ {⍵⌹a}⍣3⊢⍵}")
+    with pytest.raises(rho.RhoError) as raised:
+        function(np.array(a), np.ones(2))
+    assert [d.code for d in raised.value.diagnostics] == ["E703"]

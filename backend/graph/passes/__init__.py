@@ -21,7 +21,7 @@ from .contractions import regroup
 from .dead import drop_dead, drop_unread
 from .fusion import fuse
 from .gathers import gathers_to_views
-from .invariants import hoist_invariants
+from .invariants import hoist_invariants, hoist_rest
 from .masked import reduce_by_masks
 from .recomputing import recompute
 from .rules.rule import Rule, apply_rules
@@ -58,6 +58,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("rules", "what is known to be quicker in other words is put so", _applying(RULES)),
     Pass("products", "an inverse times something is a solution", _applying(TOLERANT)),
     Pass("fusion", "element-wise producers become part of their readers", fuse),
+    Pass("invariants", "what fusion left of what each iteration repeats is computed before the loop", hoist_rest),
     Pass("siblings", "phases over one space that read the same become one", join_siblings),
     Pass("masked", "exact reductions of what a mask selects are of everything", reduce_by_masks),
     Pass("constants", "what fusion brought together is folded", fold_constants),

@@ -2,14 +2,16 @@
 
 Moved are structured and library phases that read nothing made in the body, mention no size defined in it, and cannot fail (a loop
 that never runs must not fail either; its wasted work is bounded by one iteration).  What is cheaper to compute again than to
-read back, such as a conversion, stays, unless it is a single number.  Arms of branches keep their phases: they may not run.
-A loop whose body needed that it runs (`Loop.premised`) keeps its phases too, unless it surely does.
+read back, such as a conversion or a transposition, stays until fusion has had it, unless it is a single number; what fusion left
+as a phase would be computed by itself in each iteration, and moves then (`hoist_rest`).  Arms of branches keep their phases: they
+may not run.  A loop whose body needed that it runs (`Loop.premised`) keeps its phases too, unless it surely does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
+from enum import Enum
 
 from ....typechecker.sizes import SizeVariable
 from ..phases import Branch, Constant, Graph, LibraryPhase, Loop, Phase, Structured, SubGraph, ValueId
@@ -19,13 +21,24 @@ from .rewriting import is_view, phase_may_fail
 
 
 def hoist_invariants(graph: Graph) -> Graph:
-    """See the module."""
-    return replace(graph, phases=_Hoisting(graph).block(graph.phases))
+    """What is not to be fused with its readers; see the module."""
+    return replace(graph, phases=_Hoisting(graph, _Stage.BEFORE_FUSION).block(graph.phases))
+
+
+def hoist_rest(graph: Graph) -> Graph:
+    """The same of what fusion has left."""
+    phases = _Hoisting(graph, _Stage.AFTER_FUSION).block(graph.phases)
+    return graph if phases == graph.phases else replace(graph, phases=phases)
+
+
+class _Stage(Enum):
+    BEFORE_FUSION = "before fusion"
+    AFTER_FUSION = "after fusion"
 
 
 class _Hoisting:
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, stage: _Stage) -> None:
+        self.graph, self.stage = graph, stage
 
     def block(self, phases: Sequence[Phase]) -> tuple[Phase, ...]:
         done: list[Phase] = []
@@ -59,8 +72,9 @@ class _Hoisting:
     def may_move(self, phase: Phase) -> bool:
         match phase:
             case Structured():
-                single = not phase.axes
-                return (single or not (is_cheap(phase) or is_view(phase))) and not phase_may_fail(phase)
+                if phase.axes and (is_cheap(phase) or is_view(phase)):
+                    return self.stage is _Stage.AFTER_FUSION and bool(phase.reads) and not phase_may_fail(phase)
+                return not phase_may_fail(phase)
             case LibraryPhase():
                 return not phase.defines and not phase_may_fail(phase)
             case Constant():

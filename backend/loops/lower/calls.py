@@ -1,22 +1,24 @@
 """Phases that are no loops: the region calls the routine that runs them one by one, so their bits are the same.
 
 A routine reads operands where they lie; what lies nowhere is written first.  Sizes that the region has found so far are numbers
-of the call.  A size that the phase finds is written to a word, and known from then on.  Guards that wait for a size are checked
-by a routine, too, as soon as it is known.
+of the call, for which the routine is made anew; so what only the items of a phase depend on, such as the index of a loop, is an
+operand instead.  A size that the phase finds is written to a word, and known from then on.  Guards that wait for a size are
+checked by a routine, too, as soon as it is known.
 
 Neighbours: `control` (asks where there are no loops), `backend.run.cpu.routines` (runs them).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ...graph import traverse
-from ...graph.phases import LibraryPhase, Structured, ValueId
+from ...graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
 from ..builder import at
 from ..ir import ZERO, Box, Call, Fail, Index, LoopKind
 from .values import Check, Place, Routine, Scope
@@ -27,7 +29,9 @@ def call_routine(scope: Scope, phase: Structured | LibraryPhase) -> None:
     operands, results, defines = tuple(dict.fromkeys(traverse.operands(phase))), traverse.results(phase), traverse.defines(phase)
     turned = tuple((v, *scope.turned[v]) for v in operands if v in scope.turned and scope.turned[v][0] in operands)
     operands = tuple(v for v in operands if v not in [own for own, _, _ in turned])
+    numbers = _numbers(scope, phase)
     reads = [_box(scope, _where(scope, operand), scope.shape(operand)) for operand in operands]
+    reads += [_box(scope, _number(scope, size), ()) for size in numbers.values()]
     targets = [scope.place_for(result) for result in results]
     words = [scope.room(Kind.I64, ()) for _ in defines]
     writes = [
@@ -35,14 +39,35 @@ def call_routine(scope: Scope, phase: Structured | LibraryPhase) -> None:
         for target, result in zip(targets, results, strict=True)
     ]
     writes += [_box(scope, word, ()) for word in words]
-    sizes = _sizes(scope, phase)
-    scope.routines.append(Routine(phase, operands, results, sizes, defines, turned))
+    sizes = _sizes(scope, phase, numbers)
+    scope.routines.append(Routine(phase, (*operands, *numbers), results, sizes, defines, turned, numbers))
     _call(scope, reads, writes, sizes)
     for variable, word in zip(defines, words, strict=True):
         (register,) = scope.read(word, ())
         found(scope, variable, register, phase.span)
     for result, target in zip(results, targets, strict=True):
         scope.values[result] = target if scope.shape(result) else scope.read(target, ())
+
+
+def _numbers(scope: Scope, phase: Structured | LibraryPhase) -> dict[ValueId, Size]:
+    """The sizes that the region has found and that items of a phase are made of."""
+    sizes = [node.size for node in phase.body if isinstance(node, SizeNode)] if isinstance(phase, Structured) else []
+    own = [size for size in dict.fromkeys(sizes) if any(variable in scope.sizes for variable in size.variables())]
+    return {ValueId(-1 - at): size for at, size in enumerate(own)}
+
+
+def _number(scope: Scope, size: Size) -> Place:
+    place = scope.room(Kind.I64, ())
+    scope.write(place, (), (scope.b.number(scope.index_of(size)),))
+    return place
+
+
+def with_numbers(phase: Structured, numbers: Mapping[ValueId, Size]) -> Structured:
+    """A phase that reads these sizes as values of rank 0."""
+    nodes = {size: ReadNode(len(phase.reads) + at, Kind.I64) for at, size in enumerate(numbers.values())}
+    body = tuple([nodes.get(node.size, node) if isinstance(node, SizeNode) else node for node in phase.body])
+    reads = [Read(value, Projection((Affine((), ()),))) for value in numbers]
+    return replace(phase, body=body, reads=(*phase.reads, *reads))
 
 
 def check_guards(scope: Scope, variable: SizeVariable) -> None:
@@ -71,13 +96,15 @@ def _call(scope: Scope, reads: Sequence[Box], writes: Sequence[Box], sizes: Sequ
     scope.b.statements.append(Call(len(scope.routines) - 1, tuple(reads), tuple(writes), numbers))
 
 
-def _sizes(scope: Scope, phase: Structured | LibraryPhase) -> tuple[SizeVariable, ...]:
-    """What the region has found of the sizes that a phase depends on; all of it where guards wait for what the phase finds."""
+def _sizes(scope: Scope, phase: Structured | LibraryPhase, numbers: Mapping[ValueId, Size]) -> tuple[SizeVariable, ...]:
+    """What the region has found of the sizes that a phase depends on, but for what it reads as numbers; all of it where guards
+    wait for what the phase finds."""
     defines = traverse.defines(phase)
     if scope.waits_for.intersection(defines):
         return tuple(scope.sizes)
     shapes = [size for value in (*traverse.results(phase), *traverse.operands(phase)) for size in scope.shape(value)]
-    needed = {variable for size in (*traverse.sizes(phase), *shapes) for variable in size.variables()}
+    read = with_numbers(phase, numbers) if isinstance(phase, Structured) else phase
+    needed = {variable for size in (*traverse.sizes(read), *shapes) for variable in size.variables()}
     return tuple(variable for variable in scope.sizes if variable in needed and variable not in defines)
 
 

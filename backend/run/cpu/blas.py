@@ -19,7 +19,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -37,28 +37,53 @@ class Blas:
     set_threads: Callable[[int], object]
 
 
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The shared library, and what is around its names."""
+
+    handle: ctypes.CDLL
+    before: str
+    after: str
+
+    def function(self, name: str) -> Any:
+        """AttributeError: there is none."""
+        return getattr(self.handle, f"{self.before}{name}{self.after}")
+
+    def address(self, name: str) -> int | None:
+        try:
+            return ctypes.cast(self.function(name), ctypes.c_void_p).value
+        except AttributeError:
+            return None
+
+
 @cache
-def blas() -> Blas | None:
-    """What there is; None where nothing is known of it."""
+def found_library() -> Library | None:
+    """OpenBLAS as NumPy has loaded it; None where nothing is known of it."""
     module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     path = getattr(module, "__file__", None)
     if path is None or os.name != "posix":
         return None
     try:
-        library = ctypes.PyDLL(path)
+        handle = ctypes.PyDLL(path)
     except OSError:
         return None
-    for before, after in _AFFIXES:
-        try:
-            found = {name: getattr(library, f"{before}cblas_{name}{after}") for name in PRODUCTS}
-            asked = getattr(library, f"{before}openblas_get_num_threads{after}")
-            told = getattr(library, f"{before}openblas_set_num_threads{after}")
-        except AttributeError:
-            continue
-        asked.restype, asked.argtypes, told.restype, told.argtypes = ctypes.c_int, (), None, (ctypes.c_int,)
-        addresses = {name: ctypes.cast(function, ctypes.c_void_p).value or 0 for name, function in found.items()}
-        return Blas(addresses, asked, told) if all(addresses.values()) else None
-    return None
+    found = (Library(handle, before, after) for before, after in _AFFIXES)
+    return next((library for library in found if library.address("openblas_get_num_threads") is not None), None)
+
+
+@cache
+def blas() -> Blas | None:
+    """What there is; None where nothing is known of it."""
+    library = found_library()
+    if library is None:
+        return None
+    addresses = {name: library.address(f"cblas_{name}") or 0 for name in PRODUCTS}
+    try:
+        asked, told = library.function("openblas_get_num_threads"), library.function("openblas_set_num_threads")
+    except AttributeError:
+        return None
+    asked.restype, asked.argtypes, told.restype, told.argtypes = ctypes.c_int, (), None, (ctypes.c_int,)
+    return Blas(addresses, asked, told) if all(addresses.values()) else None
 
 
 class _Alone:

@@ -14,8 +14,9 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from ...kernels.complexes import LARGE, SHRINK, SMALL
-from .kinds import NumArray
+from ....typechecker.elements import Kind
+from ...kernels.complexes import LARGE, SHRINK, SMALL, Formulas
+from .kinds import DTYPES, NumArray
 from .special import itemwise
 
 Implementation: TypeAlias = Callable[..., Any]
@@ -169,6 +170,25 @@ def _pi_times(z: Any) -> Any:
     return _combine(z.real * math.pi, z.imag * math.pi, z)
 
 
+class _Arrays(Formulas[Any]):
+    """The formulas of kernels on NumPy's arrays."""
+
+    def number(self, value: float, kind: Kind) -> Any:
+        return np.array(value, DTYPES[kind])
+
+    def do(self, function: str, *args: Any, on: Kind, to: Kind | None = None, parameter: int = 0) -> Any:
+        from .scalars import implementation
+
+        return implementation(function, on, to or on, parameter)(*args)
+
+
+_ARRAYS: Final = _Arrays()
+
+
+def _exponential(z: Any) -> Any:
+    return _combine(*_ARRAYS.exponential(z.real.astype(np.float64, copy=False), z.imag.astype(np.float64, copy=False)), z)
+
+
 def _gcd(x: Any, y: Any) -> Any:
     from ..reference.complexes import greatest_common_divisor
 
@@ -200,7 +220,7 @@ COMPLEX: Final[dict[str, Implementation]] = {
     "div": _dyadic(divide), "sign": _monadic(_sign), "floor": _monadic(floor), "ceil": _monadic(_ceiling), "pow": _dyadic(_power),
     "log": _dyadic(_log), "root": _dyadic(_root), "residue": _dyadic(_residue), "reciprocal": _monadic(_reciprocal),
     "pi_times": _monadic(_pi_times), "gcd": _dyadic(_gcd), "lcm": _dyadic(_lcm), "factorial": _monadic(_factorial),
-    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude,
+    "binomial": _dyadic(_binomial), "mul": multiply, "abs": magnitude, "exp": _monadic(_exponential),
 }  # fmt: skip
 
 
@@ -221,7 +241,7 @@ _CIRCULAR: Final[dict[int, Callable[[Any], Any]]] = {
     8: lambda z: np.sqrt(np.array(-1, z.dtype) - z * z), 9: np.real, 10: magnitude, 11: np.imag, 12: np.angle,
     -1: np.arcsin, -2: np.arccos, -3: np.arctan, -4: _minus_four, -5: np.arcsinh, -6: np.arccosh, -7: np.arctanh,
     -8: lambda z: -np.sqrt(np.array(-1, z.dtype) - z * z), -9: np.asarray, -10: np.conjugate, -11: _turned,
-    -12: lambda z: np.exp(_turned(z)),
+    -12: lambda z: _exponential(_turned(z)),
 }  # fmt: skip
 
 

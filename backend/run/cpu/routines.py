@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -26,6 +27,7 @@ from ....typechecker.types import ArrayType
 from ...graph.phases import LibraryPhase, ValueId
 from ...loops.ir import Call, Program
 from ...loops.llvm import calls_at, calls_of
+from ...loops.lower.calls import with_numbers
 from ...loops.lower.values import Routine
 from ..binding import broken_guard
 from ..device import Kernel, Types
@@ -43,8 +45,8 @@ _MOST_BOUND: Final = 64
 class _Sizes:
     """The types of the run around a region, with the sizes that the region has found (`device.Types`)."""
 
-    def __init__(self, types: Types) -> None:
-        self.around, self.sizes = types, dict(types.sizes)
+    def __init__(self, types: Types, numbers: Mapping[ValueId, Size]) -> None:
+        self.around, self.numbers, self.sizes = types, numbers, dict(types.sizes)
 
     @property
     def types(self) -> Mapping[ValueId, ArrayType]:
@@ -55,7 +57,7 @@ class _Sizes:
         return self.around.guards
 
     def kind(self, value: ValueId) -> Kind:
-        return self.around.kind(value)
+        return Kind.I64 if value in self.numbers else self.around.kind(value)
 
     def shape(self, value: ValueId) -> tuple[int, ...]:
         return tuple([self.number(size) for size in self.types[value].shape])
@@ -125,13 +127,14 @@ class _Site:
     def __init__(self, routine: Routine, call: Call, program: Program, block: Any, first: int, last: int, types: Types,
                  backend: CpuBackend) -> None:  # fmt: skip
         self.routine, self.call, self.block, self.words = routine, call, block, slice(first, last)
-        self.types, self.backend = _Sizes(types), backend
+        self.types, self.backend = _Sizes(types, routine.numbers), backend
         self.known = dict(types.sizes)
         self.strides = _strides(program, block)
-        kinds = [types.kind(value) for value in (*routine.operands, *routine.results)]
+        kinds = [self.types.kind(value) for value in (*routine.operands, *routine.results)]
         self.dtypes = [DTYPES[kind] for kind in kinds] + [DTYPES[Kind.I64]] * len(routine.defines)
         self.bound: dict[tuple[int, ...], Bound] = {}
         self.kernels: dict[tuple[int, ...], Kernel] = {}
+        self.prepared: dict[Any, Any] = {}
 
     def run(self) -> None:
         words, routine, sizes = self.block[self.words], self.routine, self.types.sizes
@@ -149,15 +152,15 @@ class _Site:
             if len(self.bound) >= _MOST_BOUND:
                 self.bound.clear()
             bound = self.bound[place] = self.bind(words)
-        if bound.direct is not None:
-            bound.direct()
-            return
-        kernel = self.kernels.get(numbers)
-        if kernel is None:
-            self.kernels.clear()
-            kernel = self.kernels[numbers] = self.kernel()
-        targets = bound.targets
         try:
+            if bound.direct is not None:
+                bound.direct()
+                return
+            kernel = self.kernels.get(numbers)
+            if kernel is None:
+                self.kernels.clear()
+                kernel = self.kernels[numbers] = self.kernel()
+            targets = bound.targets
             made = kernel(bound.memory, None)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or routine.phase.span)]) from None
@@ -171,8 +174,9 @@ class _Site:
     def kernel(self) -> Kernel:
         phase = self.routine.phase
         assert phase is not None
-        make = self.backend.library if isinstance(phase, LibraryPhase) else self.backend.structured
-        return make(phase, self.types)  # type: ignore[arg-type]
+        if isinstance(phase, LibraryPhase):
+            return self.backend.library(phase, self.types)
+        return self.backend.structured(with_numbers(phase, self.routine.numbers), self.types)
 
     def bind(self, words: Sequence[int]) -> Bound:
         """What is read and written at these places."""
@@ -193,12 +197,27 @@ class _Site:
     def direct(self, memory: Mapping[ValueId, NumArray], targets: Sequence[NumArray]) -> Callable[[], object] | None:
         """Native code for these places, without the routine around it."""
         phase = self.routine.phase
-        if not isinstance(phase, LibraryPhase) or phase.op != "contract":
+        if not isinstance(phase, LibraryPhase) or phase.attributes.get("frame"):
             return None
+        if phase.op != "contract":
+            return self.again(phase, [memory[value] for value in phase.args], targets)
         kind, operands = self.types.kind(phase.results[0]), [memory[value] for value in phase.args]
         if kind.is_integer or any(array.ndim != 2 or array.dtype != DTYPES[kind] for array in operands):
             return None
         return product_into(kind, operands[0], operands[1], targets[0], self.backend.threads)
+
+
+    def again(
+        self, phase: LibraryPhase, operands: Sequence[NumArray], targets: Sequence[NumArray]
+    ) -> Callable[[], object] | None:
+        """The same of linear algebra; kept for all places of arrays of these shapes."""
+        from .library.linear import prepared
+
+        shapes = tuple([array.shape for array in (*operands, *targets)])
+        if shapes not in self.prepared:
+            self.prepared = {shapes: prepared(phase.op, operands, targets)}
+        run = self.prepared[shapes]
+        return None if run is None else partial(run, operands, targets)
 
 
 def _strides(program: Program, block: Any) -> dict[str, list[int]]:

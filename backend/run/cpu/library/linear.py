@@ -11,7 +11,7 @@ Neighbours: `transforms`; `run.reference.linear` (definitions).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,17 +19,18 @@ import numpy as np
 from ...failures import CheckFailed
 from ..blas import alone
 from ..kinds import DTYPES, NumArray
+from ..lapack import factors, square
 from .frames import Arrays, Call, Implementation, whole
 
 _EPSILON: Final = 2.0**-52
 _NEAR: Final = 1 - 1e-9
 
 Work = Callable[..., tuple[Any, ...]]
+Again = Callable[[Sequence[NumArray], Sequence[NumArray]], None]
+"""Runs an op on operands, and writes the results into other arrays."""
 
 
 _SINGULAR = "the matrix is singular"
-_SMALL = 64
-"""Rows up to which the rank of a square matrix is always looked at; above, when the solution is suspiciously large."""
 
 
 def _library(work: Work) -> Implementation:
@@ -82,10 +83,7 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
         frame = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         return np.zeros((*frame, columns, b.shape[-1]), np.result_type(a, b))
     if rows == columns:
-        solution = _square_solution(a, b, _SINGULAR)
-        if rows <= _SMALL or np.abs(solution).max(initial=0.0) * np.abs(a).max() * _EPSILON * rows >= np.abs(b).max(initial=0.0):
-            _check_rank(np.asarray(np.linalg.qr(a, "r")), _SINGULAR)  # rounding can hide a zero pivot from the elimination
-        return solution
+        return _full_rank_solution(a, b)
     if rows > columns:
         q, r = np.linalg.qr(a)
         _check_rank(r)
@@ -93,6 +91,21 @@ def _solution(a: NumArray, b: NumArray) -> NumArray:
     q, r = np.linalg.qr(_adjoint(a))
     _check_rank(r)
     return np.asarray(q @ _square_solution(_adjoint(r), b, "the matrix has not full rank"))
+
+
+def _full_rank_solution(a: NumArray, b: NumArray) -> NumArray:
+    """Of square matrices whose rank is looked at: rounding can hide a zero pivot from the elimination."""
+    system = square(a.shape[-1], b.shape[-1], np.result_type(a, b)) if a.ndim == b.ndim == 2 else None
+    full: bool | None = False
+    if system is None:
+        solution = _square_solution(a, b, _SINGULAR)
+    else:
+        full, solution = system.run(a, b), system.solution
+        if full is None:
+            raise CheckFailed("E703", _SINGULAR)
+    if not full:
+        _check_rank(np.asarray(np.linalg.qr(a, "r")), _SINGULAR)
+    return solution
 
 
 def _square_solution(a: NumArray, b: NumArray, trouble: str) -> NumArray:
@@ -132,12 +145,16 @@ def _cholesky(a: NumArray) -> tuple[NumArray]:
 
 def _qr(a: NumArray) -> tuple[NumArray, NumArray]:
     q, r = np.linalg.qr(a)
-    diagonal = np.diagonal(r, axis1=-2, axis2=-1)
-    units = _units(diagonal)
-    r = np.conjugate(units)[..., np.newaxis] * r
-    places = np.arange(diagonal.shape[-1])
-    r[..., places, places] = np.abs(diagonal)
-    return q * units[..., np.newaxis, :], r
+    _with_signs(q, r, np.einsum("...ii->...i", r[..., : r.shape[-2]]))
+    return q, r
+
+
+def _with_signs(q: NumArray, r: NumArray, diagonal: NumArray) -> None:
+    """Nothing on R's diagonal, which the last shows, is negative."""
+    units, sizes = _units(diagonal), np.abs(diagonal)
+    np.multiply(r, np.conjugate(units)[..., np.newaxis], out=r)
+    diagonal[...] = sizes
+    np.multiply(q, units[..., np.newaxis, :], out=q)
 
 
 def _units(values: NumArray) -> NumArray:
@@ -185,6 +202,70 @@ def _iterated(factor: Callable[[NumArray], tuple[Any, ...]], a: NumArray) -> lis
     for part in factors if bad.any() else ():
         part[bad] = np.nan
     return factors
+
+
+# ------------------------------------------------------------------------------- again and again
+
+
+_ALONE: Final = 1 << 12
+"""Items from which BLAS might take several threads."""
+
+
+def prepared(op: str, operands: Sequence[NumArray], targets: Sequence[NumArray]) -> Again | None:
+    """What runs an op on arrays of these shapes and dtypes, with the bits that it has alone; None where that is not one call."""
+    a = operands[-1]
+    if op not in ("solve", "inverse", "qr") or a.ndim != 2 or operands[0].ndim > 2:
+        return None
+    dtype = np.dtype(np.complex128 if any(array.dtype.kind == "c" for array in operands) else np.float64)
+    run = _prepared_factors(a, dtype) if op == "qr" else _prepared_solution(a, targets[0], dtype)
+    if run is None or len(a) * max(array.shape[-1] for array in (a, *targets)) < _ALONE:
+        return run
+    whole = run
+
+    def guarded(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
+        with alone():
+            whole(operands, targets)
+
+    return guarded
+
+
+def _prepared_solution(a: NumArray, target: NumArray, dtype: Any) -> Again | None:
+    rows, columns = a.shape
+    system = square(rows, target.shape[1] if target.ndim == 2 else 1, dtype) if rows == columns else None
+    if system is None:
+        return None
+    identity = np.eye(rows)
+
+    def run(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
+        a = operands[-1]
+        b = operands[0] if len(operands) > 1 else identity
+        full = system.run(a, b if b.ndim == 2 else b[:, np.newaxis])
+        if full is None:
+            raise CheckFailed("E703", _SINGULAR)
+        if not full:
+            _check_rank(np.asarray(np.linalg.qr(a.astype(dtype), "r")), _SINGULAR)
+        target = targets[0]
+        np.copyto(target if target.ndim == 2 else target[:, np.newaxis], system.solution, casting="unsafe")
+
+    return run
+
+
+def _prepared_factors(a: NumArray, dtype: Any) -> Again | None:
+    rows, columns = a.shape
+    made = factors(rows, columns, dtype)
+    if made is None:
+        return None
+    below = np.tri(len(made.r), columns, -1, dtype=np.bool_)
+    diagonal = np.einsum("ii->i", made.r[:, : len(made.r)])
+
+    def run(operands: Sequence[NumArray], targets: Sequence[NumArray]) -> None:
+        made.run(operands[0])
+        np.copyto(made.r, 0.0, where=below)
+        _with_signs(made.q, made.r, diagonal)
+        for target, array in zip(targets, (made.q, made.r), strict=True):
+            np.copyto(target, array, casting="unsafe")
+
+    return run
 
 
 LINEAR: Final[dict[str, Implementation]] = {
