@@ -114,8 +114,8 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
     from rho import backend
     from rho.backend.schedule.plan import Device
     from rho.lang.source import Source
-    from rho.shell.machine import cores
-    from rho.shell.requests import Request
+    from rho.shell.cli.requests import Request
+    from rho.shell.execution.machine import cores
     from rho.shell.session import Session
     from rho.typechecker.check import check
 
@@ -137,7 +137,7 @@ def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROG
         session = Session(str(path.parent))
         found = session.check(Source(str(path), path.read_text(encoding="utf-8")))
         loaded = session.load(found, Request())
-        from rho.shell.loading import read_inputs
+        from rho.shell.execution.loading import read_inputs
 
         yield Job(path.name, loaded.bound, loaded.plan, read_inputs(loaded.core, loaded.files, loaded.bound.sizes))
 
@@ -188,7 +188,7 @@ def main() -> None:
     from rho.backend.devices.shipped import load_profile
     from rho.backend.run.calibration import settle_memory, tier_name
     from rho.backend.run.calibration.calm import watching
-    from rho.shell import machine
+    from rho.shell.execution import machine
 
     facts = HostFacts(machine.cores(), machine.memory(), machine.model())
     profile = load_profile(options.profile) if options.profile else machine_profile(facts, tier_name(), np.__version__)

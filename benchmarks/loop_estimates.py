@@ -21,7 +21,7 @@ from rho.backend.graph.phases import Fold, Loop, Map, Phase, PhaseId
 from rho.backend.run.calibration.tier import warm_kernels
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
-from rho.shell.profiles import this_machine
+from rho.shell.execution.profiles import this_machine
 from rho.typechecker.check import check
 
 sys.path.insert(0, str(Path(__file__).parent / "npbench"))

@@ -20,8 +20,8 @@ import time
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from rho.shell.console import Console
-from rho.shell.permissions import Permissions
+from rho.shell.cli.console import Console
+from rho.shell.execution.permissions import Permissions
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.settings import Settings
 from rho.shell.repl.terminal import Terminal

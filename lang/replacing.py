@@ -16,7 +16,7 @@ is left as it is.  Journals, like temporaries, are locked by the process that is
 
 A link is followed: what it points to is replaced.  The permissions of the file replaced are kept.
 
-Neighbours: `temporaries`; `backend.run.files.writing`, `shell.results` and the caches write through this.
+Neighbours: `temporaries`; `backend.run.files.writing`, `shell.cli.results` and the caches write through this.
 """
 
 from __future__ import annotations

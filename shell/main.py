@@ -15,11 +15,11 @@ from itertools import pairwise
 from typing import cast
 
 from ..lang.numerals import natural
-from . import arguments as command_line
-from .arguments import Arguments, FileUse, UsageError
-from .console import Colour, Console, Volume
-from .ending import Terminated, guard, hearing, leave
-from .exits import Exit
+from .cli import arguments as command_line
+from .cli.arguments import Arguments, FileUse, UsageError
+from .cli.console import Colour, Console, Volume
+from .cli.ending import Terminated, guard, hearing, leave
+from .cli.exits import Exit
 
 _NO_MEMORY = "error[E703]: there is not enough memory to go on; nothing was saved"
 
@@ -77,7 +77,7 @@ def _print_usage_json(words: list[str], error: UsageError, console: Console) -> 
     from ..lang.diagnostics import Diagnostic
     from ..lang.render import diagnostic_json
     from ..lang.source import Span
-    from .results import print_json
+    from .cli.results import print_json
 
     notes = (error.hint,) if error.hint else ()
     found = [diagnostic_json(Diagnostic("USAGE", error.message, Span("", 0, 0), notes=notes), {})]
@@ -112,7 +112,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note("terminated")
         return Exit.TERMINATED
     except OSError as error:
-        from .uncaught import exit_for, lacks_memory
+        from .cli.uncaught import exit_for, lacks_memory
 
         if not lacks_memory(error):
             raise  # of a stream: files are handled where they are used
@@ -124,7 +124,7 @@ def _guarded(words: list[str], console: Console) -> Exit:
         console.note(_NO_MEMORY)
         return Exit.FAILED
     except Exception as error:  # the one place that catches everything: exit 70 with a reproducer, if it is a bug
-        from .uncaught import exit_for
+        from .cli.uncaught import exit_for
 
         return exit_for(error, words, console)
 
@@ -144,7 +144,7 @@ def dispatch(words: list[str], console: Console) -> Exit:
 
 
 def _run_verb(name: str, words: list[str], console: Console) -> Exit:
-    from . import registry
+    from .cli import registry
 
     verb = registry.find(name)
     if verb is None:
@@ -164,7 +164,7 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         surplus = arguments.positional[verb.most]
         raise UsageError(f"rho {name}: one thing too many: `{surplus}`", f"usage: rho {name} {verb.usage}")
     if any(option.file is FileUse.WRITTEN and arguments.has(option.name) for option in verb.options):
-        from .overwriting import require_apart
+        from .cli.overwriting import require_apart
 
         require_apart(arguments)
     console = _as_asked(console, arguments)
@@ -187,8 +187,8 @@ def _as_asked(console: Console, arguments: Arguments) -> Console:
 
 
 def _help(words: list[str], console: Console) -> Exit:
-    from . import help as pages
-    from . import registry
+    from .cli import help as pages
+    from .cli import registry
 
     if not words or words[0].startswith("-"):
         console.print(pages.overview())
@@ -201,7 +201,7 @@ def _help(words: list[str], console: Console) -> Exit:
 
 
 def _unknown_verb(name: str) -> UsageError:
-    from . import registry
+    from .cli import registry
 
     if name.endswith(".rho"):
         return UsageError(f"`{name}` is a file, not a verb", f"did you mean `rho run {name}`?")

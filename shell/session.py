@@ -18,21 +18,21 @@ from ..lang.records import dataclass
 from ..lang.source import Source
 from ..typechecker.check import check as check_program
 from ..typechecker.incremental import Checker
-from .machine import cores
-from .modules import ModuleLoader
-from .params import settings_of
-from .permissions import EVERYTHING, Permissions
+from .execution.machine import cores
+from .execution.modules import ModuleLoader
+from .execution.params import settings_of
+from .execution.permissions import EVERYTHING, Permissions
 from .stages import Checked, Engine, Loaded, PlanDetail, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.executor import Observer
     from ..backend.schedule.plan import Plan, PlannedFile
-    from .loading import InputFile
-    from .outcome import Outcome
-    from .refusals import FileMemory
-    from .requests import Request
-    from .scheduling import Scheduling
+    from .cli.requests import Request
+    from .execution.loading import InputFile
+    from .execution.outcome import Outcome
+    from .execution.refusals import FileMemory
+    from .execution.scheduling import Scheduling
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +72,13 @@ class Session:
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
         from ..backend import Detail, Device, bind_shapes, plan
         from ..backend.schedule.one_device import HOME
-        from .refusals import Candidate, check_memory, check_time
+        from .execution.refusals import Candidate, check_memory, check_time
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
         files: Mapping[str, InputFile] = {}
         if core.data:
-            from .loading import find_inputs  # imports NumPy, which a program without data may never need
+            from .execution.loading import find_inputs  # imports NumPy, which a program without data may never need
 
             folder = self.folder_of(checked.source)
             files = find_inputs(core, request.inputs, folder, self.permissions, request.limits.memory, request.standard_input)
@@ -100,20 +100,20 @@ class Session:
         loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes)
         if scheduling is None and not core.schedules:
             return loaded
-        from .scheduling import Scheduling, Use, load_scheduled
+        from .execution.scheduling import Scheduling, Use, load_scheduled
 
         return load_scheduled(loaded, scheduling or Scheduling(Use.RUN))
 
     def run(self, loaded: Loaded, engine: Engine = Engine.PLANNED, observe: Observer | None = None) -> Outcome:
         """Read the data and compute; `observe` is told how long each step took.  Raises RunFailed or Refused; nothing is printed
         or written."""
-        from .outcome import outcome_of
+        from .execution.outcome import outcome_of
 
         core = loaded.core
         settings = settings_of(core, loaded.request.params)
         values: dict[str, Any] = dict(settings.arrays)
         if core.data:
-            from .loading import read_inputs
+            from .execution.loading import read_inputs
 
             values |= read_inputs(core, loaded.files, loaded.bound.sizes)
         if engine is Engine.REFERENCE:
@@ -123,7 +123,7 @@ class Session:
             arrays = {name: from_numpy(value) for name, value in values.items()}
             exact = interpret(core, arrays, settings.sizes)
             return outcome_of(core, exact.printed, exact.outputs)
-        from .folded import folded_results
+        from .execution.folded import folded_results
 
         folded = folded_results(loaded.bound)
         if folded is not None:
@@ -142,7 +142,7 @@ class Session:
 
 def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFile]) -> FileMemory:
     """What the inputs and the outputs of a request take beside their arrays: one file at a time is read or written."""
-    from .refusals import FileMemory
+    from .execution.refusals import FileMemory
 
     taken = [(file.beside, f"reading `{name}` from `{file.shown}`") for name, file in files.items()]
     if request.outputs:
@@ -171,7 +171,7 @@ def told(diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, 
 def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None, file_bytes: int = 0) -> dict[str, Any]:
     """What `--json` says about a plan: sizes, devices, how many phases, the most bytes live at once on each device; of one for
     several devices also what it promises, and `held`, the most bytes each device held; `file_bytes`: what a file takes beside."""
-    from .scheduling import summary
+    from .execution.scheduling import summary
 
     promised = summary(plan, held or {})
     return {

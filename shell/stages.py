@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.schedule.plan import Plan
     from ..typechecker.core import Core
-    from .loading import InputFile
-    from .requests import Request
+    from .cli.requests import Request
+    from .execution.loading import InputFile
 
 
 class Strictness(Enum):

@@ -2,7 +2,7 @@
 
 What `show` writes can be read back: sizes read right to left there, so every compound operand is in parentheses.
 
-Neighbours: `sizes`, `lang.type_expressions` (reads them), `shell.costs` (formulas).
+Neighbours: `sizes`, `lang.type_expressions` (reads them), `shell.display.costs` (formulas).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who looks on while a plan runs: told of the run's state once, before it begins, and free to read what phase is current.
 
 Nothing is reported step by step, so that looking on costs the run nothing.  Neighbours: `executor` and `distributed` (who tell),
-`shell.progress` (who asks).
+`shell.display.progress` (who asks).
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A text without inputs and modules always means the same: it is checked and planned once, and run each time it is asked for.
 
-Neighbours: `shell.session` (checks, loads, runs), `backend.run.prepared` (runs again), `shell.folded` (texts that are constants).
+Neighbours: `shell.session` (checks, loads, runs), `backend.run.prepared` (runs again),
+`shell.execution.folded` (texts that are constants).
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from ...backend.run.prepared import PreparedPlan
 from ...backend.run.values import Array, to_numpy
 from ...lang.diagnostics import Rejected, RhoError
 from ...lang.source import Source
-from ..folded import folded_results
-from ..requests import Request
+from ..cli.requests import Request
+from ..cli.sources import EVAL
+from ..execution.folded import folded_results
 from ..session import Session
-from ..sources import EVAL
 from ..stages import Loaded
 from .showing import showing
 

@@ -23,7 +23,7 @@ from ...backend.schedule.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
-from ..machine import cores
+from ..execution.machine import cores
 from ..session import Session
 from ..stages import Checked
 from .arrays import as_array

@@ -1,6 +1,7 @@
 """`rho.Plan`: a schedule as a Python object, made by `Program.plan`, stored, loaded and run again.
 
-Neighbours: `programs` (plans and runs), `shell.scheduling` (options, stored plans), `shell.plan_output` (pictures).
+Neighbours: `programs` (plans and runs), `shell.execution.scheduling` (options, stored plans),
+`shell.display.plan_output` (pictures).
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from pathlib import Path
 from ...backend.schedule.plan import Plan as StoredPlan
 from ...lang.diagnostics import RhoError
 from ...lang.directives import OBJECTIVES
-from ..results import write_whole
-from ..scheduling import Effort, Scheduling, Use, read_plan
+from ..cli.results import write_whole
+from ..execution.scheduling import Effort, Scheduling, Use, read_plan
 from .showing import showing
 
 PICTURES = ("svg", "html", "dot", "trace", "gantt")
@@ -91,14 +92,14 @@ class Plan:
         return queues_text(self.stored)
 
     def __repr__(self) -> str:
-        from ..durations import duration
+        from ..display.durations import duration
 
         return f"<rho plan: {duration(self.seconds * 1e9)} on {len(self.devices)} devices, {self.status}>"
 
     def picture(self, format: str = "svg") -> str:
         """The text of a picture: svg, html, dot, trace (for Perfetto) or gantt.  ValueError: another format."""
         from ...backend.schedule.pictures.of_plan import chart_of_plan
-        from ..plan_output import picture
+        from ..display.plan_output import picture
 
         if format not in PICTURES:
             raise ValueError(f"a picture of a plan is one of {', '.join(PICTURES)}, not {format!r}")

@@ -1,6 +1,6 @@
 """`rho.load`: a script as a Python object with its type, its bounds and a way to run it on arrays.
 
-Neighbours: `arrays`, `shell.session` (files), `shell.costs` (formulas).
+Neighbours: `arrays`, `shell.session` (files), `shell.display.costs` (formulas).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ...typechecker.core import CoreInput
 from ...typechecker.display import show_type
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import SizeVariable
-from ..arguments import UsageError
-from ..loading import InputFile, find_inputs, read_inputs
-from ..machine import cores
-from ..outcome import outcome_of
-from ..params import settings_of
+from ..cli.arguments import UsageError
+from ..cli.sources import read_source
+from ..execution.loading import InputFile, find_inputs, read_inputs
+from ..execution.machine import cores
+from ..execution.outcome import outcome_of
+from ..execution.params import settings_of
+from ..execution.sizing import LackingSizes, headers_in, only, sized, sizes_of
 from ..session import Session
-from ..sizing import LackingSizes, headers_in, only, sized, sizes_of
-from ..sources import read_source
 from ..stages import Checked
 from .arrays import as_array
 from .plans import Plan, scheduling_for
@@ -129,7 +129,7 @@ class Program:
         `objective`: latency, throughput, energy, machines, syncs, the most important first; `budget`: seconds to search, "fast"
         or "prove".  TypeError: a size that nothing says, an unknown name.  Refused, Rejected: as for a run, or no plan obeys
         the program's schedule blocks."""
-        from ..scheduling import planned_on, profile_of
+        from ..execution.scheduling import planned_on, profile_of
 
         scheduling = scheduling_for(devices, objective, budget)
         try:
@@ -211,7 +211,7 @@ class Program:
 
     def _fitting(self, given: Plan, bound: Any) -> Any:
         """The stored plan, if it is right and can run here.  Refused."""
-        from ..scheduling import fitting, known_profile, require_here
+        from ..execution.scheduling import fitting, known_profile, require_here
 
         if self._fit is None or self._fit[0] is not given.stored or self._fit[1] is not bound:
             fitting(given.stored, self._core, bound, known_profile(given.stored), "the plan")
@@ -222,7 +222,7 @@ class Program:
 
     @cached_property
     def _costs(self) -> Any:
-        from ..costs import cost_of_program
+        from ..display.costs import cost_of_program
 
         return cost_of_program(self._core)
 

@@ -10,7 +10,7 @@ import re
 from ...lang.explain import primitive_text
 from ...lang.grammar import NAME
 from ...lang.primitives import find, rows
-from .. import documentation, library
+from ..display import documentation, library
 from ..lsp.pages import code as block
 from ..lsp.pages import glyph_page, library_page
 from ..lsp.words import flat

@@ -15,8 +15,8 @@ from IPython.core.error import UsageError as MagicUsage
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.display import display
 
-from ..arguments import UsageError, nearest
-from ..exits import Exit
+from ..cli.arguments import UsageError, nearest
+from ..cli.exits import Exit
 from ..repl.interrupting import interruptible
 from ..workspace.exchange import bind, fetch, result_of
 from .notebook import Failure, Notebook, Text

@@ -16,10 +16,10 @@ from typing import TypeAlias
 
 from ...lang.primitives import by_key
 from ...lang.render import Ink
-from ..arguments import UsageError
-from ..console import Console
-from ..exits import Exit
-from ..permissions import Permissions
+from ..cli.arguments import UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..execution.permissions import Permissions
 from ..repl.commands import COMMANDS, Desk, perform, pictured
 from ..repl.completing import offers
 from ..repl.interrupting import interruptible
@@ -228,7 +228,7 @@ def _failure(name: str, message: str) -> Failure:
 
 
 def _bug(error: Exception, code: str) -> Failure:
-    from ..crash import report
+    from ..cli.crash import report
 
     err = io.StringIO()
     report(error, ["eval", code], Console(io.StringIO(), err, io.StringIO(), {}), traceback=False)

@@ -1,6 +1,6 @@
 """What a cell shows of a value: text always, a table for a matrix, a picture for what was plotted; and messages in colour.
 
-Neighbours: `shell.display` (the text), `shell.plotting` (pictures), `notebook`.
+Neighbours: `shell.display.values` (the text), `shell.plotting` (pictures), `notebook`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from ...lang.diagnostics import Diagnostic
 from ...lang.render import Charset, Ink, render_text
 from ...lang.source import Source
 from ...typechecker.elements import Kind
-from ..display import LIMIT, display, matrix_cells
-from ..outcome import WHOLE_TEXT_LIMIT, Shown
+from ..display.values import LIMIT, display, matrix_cells
+from ..execution.outcome import WHOLE_TEXT_LIMIT, Shown
 from ..plotting import figures
 from ..plotting.drawable import Picture
 from ..plotting.terminal import HEIGHT, drawing

@@ -140,7 +140,7 @@ def _offered_words(document: Document) -> Iterator[tuple[Range, Action]]:
     core = document.checked.core
     if core is None or not document.checked.accepted or not _REDUCTION.search(document.text):
         return
-    from ..offers import offers, replaced_by
+    from ..display.offers import offers, replaced_by
 
     for offer in offers(core, document.name):
         statement = document.index.statement_at(offer.span.start) if offer.span.file == document.name else None

@@ -14,7 +14,7 @@ from functools import lru_cache
 from ...lang.declarations import is_declaration
 from ...lang.grammar import NAME
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Primitive, Role
-from .. import library
+from ..display import library
 from .documents import Document
 from .glyphs import in_prose
 from .hover import entries, module_source

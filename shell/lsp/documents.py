@@ -15,9 +15,9 @@ from ...lang import habits
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker
-from ..arguments import UsageError
-from ..modules import LIBRARY_PREFIX, ModuleLoader
-from ..permissions import EVERYTHING
+from ..cli.arguments import UsageError
+from ..execution.modules import LIBRARY_PREFIX, ModuleLoader
+from ..execution.permissions import EVERYTHING
 from ..session import told
 from ..stages import Checked
 from .index import Index

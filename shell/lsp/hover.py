@@ -1,6 +1,6 @@
 """What is under the pointer: type, reads and cost of a name, the page of a glyph, the signature of a member.
 
-Neighbours: `pages` (texts), `typechecker.check` (`described`), `shell.costs`.
+Neighbours: `pages` (texts), `typechecker.check` (`described`), `shell.display.costs`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from ...lang.diagnostics import RhoError
 from ...lang.primitives import rows
 from ...lang.source import Source
-from ..library import LibraryEntry, entries_of
+from ..display.library import LibraryEntry, entries_of
 from .documents import Document
 from .index import Mention, Symbol, SymbolKind
 from .pages import code, glyph_page, library_page
@@ -125,7 +125,7 @@ def _member(document: Document, mention: Mention) -> str | None:
 
 def cost_of(document: Document, name: str) -> str | None:
     """What a function costs, as formulas in the sizes of its arguments; None for a generic one."""
-    from ..costs import costs_of_definitions
+    from ..display.costs import costs_of_definitions
 
     result = document.checked.result
     if result is None:

@@ -3,7 +3,7 @@ it is loaded.
 
 A lens has its place at once and its text when it is looked at, because costs are worked out by the back end.  The time of a
 program is that for its data, whose headers are read; that of a function for sizes of a thousand.
-Neighbours: `shell.costs`, `shell.estimates`, `hover`.
+Neighbours: `shell.display.costs`, `shell.display.estimates`, `hover`.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def lens_text(document: Document, name: str) -> str:
 
 def _time(document: Document, name: str) -> str:
     """Of the first way to apply a function."""
-    from ..estimates import time_at_assumed_sizes
+    from ..display.estimates import time_at_assumed_sizes
 
     result = document.checked.result
     if result is None:
@@ -78,8 +78,8 @@ def _line(lines: list[str], kind: str) -> str:
 
 
 def _program(document: Document) -> str:
-    from ..costs import cost_of_program
-    from ..estimates import time_of_program
+    from ..display.costs import cost_of_program
+    from ..display.estimates import time_of_program
 
     core = document.checked.core
     if core is None:

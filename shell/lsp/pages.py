@@ -1,6 +1,6 @@
 """What hover and completion say about a glyph, a library name or a name of the program, in Markdown.
 
-Neighbours: `lang.explain` and `shell.documentation` (the same for terminals).
+Neighbours: `lang.explain` and `shell.display.documentation` (the same for terminals).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from ...lang import primitives
 from ...lang.explain import facts, spellings, uses
 from ...lang.primitives import Primitive
-from ..library import LibraryEntry
+from ..display.library import LibraryEntry
 
 
 def code(*lines: str) -> str:

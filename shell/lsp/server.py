@@ -107,7 +107,7 @@ def safely(answer: Callable[[], _T | None]) -> _T | None:
 
 def rest() -> None:
     """What is best done while nobody waits: old versions are forgotten, and what costs are worked out with is imported."""
-    from .. import costs  # noqa: F401
+    from ..display import costs  # noqa: F401
 
     gc.collect()
 

@@ -14,7 +14,7 @@ from ...backend.run.values import Array
 from ...typechecker.elements import Kind
 
 if TYPE_CHECKING:
-    from ..outcome import Shown
+    from ..execution.outcome import Shown
 
 _REFUSED: Final = {Kind.CHAR: "text", Kind.C64: "complex numbers", Kind.C128: "complex numbers"}
 

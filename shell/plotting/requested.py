@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ...lang.diagnostics import Refused
 from ...lang.source import Source
-from ..arguments import Arguments, UsageError, nearest
-from ..console import Console
-from ..outcome import Outcome
-from ..permissions import Permissions
+from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.console import Console
+from ..execution.outcome import Outcome
+from ..execution.permissions import Permissions
 from ..session import Session
 from ..stages import Loaded
 from . import figures

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ...lang.numerals import natural
-from ..console import Console
+from ..cli.console import Console
 from .charts import chart
 from .drawable import Chart, Picture
 from .lines import line_plot

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.explain import did_you_mean, explain
-from .. import messages
-from ..arguments import UsageError, nearest
-from ..console import Console
-from ..durations import duration
-from ..exits import Exit
-from ..results import write_whole
-from ..sources import Undecodable, read_source
+from ..cli import messages
+from ..cli.arguments import UsageError, nearest
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import write_whole
+from ..cli.sources import Undecodable, read_source
+from ..display.durations import duration
 from . import settings as setting
 from .settings import Settings
 
@@ -136,9 +136,9 @@ def _plan(rest: str, desk: Desk) -> Exit:
     if asked is None:
         return Exit.REJECTED
     from ...backend.schedule.explain import plan_text
-    from ..costs import cost_of_program
-    from ..estimates import unmeasured
-    from ..rewritten import rewritten_lines
+    from ..display.costs import cost_of_program
+    from ..display.estimates import unmeasured
+    from ..display.rewritten import rewritten_lines
     from ..workspace.computing import estimate_ns
 
     try:
@@ -164,7 +164,7 @@ def _time(rest: str, desk: Desk) -> Exit:
     from statistics import median
 
     from ...backend.schedule.explain import bytes_text
-    from ..estimates import unmeasured
+    from ..display.estimates import unmeasured
     from ..workspace.computing import compute, estimate_ns, memory_of
 
     try:
@@ -245,7 +245,7 @@ def _help(rest: str, desk: Desk) -> Exit:
         return Exit.OK
     text = explain(rest)
     if text is None:
-        from .. import documentation, library
+        from ..display import documentation, library
 
         found = [entry for entry in library.entries() if rest in (entry.name, *entry.name.split("."))]
         if not found:

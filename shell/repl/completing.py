@@ -1,6 +1,6 @@
 """What Tab offers: names of the session, glyphs by their names, members of modules, library names, commands, files.
 
-Neighbours: `terminal` (shows it), `commands` (their names), `shell.library`.
+Neighbours: `terminal` (shows it), `commands` (their names), `shell.display.library`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...lang.grammar import NAME
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, by_key
-from .. import library
+from ..display import library
 from .glyphs import in_prose, pending
 
 if TYPE_CHECKING:

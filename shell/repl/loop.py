@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from .. import messages
-from ..console import Console
-from ..exits import Exit
+from ..cli import messages
+from ..cli.console import Console
+from ..cli.exits import Exit
 from ..workspace.pasting import CONTINUED
 from .commands import After, Desk, perform
 from .interrupting import interruptible

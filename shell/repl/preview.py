@@ -16,7 +16,7 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING, Final
 
 from ...lang.diagnostics import RhoError
-from ..durations import duration
+from ..display.durations import duration
 
 if TYPE_CHECKING:
     from ...typechecker.incremental import Checker

@@ -13,7 +13,7 @@ from ...lang.json_text import decode
 from ...lang.numerals import natural
 from ...lang.opening import read_text
 from ...lang.user_cache import state_folder
-from ..results import write_whole
+from ..cli.results import write_whole
 
 _MOST_BYTES = 65_536
 

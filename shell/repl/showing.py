@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 
 from ...typechecker.elements import Kind
-from ..console import Console
-from ..display import LIMIT, ROWS_CUT, display
-from ..outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, Shown
+from ..cli.console import Console
+from ..display.values import LIMIT, ROWS_CUT, display
+from ..execution.outcome import PIPE_LIMIT, WHOLE_TEXT_LIMIT, Shown
 from .settings import Settings
 
 DIM, PLAIN = "\x1b[2m", "\x1b[0m"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..arguments import UsageError
+from ..cli.arguments import UsageError
 from . import by_type, types, words
 from .catalogue import Entry, Origin, shipped
 

@@ -2,7 +2,7 @@
 
 Primitives, operators, short expressions (`idioms`), the library, and the definitions of a file that is given.
 
-Neighbours: `words` and `by_type` rank these; `shell.library` and `lang.primitives` are where they come from.
+Neighbours: `words` and `by_type` rank these; `shell.display.library` and `lang.primitives` are where they come from.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from ...lang.primitives import PRIMITIVES, Primitive, Role, Trait, Use
-from .. import library
+from ..display import library
 from .elsewhere import FUNCTIONS, LIBRARY, OPERATORS
 from .idioms import IDIOMS
 

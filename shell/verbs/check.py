@@ -15,18 +15,19 @@ from ... import __version__
 from ...lang.diagnostics import Diagnostic, Severity
 from ...lang.source import Source
 from ...typechecker.incremental import Checker
-from .. import messages, quantities
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..progress import progress
-from ..results import rewrite, to_json
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import rewrite, to_json
+from ..cli.sources import STANDARD_INPUT, Undecodable, find_files, read_source
+from ..display import quantities
+from ..display.progress import progress
 from ..session import Session
-from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
 from ..stages import Checked, Strictness
 
 if TYPE_CHECKING:
-    from ..fixing import Refused
+    from ..cli.fixing import Refused
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -47,7 +48,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
     """Apply the fixes of every file, or show them (`--diff`); how many there are."""
-    from ..fixing import difference, fixed
+    from ..cli.fixing import difference, fixed
 
     total = 0
     for file in find_files(arguments.positional, (".rho",)):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..arguments import Arguments, Option, Takes, UsageError, nearest
-from ..console import Console
-from ..exits import Exit
-from ..registry import COMMON, VERBS
+from ..cli.arguments import Arguments, Option, Takes, UsageError, nearest
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.registry import COMMON, VERBS
 
 _BASH = """\
 # rho completion bash: put `eval "$(rho completion bash)"` into ~/.bashrc

@@ -2,7 +2,7 @@
 
 Memory and cores are what the operating system grants.  Only `--calibrate` loads a back end.
 
-Neighbours: `shell.profiles` (this machine's profile), `backend.devices` (profiles as data).
+Neighbours: `shell.execution.profiles` (this machine's profile), `backend.devices` (profiles as data).
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import Refused
 from ...lang.source import Source
-from .. import machine, messages
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..progress import progress
-from ..results import print_json, to_json, wants_json, write_whole
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, to_json, wants_json, write_whole
+from ..display.progress import progress
+from ..execution import machine
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import DeviceProfile, LinkProfile, Profile
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    from .. import profiles
+    from ..execution import profiles
 
     name = arguments.value("--devices")
     calibrate = arguments.has("--calibrate") or arguments.has("--refine")
@@ -63,7 +64,7 @@ def _gpus() -> Iterator[dict[str, Any]]:
 
 
 def _calibrated(console: Console, *, refine: bool) -> Profile:
-    from .. import profiles
+    from ..execution import profiles
 
     console.note("measuring this machine" + (" (a few minutes)" if refine else " (at most half a minute)"))
     with progress(console, lambda: "measuring"):

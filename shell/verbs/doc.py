@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ...lang import primitives
 from ...lang.explain import primitive_text
-from .. import documentation, library
-from ..arguments import Arguments, UsageError, nearest
-from ..console import Console
-from ..exits import Exit
-from ..results import print_json, wants_json
+from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
+from ..display import documentation, library
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import RhoError
 from ...lang.records import dataclass
-from .. import messages
-from ..arguments import Arguments, UsageError, nearest
-from ..console import Console
-from ..exits import Exit
-from ..params import natural
-from ..progress import planning
-from ..results import print_json, wants_json
-from ..scheduling import Effort, Scheduling, Use, scheduling_of
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
+from ..cli.sources import Undecodable, read_source
+from ..display.progress import planning
+from ..execution.params import natural
+from ..execution.scheduling import Effort, Scheduling, Use, scheduling_of
 from ..session import Session
-from ..sources import Undecodable, read_source
 from ..stages import Strictness
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def _names(text: str) -> list[str]:
 
 def _bound(core: Core, given: dict[str, int], folder: str, *, exact: bool) -> BoundGraph:
     """UsageError: sizes that the program does not have, or lacks.  Raises as `sized`."""
-    from ..requests import Grouping
-    from ..sizing import LackingSizes, headers_in, sized, sizes_of
+    from ..cli.requests import Grouping
+    from ..execution.sizing import LackingSizes, headers_in, sized, sizes_of
 
     without = Grouping.AS_WRITTEN.without if exact else Grouping.CHEAPEST.without
     known = sorted({variable.name for variable in sizes_of(core)})
@@ -115,7 +115,7 @@ def _bound(core: Core, given: dict[str, int], folder: str, *, exact: bool) -> Bo
 
 def _row(name: str, core: Core, bound: BoundGraph, arguments: Arguments) -> Row:
     """One profile.  Refused: it is no profile."""
-    from ..profiles import named, this_machine
+    from ..execution.profiles import named, this_machine
 
     profile = this_machine() if name == HERE else named(name)
     asked = scheduling_of(arguments, Use.LOOK)
@@ -134,7 +134,7 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
     from ...backend import Device, plan
     from ...backend.devices.cost import missing_operation
     from ...backend.schedule.one_device import HOME
-    from ..estimates import wall_time
+    from ..display.estimates import wall_time
 
     found = wall_time(bound, profile, profile.home)
     if found is None:
@@ -152,8 +152,8 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
     from ...backend.devices.cost import with_interval
     from ...backend.schedule.explain_queues import judged
     from ...backend.schedule.problem import Status
-    from ..durations import duration
-    from ..scheduling import planned_on
+    from ..display.durations import duration
+    from ..execution.scheduling import planned_on
 
     try:
         plan = planned_on(core, bound, profile, scheduling).plan
@@ -176,7 +176,7 @@ def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, schedul
 
 def lines(sizes: dict[str, int], rows: list[Row]) -> list[str]:
     """A line a profile, the quickest marked."""
-    from ..durations import duration
+    from ..display.durations import duration
 
     able = [row for row in rows if not row.refused]
     quickest = min((row.ns for row in able), default=0)

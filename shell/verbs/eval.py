@@ -7,16 +7,16 @@ from dataclasses import replace
 from ...lang import habits
 from ...lang.limits import MAXIMUM_CHARACTERS
 from ...lang.source import Source
-from ..arguments import Arguments, UsageError
-from ..console import Console, Volume
-from ..exits import Exit
-from ..requests import permissions_of, request_of
-from ..results import print_json, wants_json
-from ..running import Report, run_program
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console, Volume
+from ..cli.exits import Exit
+from ..cli.requests import permissions_of, request_of
+from ..cli.results import print_json, wants_json
+from ..cli.sources import EVAL, read_source
+from ..execution.running import Report, run_program
+from ..execution.watching import StageTimes
 from ..session import Session
-from ..sources import EVAL, read_source
 from ..stages import Strictness
-from ..watching import StageTimes
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -25,7 +25,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     session = Session("", permissions_of(arguments, request, "", ""), strictness)
     lines = arguments.value("--lines")
     if lines is not None:
-        from ..lines import run_lines
+        from ..cli.lines import run_lines
 
         if arguments.positional:
             raise UsageError("rho eval: give an expression or --lines FILE, not both")
@@ -40,7 +40,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
         text = console.read_input()
     source, verify, json, times = Source(EVAL, text), arguments.has("--verify"), wants_json(arguments), StageTimes()
     if console.has_lines:
-        from ..progress import RunProgress
+        from ..display.progress import RunProgress
 
         with RunProgress(console, times) as watch:
             report = run_program(source, session, request, verify=verify, watch=watch, json=json)
@@ -54,7 +54,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def show_report(report: Report, console: Console, *, json: bool) -> Exit:
     """Results to standard output, messages to standard error; with `json` the object of ux.md, messages in it too."""
-    from .. import messages
+    from ..cli import messages
 
     messages.show(console, report.diagnostics, report.sources)
     if json:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from ...lang.explain import did_you_mean, explain
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..results import print_json, wants_json
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

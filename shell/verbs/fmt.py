@@ -5,13 +5,13 @@ from __future__ import annotations
 from ...lang.diagnostics import RhoError
 from ...lang.formatter import format_source
 from ...lang.source import Source
-from .. import messages
-from ..arguments import Arguments
-from ..console import Console
-from ..exits import Exit
-from ..fixing import difference
-from ..results import rewrite
-from ..sources import STANDARD_INPUT, Undecodable, find_files, read_source
+from ..cli import messages
+from ..cli.arguments import Arguments
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.fixing import difference
+from ..cli.results import rewrite
+from ..cli.sources import STANDARD_INPUT, Undecodable, find_files, read_source
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

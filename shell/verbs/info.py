@@ -7,11 +7,11 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 
 from ... import __version__
-from ..arguments import Arguments
-from ..console import Console
-from ..exits import Exit
-from ..results import print_json, wants_json
-from ..tier import gpu_tier, kernel_tier
+from ..cli.arguments import Arguments
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
+from ..display.tier import gpu_tier, kernel_tier
 
 PACKAGES = (
     "numpy", "parsimonious", "z3-solver", "llvmlite", "prompt_toolkit", "pygls", "ipykernel", "matplotlib",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..results import write_whole
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import write_whole
 
 FILES = {
     "main.rho": """\

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

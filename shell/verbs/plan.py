@@ -6,18 +6,18 @@ import os
 from pathlib import Path
 
 from ...lang.diagnostics import RhoError
-from .. import messages
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..overwriting import require_unread
-from ..plan_output import picture, picture_asked
-from ..progress import planning
-from ..requests import check_names, permissions_of, request_of
-from ..results import wants_json, write_whole
-from ..scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.overwriting import require_unread
+from ..cli.requests import check_names, permissions_of, request_of
+from ..cli.results import wants_json, write_whole
+from ..cli.sources import Undecodable, read_source
+from ..display.plan_output import picture, picture_asked
+from ..display.progress import planning
+from ..execution.scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
 from ..session import Session
-from ..sources import Undecodable, read_source
 from ..stages import Loaded, PlanDetail, Strictness
 
 
@@ -101,10 +101,10 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
 
         return queues_text(plan)
     from ...backend.schedule.explain import plan_text
-    from ..compiled_loops import loop_lines
-    from ..costs import cost_of_program
-    from ..estimates import time_line
-    from ..rewritten import decision_lines, rewritten_lines
+    from ..display.compiled_loops import loop_lines
+    from ..display.costs import cost_of_program
+    from ..display.estimates import time_line
+    from ..display.rewritten import decision_lines, rewritten_lines
 
     rewritten = decision_lines(loaded.bound.graph, plan, loaded.checked.sources)
     rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)

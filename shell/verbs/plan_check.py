@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic, Refused, RhoError
 from ...lang.source import Source, Span
-from .. import messages
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..progress import planning
-from ..requests import check_names, permissions_of, request_of
-from ..results import to_json, wants_json
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.requests import check_names, permissions_of, request_of
+from ..cli.results import to_json, wants_json
+from ..cli.sources import Undecodable, read_source
+from ..display.progress import planning
 from ..session import Session
-from ..sources import Undecodable, read_source
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
@@ -33,7 +33,7 @@ _NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
-    from ..scheduling import read_plan
+    from ..execution.scheduling import read_plan
 
     if ignored := [name for name in _NOT_HERE if arguments.has(name)]:
         raise UsageError(
@@ -64,7 +64,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> Loaded | None:
     """The script of the plan, its sizes bound."""
-    from ..scheduling import Scheduling, Use, program_in
+    from ..execution.scheduling import Scheduling, Use, program_in
 
     named = arguments.positional[0] if arguments.positional else next((file.name for file in plan.program), "")
     texts: dict[str, Source] = {}
@@ -85,8 +85,8 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
 
 def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
     """The profile that the plan was made with, if it is known here."""
-    from ..profiles import named
-    from ..scheduling import known_profile
+    from ..execution.profiles import named
+    from ..execution.scheduling import known_profile
 
     asked = arguments.value("--devices")
     return known_profile(plan) if asked is None else named(asked)
@@ -97,7 +97,7 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
     from ...backend.schedule.program.checking import needless_waits
     from ...backend.schedule.program.described import UNCHECKED, single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
-    from ..scheduling import require_right
+    from ..execution.scheduling import require_right
 
     require_current(plan, loaded.core, loaded.bound, profile, path)
     notes = ["program and sizes are those of the script"]

@@ -20,13 +20,13 @@ from ...backend.schedule.problem import Conflict, Contention, Objective, Problem
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.opening import Pipes, read_text
 from ...lang.source import Span
-from .. import messages
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..plan_output import picture, picture_asked
-from ..progress import planning
-from ..results import to_json, wants_json, write_whole
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import to_json, wants_json, write_whole
+from ..display.plan_output import picture, picture_asked
+from ..display.progress import planning
 
 _FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict")
 """Options of `rho plan` that would be ignored."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from ..arguments import Arguments
-from ..console import Console
-from ..ending import release
-from ..exits import Exit
-from ..permissions import Permissions
+from ..cli.arguments import Arguments
+from ..cli.console import Console
+from ..cli.ending import release
+from ..cli.exits import Exit
+from ..execution.permissions import Permissions
 from ..repl import settings
 from ..repl.commands import Desk, load
 from ..repl.loop import PlainEntries, serve

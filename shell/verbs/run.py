@@ -10,24 +10,24 @@ from typing import TYPE_CHECKING
 from ...lang.diagnostics import Refused, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind
-from ..arguments import Arguments, UsageError
-from ..console import Console, Volume
-from ..exits import Exit
-from ..outcome import Outcome
-from ..overwriting import require_unread
-from ..permissions import Permissions
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console, Volume
+from ..cli.exits import Exit
+from ..cli.overwriting import require_unread
+from ..cli.requests import Request, permissions_of, request_of
+from ..cli.results import wants_json
+from ..cli.sources import STANDARD_INPUT, Undecodable, read_source
+from ..cli.streams import bytes_out, stream_of
+from ..display.progress import RunProgress
+from ..display.tracing import Recorder, write_trace
+from ..execution.outcome import Outcome
+from ..execution.permissions import Permissions
+from ..execution.running import run_program
+from ..execution.scheduling import Use, program_in, read_plan, require_optimal, scheduling_of, simulation_lines
+from ..execution.watching import StageTimes
 from ..plotting.requested import drawings_of
-from ..progress import RunProgress
-from ..requests import Request, permissions_of, request_of
-from ..results import wants_json
-from ..running import run_program
-from ..scheduling import Use, program_in, read_plan, require_optimal, scheduling_of, simulation_lines
 from ..session import Session
-from ..sources import STANDARD_INPUT, Undecodable, read_source
 from ..stages import Loaded, Strictness
-from ..streams import bytes_out, stream_of
-from ..tracing import Recorder, write_trace
-from ..watching import StageTimes
 from .check import stamps, wait_for_change
 from .eval import show_report
 
@@ -53,7 +53,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
     """Run the script; the files that were read are added to `read`."""
-    from .. import messages
+    from ..cli import messages
 
     request = request_of(arguments, console)
     json = wants_json(arguments)
@@ -122,7 +122,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "measured" in plan:
-        from ..analysis import Row, table
+        from ..display.analysis import Row, table
 
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
         rows = [Row.of(found) for found in plan["measured"]["phases"]]
@@ -171,7 +171,7 @@ def _silent(outcome: Outcome, program: Source) -> list[str]:
 
 def _recorder(path: str) -> Recorder:
     """What notes the times of a run, once its file is known to be writable."""
-    from ..tracing import require_writable
+    from ..display.tracing import require_writable
 
     require_writable(path)
     return Recorder()

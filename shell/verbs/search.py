@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..arguments import Arguments, UsageError
-from ..console import Console
-from ..exits import Exit
-from ..results import print_json, wants_json
+from ..cli.arguments import Arguments, UsageError
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
 from ..searching.answers import search
 from ..searching.catalogue import Entry
 
@@ -28,10 +28,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _own(file: str, console: Console) -> tuple[Entry, ...]:
     """The definitions of a file, as far as checking got."""
-    from .. import messages
+    from ..cli import messages
+    from ..cli.sources import Undecodable, read_source
     from ..searching.catalogue import yours
     from ..session import Session
-    from ..sources import Undecodable, read_source
 
     try:
         checked = Session().check(read_source(file))

@@ -1,17 +1,17 @@
-"""`rho test PATH…`: run the documented examples of `.rho` and `.md` files (`shell.examples` says what counts as one)."""
+"""`rho test PATH…`: run the documented examples of `.rho` and `.md` files (`execution.examples` says what counts as one)."""
 
 from __future__ import annotations
 
 import os
 
-from ..arguments import Arguments
-from ..claims import Failure, check_case
-from ..console import Console
-from ..examples import markdown_cases, rho_cases
-from ..exits import Exit
-from ..progress import progress
-from ..results import print_json, wants_json
-from ..sources import Undecodable, find_files, read_source
+from ..cli.arguments import Arguments
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
+from ..cli.sources import Undecodable, find_files, read_source
+from ..display.progress import progress
+from ..execution.claims import Failure, check_case
+from ..execution.examples import markdown_cases, rho_cases
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

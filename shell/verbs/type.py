@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...lang.source import Source
-from .. import messages, quantities
-from ..arguments import Arguments, UsageError, nearest
-from ..console import Console
-from ..exits import Exit
-from ..results import print_json, wants_json
+from ..cli import messages
+from ..cli.arguments import Arguments, UsageError, nearest
+from ..cli.console import Console
+from ..cli.exits import Exit
+from ..cli.results import print_json, wants_json
+from ..cli.sources import EVAL, Undecodable, read_source
+from ..display import quantities
 from ..session import Session
-from ..sources import EVAL, Undecodable, read_source
 from ..stages import Checked
 
 
@@ -47,7 +48,7 @@ def _show_json(checked: Checked, arguments: Arguments, console: Console) -> Exit
     names, functions = quantities.names_json(checked), quantities.functions_json(checked)
     shown: dict[str, Any] = {"type": checked.last, "names": names, "functions": functions, "diagnostics": []}
     if arguments.has("--cost") and checked.core is not None:
-        from ..costs import cost_of_program, costs_of_definitions
+        from ..display.costs import cost_of_program, costs_of_definitions
 
         shown["cost"] = cost_of_program(checked.core).json()
         shown["costs"] = {
@@ -66,7 +67,7 @@ def _show(checked: Checked, arguments: Arguments, console: Console) -> Exit:
         for line in found:
             console.print(line)
         return Exit.OK
-    from ..costs import cost_of_program, costs_of_definitions, definition_lines
+    from ..display.costs import cost_of_program, costs_of_definitions, definition_lines
 
     computes = bool(checked.core.block.ops or checked.core.inputs)
     for line in (*quantities.value_lines(checked), *(cost_of_program(checked.core).lines() if computes else ())):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ... import __version__
-from ..arguments import Arguments
-from ..console import Console
-from ..exits import Exit
+from ..cli.arguments import Arguments
+from ..cli.console import Console
+from ..cli.exits import Exit
 
 
 def run(arguments: Arguments, console: Console) -> Exit:

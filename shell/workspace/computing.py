@@ -1,6 +1,6 @@
 """Running the program of an entry: its hidden inputs are arrays, what it declares itself is read from files.
 
-Neighbours: `program` (layouts), `shell.loading` (files), `backend` (the rest).
+Neighbours: `program` (layouts), `shell.execution.loading` (files), `backend` (the rest).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...lang.diagnostics import Diagnostic, Refused
 from ...typechecker.core import Core, CoreInput
-from ..params import settings_of
+from ..execution.params import settings_of
 from ..session import Session
 from ..stages import Checked
 from .program import Layout
@@ -19,7 +19,7 @@ from .program import Layout
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
     from ...backend.schedule.plan import Plan
-    from ..outcome import Outcome
+    from ..execution.outcome import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ def ready(session: Session, layout: Layout, checked: Checked, *, full: bool = Fa
     """Bind the sizes and plan.  Refused: files, permissions, guards."""
     from ...backend import Detail, Device, bind_shapes, plan
     from ...backend.schedule.one_device import HOME
-    from ..loading import find_inputs
-    from ..machine import cores
+    from ..execution.loading import find_inputs
+    from ..execution.machine import cores
 
     core = checked.core
     assert core is not None
@@ -63,8 +63,8 @@ def _without_file(entry: CoreInput) -> Diagnostic:
 
 def compute(prepared: Ready) -> Outcome:
     """Run.  RunFailed: a run-time check, a file that cannot be read, memory."""
-    from ..loading import read_inputs
-    from ..outcome import outcome_of
+    from ..execution.loading import read_inputs
+    from ..execution.outcome import outcome_of
 
     core, bound = prepared.core, prepared.bound
     folded = _folded(bound) if not core.inputs else None
@@ -83,7 +83,7 @@ def compute(prepared: Ready) -> Outcome:
 
 def _folded(bound: BoundGraph) -> tuple[list[Any], dict[str, Any]] | None:
     """Results known without running, as NumPy arrays would be; None if there is something to run or to keep."""
-    from ..folded import folded_results
+    from ..execution.folded import folded_results
 
     found = folded_results(bound)
     return None if found is None or found[1] else found
@@ -91,7 +91,7 @@ def _folded(bound: BoundGraph) -> tuple[list[Any], dict[str, Any]] | None:
 
 def estimate_ns(prepared: Ready) -> int | None:
     """What the cost model says that running takes; None without tables for it."""
-    from ..estimates import predicted_ns
+    from ..display.estimates import predicted_ns
 
     return predicted_ns(prepared.bound)
 

@@ -17,9 +17,9 @@ from ...backend.run.values import Array, to_numpy
 from ...lang.grammar import NAME
 from ...lang.primitives import ELEMENT_NAMES, RESERVED_WORDS
 from ...lang.source import Span
-from ..arguments import UsageError, nearest
+from ..cli.arguments import UsageError, nearest
+from ..cli.exits import Exit
 from ..embedding.arrays import as_array
-from ..exits import Exit
 from .items import Kept, Leaf, Tree, ValueItem
 from .workspace import Entered, Workspace
 

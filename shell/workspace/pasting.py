@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..examples import SESSION_INDENT
+from ..execution.examples import SESSION_INDENT
 
 CONTINUED = "    … "
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})\s*(\w*)(.*)$")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 from ...typechecker.elements import Kind
-from ..display import line_count
-from ..outcome import Shown
+from ..display.values import line_count
+from ..execution.outcome import Shown
 
 MOST_ITEMS, MOST_CHARACTERS, MOST_LINES = 2_000, 4_000, 200
 """Of a printed value that is saved as it is; of a longer one its number of lines is."""

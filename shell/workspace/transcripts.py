@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ..claims import check_case
-from ..examples import lines_claim, markdown_cases
+from ..execution.claims import check_case
+from ..execution.examples import lines_claim, markdown_cases
 from .items import Entry, State
 from .program import ANSWER
 from .statements import Form, statements_of, words

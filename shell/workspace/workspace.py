@@ -26,8 +26,8 @@ from ...typechecker.check import show_value_type
 from ...typechecker.core import Print
 from ...typechecker.incremental import Checker
 from ...typechecker.operands import Operand, TupleOperand, Value
-from ..exits import Exit
-from ..messages import exit_of
+from ..cli.exits import Exit
+from ..cli.messages import exit_of
 from ..session import Session
 from ..stages import Checked
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
@@ -37,7 +37,7 @@ from .statements import Form, Statement, quiet, statements_of, used, words
 
 if TYPE_CHECKING:
     from ...typechecker.core import Core
-    from ..outcome import Shown
+    from ..execution.outcome import Shown
     from .computing import Ready
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from rho.backend.run.text import format_items, number_text
 from rho.backend.run.values import Array, array, scalar, text
-from rho.shell.display import display
+from rho.shell.display.values import display
 from rho.typechecker.elements import Kind, limits
 
 BOOL, I64, F64, C128, CHAR = Kind.BOOL, Kind.I64, Kind.F64, Kind.C128, Kind.CHAR

@@ -50,7 +50,7 @@ def data(name: str) -> Callable[[str], object]:
 
 
 def plan(path: str) -> object:
-    from rho.shell.scheduling import read_plan
+    from rho.shell.execution.scheduling import read_plan
 
     return read_plan(path)
 
@@ -93,8 +93,8 @@ def devices(path: str) -> object:
 
 
 def session(path: str) -> object:
-    from rho.shell.arguments import UsageError
-    from rho.shell.sources import read_source
+    from rho.shell.cli.arguments import UsageError
+    from rho.shell.cli.sources import read_source
     from rho.shell.workspace.pasting import typed
     from rho.shell.workspace.transcripts import problems
 

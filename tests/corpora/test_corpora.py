@@ -15,7 +15,7 @@ import pytest
 
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
-from rho.shell.requests import Request
+from rho.shell.cli.requests import Request
 from rho.shell.session import Session
 
 from .compare import apltail_lines, same_lines

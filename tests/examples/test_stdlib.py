@@ -9,8 +9,8 @@ import pytest
 
 from rho.lang import parser, tree
 from rho.lang.source import Source
-from rho.shell.console import Console
-from rho.shell.library import entries, modules
+from rho.shell.cli.console import Console
+from rho.shell.display.library import entries, modules
 from rho.shell.main import main
 from rho.typechecker.check import check
 

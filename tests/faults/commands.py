@@ -1,7 +1,7 @@
 """Commands that read and write, each in a small project of its own, and what must hold whatever goes wrong in them.
 
 A project has old files where the command writes.  After it, whatever failed, each is the old or the new one, all of a command
-alike; there is no temporary once another command has written there; and the exit code is one that `shell.exits` documents.
+alike; there is no temporary once another command has written there; and the exit code is one that `shell.cli.exits` documents.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Final
 import numpy as np
 
 from rho.lang.replacing import recover
-from rho.shell.console import Console
-from rho.shell.exits import Exit
+from rho.shell.cli.console import Console
+from rho.shell.cli.exits import Exit
 from rho.shell.main import main
 
 OLD: Final = b"old\n"

@@ -16,7 +16,7 @@ import pytest
 from share import share
 
 from rho.backend.kernels import llvm_leaf, store
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.main import main
 from rho.typechecker.solver import child, verdicts
 

@@ -17,10 +17,10 @@ import pytest
 from share import share
 
 from rho.backend.run import threads
-from rho.shell.console import Console
-from rho.shell.exits import Exit
+from rho.shell.cli.console import Console
+from rho.shell.cli.exits import Exit
+from rho.shell.cli.uncaught import exit_for
 from rho.shell.main import main
-from rho.shell.uncaught import exit_for
 from rho.tests.backend.test_threads import prepared, run
 from rho.tests.interrupts.moments import NEVER, command, process
 

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from rho.lang.numerals import natural
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.main import main
 from rho.shell.plotting.terminal import lines_of
 

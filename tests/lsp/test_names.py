@@ -9,7 +9,7 @@ import pytest
 from rho.lang.parser import parse_program
 from rho.lang.source import Source
 from rho.lang.tree import FunctionName, Name
-from rho.shell.library import STDLIB
+from rho.shell.display.library import STDLIB
 from rho.shell.lsp import navigation
 from rho.shell.lsp.documents import Folder
 from rho.shell.lsp.index import Access, SymbolKind

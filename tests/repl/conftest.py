@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.console import Console
-from rho.shell.exits import Exit
-from rho.shell.permissions import Permissions
+from rho.shell.cli.console import Console
+from rho.shell.cli.exits import Exit
+from rho.shell.execution.permissions import Permissions
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.settings import Settings
 from rho.shell.session import Session

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from rho.shell import profiles
-from rho.shell.exits import Exit
+from rho.shell.cli.exits import Exit
+from rho.shell.execution import profiles
 from rho.shell.repl import settings
 from rho.shell.repl.commands import COMMANDS, After, perform
 from rho.shell.repl.loop import handle

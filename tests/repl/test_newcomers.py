@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.repl.commands import Desk
 from rho.shell.repl.loop import PlainEntries, serve
 from rho.shell.repl.settings import Settings

@@ -14,7 +14,7 @@ pytest.importorskip("prompt_toolkit")
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
-from rho.shell.exits import Exit
+from rho.shell.cli.exits import Exit
 from rho.shell.repl.loop import serve
 from rho.shell.repl.settings import Settings
 from rho.shell.repl.terminal import Terminal

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from rho.backend.run.values import array
-from rho.shell.claims import check_case
-from rho.shell.display import display, line_count
-from rho.shell.examples import markdown_cases
-from rho.shell.exits import Exit
+from rho.shell.cli.exits import Exit
+from rho.shell.display.values import display, line_count
+from rho.shell.execution.claims import check_case
+from rho.shell.execution.examples import markdown_cases
 from rho.shell.repl.commands import perform
 from rho.shell.workspace.pasting import typed
 from rho.shell.workspace.transcripts import markdown, problems

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.shell.exits import Exit
+from rho.shell.cli.exits import Exit
 from rho.shell.workspace import computing
 from rho.shell.workspace.items import TextItem, ValueItem
 from rho.shell.workspace.workspace import Workspace

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rho.shell import registry
-from rho.shell.arguments import Arguments, UsageError, read
+from rho.shell.cli import registry
+from rho.shell.cli.arguments import Arguments, UsageError, read
 
 
 def parse(verb: str, *words: str) -> Arguments:
@@ -62,7 +62,7 @@ def test_a_name_given_twice_is_refused() -> None:
 def test_every_verb_has_a_module_and_examples_first() -> None:
     from importlib import import_module
 
-    from rho.shell.help import page
+    from rho.shell.cli.help import page
 
     for verb in registry.VERBS:
         assert callable(import_module(f"rho.shell.verbs.{verb.name}").run)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from rho.shell import estimates, profiles
-from rho.shell.arguments import Arguments
-from rho.shell.console import Console
+from rho.shell.cli.arguments import Arguments
+from rho.shell.cli.console import Console
+from rho.shell.display import estimates
+from rho.shell.execution import profiles
 from rho.shell.session import Session
 from rho.shell.verbs import check
 

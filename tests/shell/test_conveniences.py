@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rho import __version__
-from rho.shell import registry
+from rho.shell.cli import registry
 from rho.shell.verbs import check
 
 from .conftest import Rho

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rho.shell.examples import (
+from rho.shell.execution.examples import (
     Claim,
     EqualCase,
     ExpressionCase,

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rho.shell.arguments import FileUse, Takes
-from rho.shell.registry import VERBS
+from rho.shell.cli.arguments import FileUse, Takes
+from rho.shell.cli.registry import VERBS
 
 from .conftest import Rho
 

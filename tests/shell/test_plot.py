@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.main import main
 from rho.shell.plotting import figures
 from rho.shell.plotting.drawable import Picture, scaled, short

@@ -12,15 +12,15 @@ import pytest
 
 from rho.backend.schedule.found import LISTENER, Found
 from rho.lang.source import Source
-from rho.shell import progress as module
-from rho.shell.console import Console
-from rho.shell.durations import waiting
+from rho.shell.cli.console import Console
+from rho.shell.cli.requests import Request
+from rho.shell.display import progress as module
+from rho.shell.display.durations import waiting
+from rho.shell.display.progress import Line, Phases, RunProgress, planning, progress, search_text
+from rho.shell.execution.watching import Stage
 from rho.shell.main import main
-from rho.shell.progress import Line, Phases, RunProgress, planning, progress, search_text
-from rho.shell.requests import Request
 from rho.shell.session import Session
 from rho.shell.stages import Loaded
-from rho.shell.watching import Stage
 
 PROGRAM = "x ← 1○⍳3000\ny ← {⍵+⌽⍵}⍣3 ⊢ x\n+/y[⍋y]\n"
 

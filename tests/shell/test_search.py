@@ -8,7 +8,7 @@ import pytest
 
 from rho.lang.primitives import PRIMITIVES, Role
 from rho.lang.source import Source
-from rho.shell import library
+from rho.shell.display import library
 from rho.shell.searching import by_type, catalogue, words
 from rho.shell.searching.elsewhere import FUNCTIONS, LIBRARY, OPERATORS
 from rho.shell.searching.idioms import IDIOMS, Idiom

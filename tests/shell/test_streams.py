@@ -13,7 +13,7 @@ import pytest
 
 from rho.backend.run.files import write_values
 from rho.lang.source import Span
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.main import main
 from rho.typechecker.elements import Kind
 

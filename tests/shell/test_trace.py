@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rho.shell.tracing import Recorder
+from rho.shell.display.tracing import Recorder
 
 from .conftest import Rho
 
@@ -55,7 +55,7 @@ def test_no_trace_of_a_run_that_failed(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_many_executions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rho.shell.tracing.MOST", 3)
+    monkeypatch.setattr("rho.shell.display.tracing.MOST", 3)
     recorder = Recorder()
     observe = recorder.observer
     assert observe is not None and recorder.observer is None

@@ -214,7 +214,7 @@ def test_a_damaged_entry_is_absent(damage: str, part: str, trials: Path) -> None
 def calibrate(folder: Path) -> None:
     """A calibration as `rho devices --calibrate` keeps it, without measuring."""
     program = (
-        "from rho.shell import profiles; from rho.backend.devices.host import keep_calibration; "
+        "from rho.shell.execution import profiles; from rho.backend.devices.host import keep_calibration; "
         "keep_calibration(profiles.this_machine())"
     )
     subprocess.run([sys.executable, "-c", program], timeout=LIMIT, check=True)

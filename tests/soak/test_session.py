@@ -12,7 +12,7 @@ from types import FrameType
 
 from share import repeats
 
-from rho.shell.exits import Exit
+from rho.shell.cli.exits import Exit
 from rho.shell.lsp.documents import Folder
 from rho.shell.lsp.places import Change, Position, Range
 from rho.shell.lsp.reports import reports

@@ -12,7 +12,7 @@ import pytest
 
 from rho.lang.diagnostics import Diagnostic
 from rho.lang.source import Source
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.main import main
 from rho.typechecker.check import CheckResult, check
 from rho.typechecker.solver import child

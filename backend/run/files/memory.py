@@ -3,7 +3,7 @@
 Every figure is a bound: some blocks, or less where the data are less.  `tests/soak/test_files_memory.py` compares them with
 what processes take.
 
-Neighbours: `shell.refusals` (`--max-memory`); every codec, whose blocks these are.
+Neighbours: `shell.execution.refusals` (`--max-memory`); every codec, whose blocks these are.
 """
 
 from __future__ import annotations

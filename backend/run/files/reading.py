@@ -5,7 +5,7 @@ A path is `file.suffix`, or `file.npz:name` (`.parquet:`, `.zarr:`) for one arra
 reads.
 
 Failures: RunFailed with E704 (cannot be read) or E705 (damaged); Refused with E706 (not of the declared type) or E707
-(permission, by the caller).  Which files may be touched is the caller's decision, see `shell.permissions`.
+(permission, by the caller).  Which files may be touched is the caller's decision, see `shell.execution.permissions`.
 
 Neighbours: one codec a format: `npy npz delimited png plain parquet zarr_store`; `run.binding` takes the shapes.
 """

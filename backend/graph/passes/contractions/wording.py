@@ -1,7 +1,7 @@
 """A tree of products in the words of the language: `(+/v)×+/w` for whoever takes an offer; None where that needs more than
 transpositions, sums and products of vectors and matrices that have a name.
 
-Neighbours: `tree`; `shell.offers` (puts it into a program).
+Neighbours: `tree`; `shell.display.offers` (puts it into a program).
 """
 
 from __future__ import annotations

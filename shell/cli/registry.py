@@ -1,0 +1,256 @@
+"""The verbs of `rho`: their options, help and the module that does the work, imported only when the verb is used.
+
+Adding a verb is one entry here and one module in `shell.verbs` with `def run(arguments, console) -> Exit`.
+"""
+
+from __future__ import annotations
+
+from ...lang.records import dataclass
+from .arguments import FileUse, Option, Takes
+
+READ, WRITTEN = FileUse.READ, FileUse.WRITTEN
+
+JSON = Option(("--json",), Takes.NOTHING, "", "one JSON object on standard output (the same as --format json)")
+DEBUG = Option(("--debug",), Takes.NOTHING, "", "show the Python traceback of a bug in Rho")
+HELP = Option(("--help", "-h"), Takes.NOTHING, "", "this page")
+STRICT = Option(("--strict",), Takes.NOTHING, "", "refuse what would otherwise be checked when loaded or run (W201, W310)")
+EXACT = Option(("--exact",), Takes.NOTHING, "", "compute products and inverses as they are written, in no cheaper order")
+OUT = Option(("-o", "--output"), Takes.VALUE, "FILE", "write there instead of standard output", file=WRITTEN)
+QUIET = Option(("--quiet", "-q"), Takes.NOTHING, "", "errors only: no warnings, notes or summaries")
+VERBOSE = Option(("--verbose", "-v"), Takes.NOTHING, "", "also say how long each stage took")
+COLOUR = Option(("--color",), Takes.VALUE, "WHEN", "auto (on a terminal, unless NO_COLOR is set), always or never",
+                ("auto", "always", "never"))  # fmt: skip
+COMMON = (QUIET, VERBOSE, COLOUR, DEBUG, HELP)
+DIGITS = Option(("--digits",), Takes.VALUE, "N", "significant digits of printed numbers, 1 to 17 (10)")
+
+FORMAT_CHECK = Option(("--format",), Takes.VALUE, "FORMAT", "text, json, sarif or github", ("text", "json", "sarif", "github"))
+FORMAT_PLAN = Option(
+    ("--format",), Takes.VALUE, "FORMAT", "text, json, gantt, svg, html, dot or trace (opens in Perfetto)",
+    ("text", "json", "gantt", "svg", "html", "dot", "trace"),
+)  # fmt: skip
+FORMAT_RESULT = Option(("--format",), Takes.VALUE, "FORMAT", "text or json", ("text", "json"))
+
+INPUT = Option(("--in",), Takes.VALUES, "NAME=PATH", "read input NAME from PATH (`-`, `-:csv`: standard input);"
+               " one --in for each input", file=READ)
+SET = Option(("--set",), Takes.VALUES, "PARAM=VALUE", "give a param another value")
+ALLOW_READ = Option(("--allow-read",), Takes.VALUES, "DIR", "files under DIR may be read too")
+ALLOW_WRITE = Option(("--allow-write",), Takes.VALUES, "DIR", "outputs may be written only under such DIRs")
+MAX_MEMORY = Option(("--max-memory",), Takes.VALUE, "BYTES", "refuse a program whose peak memory exceeds this (500MB, 2GiB)")
+MAX_TIME = Option(("--max-time",), Takes.VALUE, "SECONDS", "refuse what cannot end in this time; stop a program that runs longer")
+VERIFY = Option(("--verify",), Takes.NOTHING, "", "run on the reference interpreter too and compare every result")
+OBJECTIVE = Option(
+    ("--objective",), Takes.VALUES, "WHAT", "what the plan is for, most important first",
+    ("latency", "throughput", "energy", "machines", "syncs"),
+)  # fmt: skip
+BUDGET = Option(("--budget",), Takes.VALUE, "SECONDS", "about how long to search (5)")
+PROVE = Option(("--prove",), Takes.NOTHING, "", "search until the plan is proved optimal")
+FAST = Option(("--fast",), Takes.NOTHING, "", "heuristics and bounds only")
+STRATEGY_NAMES = (
+    "baselines", "single-split", "paths", "energetic", "forks", "partial-schedules", "lp-relaxation", "list-scheduling",
+    "rolling", "uniform", "chains", "activity-lists", "row-shifts", "annealing", "left-shift", "relaxation", "z3",
+)  # fmt: skip
+"""Of `backend.schedule.solve.recipe`, which is imported only when something is planned."""
+WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see what it earns",
+                 STRATEGY_NAMES)
+REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
+LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """`least`, `most`: how many positional arguments (`most` None: any number).  `later`: options of coming versions."""
+
+    name: str
+    usage: str
+    summary: str
+    examples: tuple[tuple[str, str], ...]
+    options: tuple[Option, ...]
+    least: int
+    most: int | None
+    later: tuple[str, ...] = ()
+
+
+VERBS: tuple[Verb, ...] = (
+    Verb(
+        "run", "FILE | --plan PLAN [options]", "check, plan and run a script",
+        (
+            ("rho run examples/kmeans.rho", "with the data the script names"),
+            ("rho run wave.rho --in field=u0.npy --set steps=50", "with other data and parameters"),
+            ("rho run kmeans.rho --out label=labels.npy", "and save an output"),
+            ("rho run kmeans.rho --devices workstation --simulate", "as if on other devices"),
+            ("rho run examples/sunspots.rho --plot average", "and draw it here; --plot average=sun.png into a file"),
+            ("rho run examples/sunspots.rho --plot line:years,spots", "over its x axis; also bars: scatter: hist:"),
+        ),
+        (
+            INPUT, SET,
+            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)",
+                   file=WRITTEN),
+            Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt;"
+                   " a missing DIR is made"),
+            JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY,
+            Option(("--watch",), Takes.NOTHING, "", "run again whenever the script or its data changes, until Ctrl-C"),
+            Option(("--analyze",), Takes.NOTHING, "", "report the predicted and the measured cost of the run"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "plan for a device profile, shipped or in a file",
+                   file=READ),
+            Option(("--simulate",), Takes.NOTHING, "", "its devices are declared: run here, each held to its memory, and say"
+                   " what time they would take"),
+            Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
+            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
+                   " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
+            Option(("--plot-size",), Takes.VALUE, "WxH", "columns and lines, in files pixels"),
+            Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
+            MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
+        ),
+        0, 1, ("--cluster",),
+    ),
+    Verb(
+        "eval", "EXPR | - | --lines FILE [options]", "run one expression",
+        (
+            ("rho eval '+/⍳10'", "also: rho -c '+/⍳10'"),
+            ("rho eval '+/`iota 10'", "names instead of glyphs"),
+            ("rho eval --lines programs.txt --json", "each line its own program, one JSON object a line"),
+        ),
+        (
+            Option(("--lines",), Takes.VALUE, "FILE", "each line of FILE is its own program (- is standard input)",
+                   file=READ),
+            JSON, FORMAT_RESULT, DIGITS, STRICT, EXACT, VERIFY, *LIMITS,
+        ),
+        0, None,
+    ),
+    Verb(
+        "check", "PATH… [options]", "types only: reads no data, runs nothing",
+        (
+            ("rho check wave.rho", "errors and warnings as text"),
+            ("rho check src --format github", "every .rho file under a directory, as annotations"),
+            ("rho check wave.rho --strict", "guards and run-time checks are errors"),
+            ("rho check src --watch", "again whenever a file changes, until Ctrl-C"),
+            ("rho check wave.rho --fix", "apply what the messages propose; --diff only shows it"),
+        ),
+        (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes"),
+         Option(("--fix",), Takes.NOTHING, "", "apply the fixes that messages offer, as long as errors do not become more"),
+         Option(("--diff",), Takes.NOTHING, "", "show what --fix would change and write nothing; exit 1 if anything")),
+        1, None,
+    ),
+    Verb(
+        "type", "EXPR|FILE [NAME…] [options]", "types, and how often elements are read",
+        (
+            ("rho type '2 3⍴⍳6'", ""), ("rho type 'mean ← {(+⌿⍵)÷≢⍵}'", "a function for arrays of any length"),
+            ("rho type examples/kmeans.rho", "every name of a program"), ("rho type stdlib/stats.rho mean", "one of them"),
+            ("rho type '{+/⍵}⍤1 ⊢ 3 4⍴1' --cost", "with what it costs"),
+        ),
+        (Option(("--cost",), Takes.NOTHING, "", "also memory, operations and bytes moved"), JSON, FORMAT_RESULT),
+        1, None,
+    ),
+    Verb(
+        "plan", "FILE | --instance FILE [options]", "the schedule: phases, devices, memory",
+        (
+            ("rho plan examples/kmeans.rho", ""), ("rho plan kmeans.rho --format json -o plan.json", ""),
+            ("rho plan --instance graph.json --json", "an abstract task graph (docs/instances.md)"),
+            ("rho plan --instance rand0000.stg --devices 4", "on four equal processors"),
+            ("rho plan kmeans.rho --devices workstation --format html -o plan.html", "a picture of it on declared devices"),
+            ("rho plan --check plan.json", "is a stored plan right?"),
+        ),
+        (
+            OUT, FORMAT_PLAN, JSON, STRICT, EXACT, *LIMITS,
+            Option(("--instance",), Takes.VALUE, "FILE", "schedule a task graph: instance/1 JSON, STG or Auckland DOT",
+                   file=READ),
+            Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
+                   file=READ),
+            Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
+            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
+                   file=READ),
+            Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),
+            Option(("--loops",), Takes.NOTHING, "", "the loop programs that loops, folds and scans become"),
+        ),
+        0, 1,
+    ),
+    Verb(
+        "estimate", "FILE [options]", "predicted time and memory on several devices, without data",
+        (
+            ("rho estimate examples/kmeans.rho", "on this machine, for the sizes of its data"),
+            ("rho estimate wave.rho --size n=2048 --size steps=50", "for other sizes; no data is needed"),
+            ("rho estimate wave.rho --size n=2048 --devices here,laptop,workstation", "profiles beside each other"),
+        ),
+        (
+            Option(("--size",), Takes.VALUES, "NAME=N", "a size or a param; others come from the headers of its data"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE,…", "profiles, shipped or in files; `here` is this machine (here)",
+                   file=READ),
+            JSON, FORMAT_RESULT, STRICT, EXACT, OBJECTIVE, BUDGET, PROVE, FAST,
+        ),
+        1, 1,
+    ),
+    Verb(
+        "fmt", "PATH… [options]", "canonical layout, names to glyphs",
+        (("rho fmt wave.rho", "rewrites the file"), ("rho fmt --check src", "says which files would change; exit 1 if any"),
+         ("rho fmt - < wave.rho", "standard input to standard output")),
+        (
+            Option(("--check",), Takes.NOTHING, "", "write nothing; exit 1 if a file is not in canonical layout"),
+            Option(("--ascii",), Takes.NOTHING, "", "glyphs to names"),
+            Option(("--diff",), Takes.NOTHING, "", "show what would change and write nothing; exit 1 if anything"),
+        ),
+        1, None,
+    ),
+    Verb(
+        "doc", "NAME", "what a glyph, a name or a library function does",
+        (("rho doc ⍤", ""), ("rho doc rank", ""), ("rho doc stats.mean", "")),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "explain", "CODE | GLYPH", "what an error code or a glyph means",
+        (("rho explain E101", ""), ("rho explain ⌸", "")), (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "search", "WORDS|TYPE [FILE.rho…]", "find functions by what they do, or by their type",
+        (("rho search running sum", "also by other names: cumsum, argsort, vmap"),
+         ("rho search 'f64[n] → f64'", "by type; `_` is anything: 'f64[n m] → _'"),
+         ("rho search '_ → idx<k>[n]' examples/kmeans.rho", "the definitions of a file too")),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "test", "PATH…", "run the documented examples in .rho and .md files",
+        (("rho test README.md docs stdlib", ""),),
+        (JSON, FORMAT_RESULT), 1, None,
+    ),
+    Verb(
+        "devices", "[options]", "what this machine has; how fast it is",
+        (("rho devices --json", ""), ("rho devices --calibrate", "measures this machine, at most half a minute"),
+         ("rho devices --devices workstation", "what a shipped profile declares"),
+         ("rho devices --devices cluster40 -o mine.toml", "a file to start from")),
+        (
+            Option(("--calibrate",), Takes.NOTHING, "", "measure this machine; kept for later runs"),
+            Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
+            Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",
+                   file=READ),
+            JSON, FORMAT_RESULT, OUT,
+        ),
+        0, 0,
+    ),
+    Verb("lsp", "", "the language server for editors, on standard input and output", (("rho lsp", "docs/editors.md"),), (), 0, 0),
+    Verb(
+        "kernel", "install [--user | --prefix DIR] [--name NAME]", "Rho in Jupyter notebooks",
+        (("rho kernel install", "for Jupyter in the same environment"), ("rho kernel install --user", "for all of yours")),
+        (
+            Option(("--user",), Takes.NOTHING, "", "in your home folder"),
+            Option(("--prefix",), Takes.VALUE, "DIR", "under DIR/share/jupyter"),
+            Option(("--name",), Takes.VALUE, "NAME", "what Jupyter calls it (rho)"),
+        ),
+        1, 1,
+    ),
+    Verb("init", "DIR", "start a small project", (("rho init waves", ""),), (), 1, 1),
+    Verb(
+        "completion", "bash | zsh | fish", "a script that completes commands in your shell",
+        (('eval "$(rho completion bash)"', "in ~/.bashrc"), ("rho completion fish > ~/.config/fish/completions/rho.fish", "")),
+        (), 1, 1,
+    ),
+    Verb("version", "", "which Rho this is", (("rho version", "also: rho --version"),), (), 0, 0),
+    Verb("info", "", "versions, for a bug report", (("rho info", ""),), (JSON, FORMAT_RESULT), 0, 0),
+    Verb("repl", "[FILE]", "an interactive session; piped lines run without prompts",
+         (("rho", "docs/repl.md"), ("rho repl session.md", "go on from a saved session"),
+          ("printf 'x ← ⍳5\\n+/x\\n' | rho repl", "")), (STRICT, ALLOW_READ), 0, 1),
+)  # fmt: skip
+
+
+def find(name: str) -> Verb | None:
+    return next((verb for verb in VERBS if verb.name == name), None)

@@ -1,0 +1,137 @@
+"""From options to a run: checked names, numbers and paths.  Everything wrong here is a usage error with a suggestion."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from enum import Enum
+from typing import TextIO
+
+from ...lang.records import dataclass
+from ...typechecker.core import Core
+from ..execution.permissions import Permissions
+from .arguments import Arguments, UsageError, nearest
+from .console import Console
+from .streams import check_streams, stream_of
+
+_BYTES = re.compile(r"([0-9][0-9_]{0,17})(?:\.([0-9]{1,9}))?\s*([A-Za-z]*)", re.ASCII)
+_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """`memory` in bytes, `seconds` of running; None is no limit."""
+
+    memory: int | None = None
+    seconds: float | None = None
+
+
+class Grouping(Enum):
+    """In what order products are computed."""
+
+    CHEAPEST = "the cheapest"
+    AS_WRITTEN = "as written"
+
+    @property
+    def without(self) -> frozenset[str]:
+        """The passes that are left out."""
+        return frozenset({"products"}) if self is Grouping.AS_WRITTEN else frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """`inputs` maps names to paths (relative to the working folder) or streams, `params` to what is set, `outputs` to paths or
+    streams; `standard_input` is what `-` reads."""
+
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
+    standard_input: TextIO | None = None
+    grouping: Grouping = Grouping.CHEAPEST
+
+
+def request_of(arguments: Arguments, console: Console) -> Request:
+    """The request of `run`, `eval` and `plan`."""
+    params = arguments.pairs("--set", "PARAM=VALUE")
+    inputs, outputs = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
+    check_streams(inputs, outputs, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
+    limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
+    grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
+    return Request(inputs, params, outputs, limits, console.input, grouping)
+
+
+def permissions_of(arguments: Arguments, request: Request, script: str, folder: str) -> Permissions:
+    """The script's folder, the files named on the command line, and what is allowed beside them."""
+    named = [script, *(data_file(path) for path in request.inputs.values() if stream_of(path) is None)]
+    writable = arguments.values("--allow-write")
+    for option in ("--allow-read", "--allow-write"):
+        for given in arguments.values(option):
+            if not os.path.isdir(given):
+                raise UsageError(f"{option} {given}: there is no such folder")
+    return Permissions.of([folder or ".", *arguments.values("--allow-read")], named, writable or None)
+
+
+def data_file(path: str) -> str:
+    """The file of `path` or `archive.npz:member`."""
+    from ...backend.run.files import split_member
+
+    return split_member(path)[0]
+
+
+def check_names(core: Core, request: Request) -> None:
+    """Every name of the request exists in the program, and every input has a file."""
+    inputs = [entry.name for entry in core.data]
+    _known("--in", request.inputs, inputs, "input")
+    _known("--set", request.params, [entry.name for entry in (*core.params, *core.settings)], "param")
+    _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
+    missing = [entry.name for entry in core.data if entry.path is None and entry.name not in request.inputs]
+    if missing:
+        needed = " ".join(f"--in {name}=PATH" for name in missing)
+        which = "input" if len(missing) == 1 else "inputs"
+        raise UsageError(f"no file is named for the {which} {_listed(missing)} of this program", f"give {needed}")
+
+
+def _known(option: str, given: Mapping[str, str], known: Sequence[str], what: str) -> None:
+    for name in given:
+        if name not in known:
+            guess = nearest(name, known)
+            meant = f"; did you mean `{guess}`?" if guess else ""
+            message = f"{option} {name}={given[name]}: this program has no {what} `{name}`{meant}"
+            raise UsageError(message, _inventory(what, known))
+
+
+def _inventory(what: str, known: Sequence[str]) -> str:
+    if not known:
+        return f"it has no {what} at all"
+    return f"its {what} is {_listed(known)}" if len(known) == 1 else f"its {what}s are {_listed(known)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _bytes(text: str | None) -> int | None:
+    if text is None:
+        return None
+    found = _BYTES.fullmatch(text.strip())
+    unit = "" if found is None else found[3].upper()
+    scale = _UNITS.get(unit if unit in _UNITS else unit.removesuffix("B"))
+    if found is None or scale is None:
+        raise UsageError(f"--max-memory {text}: write a number of bytes such as 500MB or 2GiB")
+    whole, fraction = int(found[1].replace("_", "")), found[2] or ""
+    return whole * scale + int(fraction or "0") * scale // int("1" + "0" * len(fraction))
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("s"))
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise UsageError(f"--max-time {text}: write a number of seconds such as 10")
+    return value

@@ -1,0 +1,38 @@
+"""Helpers every verb shares: is JSON wanted, writing JSON, writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from ...lang.replacing import replace_file
+from .arguments import Arguments, UsageError
+from .console import Console
+
+
+def wants_json(arguments: Arguments) -> bool:
+    return arguments.has("--json") or arguments.value("--format") == "json"
+
+
+def to_json(value: Any) -> str:
+    """One line of JSON, glyphs as they are; never NaN or Infinity, which JSON does not have."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def print_json(console: Console, value: Any) -> None:
+    console.print(to_json(value))
+
+
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Replace a file whole or not at all (`lang.replacing`).  OSError: the old one is as it was."""
+    data = content.encode() if isinstance(content, str) else content
+    replace_file(path, lambda file: file.write(data))
+
+
+def rewrite(file: str, text: str) -> None:
+    """Replace a program's text.  UsageError: it cannot be written."""
+    try:
+        write_whole(Path(file), text)
+    except OSError as error:
+        raise UsageError(f"`{file}` cannot be written: {error.strerror}") from error

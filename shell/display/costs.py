@@ -1,0 +1,155 @@
+"""What programs and definitions cost, as formulas in their sizes: work, span, bytes moved, memory.
+
+For `rho type --cost` and `rho plan`; `measured` serves `rho run --analyze`.  Worked out only when asked for.
+
+Neighbours: `backend.graph.costs` and `spans`, `backend.schedule.memory_bound` (the formulas), `typechecker.check` (definitions).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from ...backend.graph import lower, optimise
+from ...backend.graph.bind import in_terms_of
+from ...backend.graph.costs import graph_cost
+from ...backend.graph.formulas import Span
+from ...backend.graph.phases import Graph
+from ...backend.graph.spans import graph_span
+from ...backend.schedule.memory_bound import peak_bound
+from ...typechecker.core import Core
+from ...typechecker.size_text import show_short_formula
+from ...typechecker.sizes import Size, SizeVariable
+from ..execution.outcome import Outcome
+from ..stages import Checked, Loaded
+from .quantities import GENERIC_COST
+
+if TYPE_CHECKING:
+    from ...backend.run.executor import Observer
+
+
+@dataclass(frozen=True, slots=True)
+class CostReport:
+    """Formulas, in the sizes of inputs and params.  Run-time sizes count at their caps; `memory` bounds inputs, results and
+    everything between."""
+
+    operations: Mapping[str, Size]
+    work: Size
+    span: Span
+    bytes_read: Size
+    bytes_written: Size
+    memory: Size
+
+    def lines(self, sizes: Mapping[SizeVariable, int] | None = None) -> list[str]:
+        """As text; with numbers where the sizes are known."""
+        kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
+        several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
+        rows = (
+            ("work", self.work, "operations", several if len(kinds) != 1 else f" ({', '.join(self.operations)})"),
+            ("span", self.span, "dependent steps", ""),
+            ("reads", self.bytes_read, "bytes", ""),
+            ("writes", self.bytes_written, "bytes", ""),
+            ("memory", self.memory, "bytes at most", ""),
+        )
+        return [f"{name:<8}{_with_number(formula, sizes)} {unit}{more}" for name, formula, unit, more in rows]
+
+    def json(self) -> dict[str, Any]:
+        return {
+            "work": str(self.work),
+            "span": str(self.span),
+            "operations": {kind: str(count) for kind, count in self.operations.items()},
+            "bytes_read": str(self.bytes_read),
+            "bytes_written": str(self.bytes_written),
+            "memory": str(self.memory),
+        }
+
+
+def _with_number(formula: Size | Span, sizes: Mapping[SizeVariable, int] | None) -> str:
+    text = show_short_formula(formula.size if isinstance(formula, Span) else formula)
+    constant = formula.size.constant if isinstance(formula, Span) else formula.constant
+    if constant is not None:
+        return f"{constant:,}"
+    return text if sizes is None else f"{text} = {formula.evaluate(sizes):,}"
+
+
+def cost_of_program(core: Core) -> CostReport:
+    """The cost after the passes."""
+    return _cost(optimise(lower(core)))
+
+
+def _cost(graph: Graph) -> CostReport:
+    cost = graph_cost(graph)
+    operations = {kind: count for kind, count in sorted(cost.operations.items()) if count.constant != 0}
+    return CostReport(operations, cost.total(), graph_span(graph), cost.read, cost.written, peak_bound(graph))
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionCost:
+    """A way to apply a function, as a signature, and what it costs in the sizes of that."""
+
+    signature: str
+    cost: CostReport
+
+
+def costs_of_definitions(checked: Checked) -> dict[str, tuple[DefinitionCost, ...]]:
+    """Every function of the program; none for one that is generic."""
+    if checked.result is None:
+        return {}
+    found: dict[str, tuple[DefinitionCost, ...]] = {}
+    for name, instances in checked.result.instances().items():
+        found[name] = tuple([
+            DefinitionCost(signature, _cost(in_terms_of(optimise(lower(one.program)), one.equal)))
+            for signature, one in instances
+        ])  # fmt: skip
+    return found
+
+
+def definition_lines(found: Mapping[str, tuple[DefinitionCost, ...]]) -> list[str]:
+    """`mean : 1 f64[n] → f64` and its costs below it."""
+    lines: list[str] = []
+    for name, definitions in found.items():
+        if not definitions:
+            lines.append(f"{name} : {GENERIC_COST}")
+        for definition in definitions:
+            lines += [definition.signature, *(f"  {line}" for line in definition.cost.lines())]
+    return lines
+
+
+RUNS: Final = 20
+MOST_SECONDS: Final = 3.0
+"""Of the repeated runs of `--analyze` together."""
+
+
+def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> Outcome:
+    """Run, and put how long it and its phases took beside what was predicted into the outcome's plan.
+
+    The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
+    further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
+    from ...backend.run import cpu, executor  # noqa: F401
+    from ...backend.run.calibration.tier import warm_kernels
+    from ...backend.run.cpu import library  # noqa: F401
+    from ..execution.profiles import this_machine
+    from .analysis import Observed, rows
+
+    start = time.perf_counter()
+    outcome = execute(None)
+    seconds = time.perf_counter() - start
+    limit = loaded.request.limits.seconds
+    allowed = MOST_SECONDS if limit is None else min(MOST_SECONDS, limit / 2 - seconds)
+    observed = Observed()
+    with warm_kernels():
+        execute(None)
+        for _ in range(max(1, min(RUNS, int(allowed / max(seconds, 1e-6))))):
+            observed.next_run()
+            execute(observed)
+    profile = this_machine()
+    predicted = {str(device): count for device, count in loaded.plan.main.peak}
+    phases = rows(loaded, observed, profile)
+    found = {
+        "measured": {"seconds": seconds, "runs": observed.runs, "phases": [row.json() for row in phases]},
+        "predicted": {"peak_bytes": predicted},
+        "profile": {"calibrated": profile.calibration.calibrated is not None},
+    }
+    return replace(outcome, plan={**outcome.plan, **found})

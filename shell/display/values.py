@@ -1,0 +1,199 @@
+"""Values as people read them: rows as Dyalog APL prints them, planes apart, cut when huge, folded at the window's edge.
+
+Takes the plain `Array` of the back ends' boundary or anything shaped like a NumPy array (`shape`, `dtype`, `tolist`,
+indexing by a tuple), without importing NumPy.  Planes of rank 3 are separated by one blank line, those of rank 4 by
+two, and so on.  Every value takes at least one line.
+
+Note [Cutting].  With a `limit`, an array of more items shows the first and last `EDGE` positions of each long axis (30
+characters of text): `…` stands for the columns left out, `⋮` for rows or planes.  Only the items shown are read.
+
+Note [Folding].  With a `width`, what does not fit continues below, indented by six blanks, as `⎕PW` does: the whole
+block of rows first, then their further columns.  Only terminals have a width; files and pipes get whole rows.
+
+Neighbours: `run.text` (numbers and columns); used by `run`, `eval` and the REPL.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from ...backend.run.text import DIGITS, separator, table_of
+from ...backend.run.values import Array, ArrayLike, kind_of_dtype
+from ...lang.records import dataclass
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+
+LIMIT: Final = 1000
+EDGE: Final = 3
+TEXT_EDGE: Final = 30
+INDENT: Final = " " * 6
+COLUMNS_CUT: Final = "…"
+ROWS_CUT: Final = "⋮"
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A kind, a shape, all items at once, or one at a position."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    items: Callable[[], Sequence[Payload]]
+    item: Callable[[tuple[int, ...]], Payload]
+
+
+def display(
+    value: Array | ArrayLike, *, kind: Kind | None = None, digits: int = DIGITS, width: int | None = None,
+    limit: int | None = None,
+) -> list[str]:  # fmt: skip
+    """The lines of a value.
+
+    `kind` names the element type where the dtype does not (text stored as code points); `digits` is `⎕PP`; `width` folds
+    (terminals only); `limit` cuts arrays of more items."""
+    source = _source(value, kind)
+    if limit is not None and math.prod(source.shape) > limit:
+        return _show(source, [_kept(source, axis) for axis in range(len(source.shape))], digits, width)
+    return _show(source, [list(range(size)) for size in source.shape], digits, width)
+
+
+def line_count(shape: Sequence[int]) -> int:
+    """How many lines `display` takes for numbers of this shape, uncut and without a width."""
+    lines = 1
+    for depth, size in enumerate(reversed(shape[:-1])):
+        lines = size * lines + max(0, size - 1) * depth
+    return max(1, lines)
+
+
+def matrix_cells(
+    value: Array | ArrayLike, *, kind: Kind | None = None, digits: int = DIGITS, limit: int | None = None
+) -> list[list[str]]:
+    """The texts of a matrix's elements, cut as `display` cuts them (Note [Cutting])."""
+    source = _source(value, kind)
+    rows, columns = source.shape
+    cut = limit is not None and rows * columns > limit
+    kept: list[list[int | None]] = [_kept(source, axis) if cut else [*range(size)] for axis, size in enumerate((rows, columns))]
+    shown = [[i for i in axis if i is not None] for axis in kept]
+    items = [source.item(position) for position in _positions(shown)] if cut else source.items()
+    table = table_of(source.kind, items, [len(axis) for axis in shown], digits)
+    if None in kept[1]:
+        at = kept[1].index(None)
+        table = [[*row[:at], COLUMNS_CUT, *row[at:]] for row in table]
+    if None in kept[0]:
+        table.insert(kept[0].index(None), [ROWS_CUT] * len(table[0]))
+    return table
+
+
+# ------------------------------------------------------------------------- reading
+
+
+def _source(value: Array | ArrayLike, kind: Kind | None) -> _Source:
+    if isinstance(value, Array):
+        plain = value
+        return _Source(plain.kind, plain.shape, lambda: plain.data, lambda p: plain.data[_offset(p, plain.shape)])
+    known = kind or kind_of_dtype(value.dtype)
+    if known is None:
+        raise TypeError(f"no element type stores {value.dtype}")
+    array: Any = value
+    shape = tuple(int(size) for size in value.shape)
+    codes = known is Kind.CHAR and value.dtype.kind != "U"
+
+    def read(item: Any) -> Payload:
+        if known is not Kind.CHAR:
+            return item  # type: ignore[no-any-return]
+        return chr(item) if codes else str(item) or "\0"
+
+    def items() -> list[Payload]:
+        flat: list[Any] = [array.tolist()]
+        for _ in shape:
+            flat = [item for row in flat for item in row]
+        return [read(item) for item in flat]
+
+    return _Source(known, shape, items, lambda p: read(array[p].tolist() if shape else array.tolist()))
+
+
+def _offset(position: Sequence[int], shape: Sequence[int]) -> int:
+    place = 0
+    for coordinate, size in zip(position, shape, strict=True):
+        place = place * size + coordinate
+    return place
+
+
+def _kept(source: _Source, axis: int) -> list[int | None]:
+    """The positions of an axis that are shown; None stands for those left out.  See Note [Cutting]."""
+    size = source.shape[axis]
+    edge = TEXT_EDGE if source.kind is Kind.CHAR and axis == len(source.shape) - 1 else EDGE
+    if size <= 2 * edge + 1:
+        return list(range(size))
+    return [*range(edge), None, *range(size - edge, size)]
+
+
+# -------------------------------------------------------------------------- layout
+
+
+def _show(source: _Source, kept: Sequence[Sequence[int | None]], digits: int, width: int | None) -> list[str]:
+    shown = [[i for i in axis if i is not None] for axis in kept]
+    shape = [len(axis) for axis in shown]
+    if all(len(axis) == size for axis, size in zip(shown, source.shape, strict=True)):
+        items = source.items()
+    else:
+        items = [source.item(position) for position in _positions(shown)]
+    table = table_of(source.kind, items, shape, digits)
+    if kept and None in kept[-1]:
+        at = list(kept[-1]).index(None)
+        table = [[*row[:at], COLUMNS_CUT, *row[at:]] for row in table]
+    lines: list[str] = []
+    for start, stop in _folds(table, len(separator(source.kind)), width):
+        rows = [separator(source.kind).join(row[start:stop]) for row in table]
+        laid = _planes(rows, kept[:-1])
+        prefix = INDENT if start else ""
+        lines += [(prefix + line if line else line) for line in laid]
+    if source.kind is not Kind.CHAR:
+        lines = [line.rstrip() for line in lines]
+    return lines or [""]
+
+
+def _positions(axes: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    found: list[tuple[int, ...]] = [()]
+    for axis in axes:
+        found = [(*p, i) for p in found for i in axis]
+    return found
+
+
+def _folds(table: Sequence[Sequence[str]], gap: int, width: int | None) -> list[tuple[int, int]]:
+    """The ranges of columns that fit the width, at least one column each.  See Note [Folding]."""
+    columns = len(table[0]) if table else 0
+    if width is None or not columns:
+        return [(0, columns)]
+    widths = [max(len(row[j]) for row in table) for j in range(columns)]
+    folds, start, used = [], 0, 0
+    for j, needed in enumerate(widths):
+        if j > start and used + gap + needed > width:
+            folds.append((start, j))
+            start, used = j, len(INDENT) + needed
+        else:
+            used += needed + (gap if j > start else 0)
+    return [*folds, (start, columns)]
+
+
+def _planes(rows: Sequence[str], frame: Sequence[Sequence[int | None]]) -> list[str]:
+    """Rows in order of the frame's positions, blank lines between planes, `⋮` where positions are left out."""
+    if not frame:
+        return list(rows)
+    supply = iter(rows)
+
+    def lay(depth: int) -> list[str]:
+        blank = [""] * (len(frame) - 1 - depth)
+        lines: list[str] = []
+        for n, position in enumerate(frame[depth]):
+            if n:
+                lines += blank
+            if position is None:
+                lines.append(ROWS_CUT)
+            elif depth == len(frame) - 1:
+                lines.append(next(supply))
+            else:
+                lines += lay(depth + 1)
+        return lines
+
+    return lay(0)

@@ -1,0 +1,101 @@
+"""The files of a program's inputs: which, whether they may be read, their shapes, then their data.
+
+Paths in a program are relative to the program, paths on the command line to the working folder.  Only headers are read
+before sizes are bound.  Neighbours: `backend.run.files` (formats), `shell.execution.permissions`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TextIO
+
+from ...backend.run.files import check_declared, read_shape, read_values, reading_bytes, split_member
+from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
+from ...lang.opening import Pipes, TooLarge, is_pipe, read_bytes
+from ...typechecker.core import Core, CoreInput
+from ..cli.streams import read_standard_input, stream_of
+from . import machine
+from .permissions import Permissions
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One input with its file (`path` as opened, `shown` as written) and the shape its header gives."""
+
+    entry: CoreInput
+    path: str
+    shown: str
+    shape: tuple[int, ...]
+    held: bytes | None = None
+    """What was read from a pipe."""
+    beside: int = 0
+    """Bytes that reading it takes beside its array."""
+
+
+def find_inputs(
+    core: Core, given: Mapping[str, str], folder: str, permissions: Permissions, limit: int | None = None,
+    standard_input: TextIO | None = None,
+) -> dict[str, InputFile]:  # fmt: skip
+    """Every input's file, with its shape; all problems together.  `given` overrides the paths in the program; one that is a
+    pipe or standard input is read here, at most `limit` bytes of it."""
+    files: dict[str, InputFile] = {}
+    failures: list[RhoError] = []
+    for entry in core.data:
+        shown = given.get(entry.name) or entry.path or ""
+        path = shown if entry.name in given else os.path.join(folder, shown)
+        type = core.types[entry.value]
+        stream = stream_of(shown) if entry.name in given else None
+        try:
+            held = None
+            if stream is not None:
+                held = _held(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
+                path = stream.named(held)
+            elif not permissions.may_read(split_member(path)[0]):
+                raise Refused([permissions.refusal(shown, entry.span)])
+            elif entry.name in given and is_pipe(file := split_member(path)[0]):
+                held = _held(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
+            shape = read_shape(path, type.element.kind, type.rank, entry.span, shown=shown, held=held)
+            beside = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
+        except RhoError as error:
+            failures.append(error)
+            continue
+        files[entry.name] = InputFile(entry, path, shown, shape, held, beside)
+    if failures:
+        raise _all_of(failures)
+    return files
+
+
+def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:
+    """All that comes through a pipe, at most as many bytes as there is memory."""
+    most = limit or machine.memory() or sys.maxsize
+    try:
+        return read(most)
+    except TooLarge:
+        message = f"`{shown}` has more than the {most:,} bytes of memory there are"
+        raise Refused([Diagnostic("E702", message, entry.span)]) from None
+    except OSError as error:
+        raise RunFailed([Diagnostic("E704", f"`{shown}` cannot be read: {error.strerror or error}", entry.span)]) from None
+
+
+def _all_of(failures: list[RhoError]) -> RhoError:
+    """One error of the first one's class with every diagnostic."""
+    diagnostics: list[Diagnostic] = []
+    for failure in failures:
+        diagnostics += failure.diagnostics
+    return type(failures[0])(diagnostics)
+
+
+def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int]) -> dict[str, Any]:
+    """The data as NumPy arrays; an input declared with a range is checked against it."""
+    values: dict[str, Any] = {}
+    for name, file in files.items():
+        declared = core.types[file.entry.value]
+        values[name] = read_values(
+            file.path, declared.element.kind, file.shape, file.entry.span, shown=file.shown, held=file.held
+        )
+        check_declared(values[name], declared, sizes, file.shown, file.entry.span)
+    return values

@@ -1,0 +1,116 @@
+"""What a run yields, ready to be shown: as text, as the JSON of ux.md, or compared with another run.
+
+A value is the back ends' plain `Array` or anything with the array interface; this module imports no array library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from ...backend.run.values import Array, kind_of_dtype, nested
+from ...lang.records import dataclass
+from ...typechecker.core import Core, Print, ValueId
+from ...typechecker.display import show_type
+from ...typechecker.elements import Kind
+from ..cli.console import Console
+from ..cli.encode import plain_data
+from ..display.values import LIMIT, display
+
+WHOLE_TEXT_LIMIT = 20_000  # characters of text that a terminal shows without cutting
+PIPE_LIMIT = 1_000_000  # items that a pipe gets without cutting
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A value with its name ("" for an expression) and its type as the checker writes it."""
+
+    name: str
+    type: str
+    value: Any
+    kind: Kind
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(int(size) for size in self.value.shape)
+
+    @property
+    def measured_type(self) -> str:
+        """Its type with the sizes that it has: `f64[9]`."""
+        shape = " ".join(map(str, self.shape))
+        return f"{self.kind.value}[{shape}]" if shape else self.kind.value
+
+    def lines(self, console: Console) -> list[str]:
+        """The value as text; cut and folded only on a terminal."""
+        on_terminal = console.out.isatty()
+        if not on_terminal:
+            return display(self.value, kind=self.kind, digits=console.digits, limit=PIPE_LIMIT)
+        limit = WHOLE_TEXT_LIMIT if self.kind is Kind.CHAR else LIMIT
+        return display(self.value, kind=self.kind, digits=console.digits, limit=limit, width=console.width)
+
+    def text(self) -> str:
+        """The whole value as text, as JSON's `printed` has it."""
+        return "\n".join(display(self.value, kind=self.kind))
+
+    def json(self) -> dict[str, Any]:
+        return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.kind.value, "data": self.data()}
+
+    def data(self) -> Any:
+        """Nested lists fit for JSON; text as rows."""
+        if isinstance(self.value, Array):
+            return plain_data(nested(self.value))
+        if self.kind is not Kind.CHAR:
+            return plain_data(self.value.tolist())
+        from ...backend.run.values import from_numpy
+
+        return nested(from_numpy(self.value))
+
+
+def kind_of(value: Any) -> Kind:
+    """The element kind of a value of any back end."""
+    if isinstance(value, Array):
+        return value.kind
+    kind = kind_of_dtype(value.dtype)
+    if kind is None:
+        raise TypeError(f"no element type stores {value.dtype}")
+    return kind
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`printed` in order; `outputs` by name; `plan` a summary (phases, devices, bytes, seconds)."""
+
+    printed: tuple[Shown, ...]
+    outputs: Mapping[str, Shown]
+    plan: Mapping[str, Any] = field(default_factory=dict)
+
+    def json(self, diagnostics: list[dict[str, Any]]) -> dict[str, Any]:
+        """The object of `eval --json` and `run --json`."""
+        values = [shown.json() for shown in (*self.printed, *self.outputs.values())]
+        printed = [shown.text() for shown in self.printed]
+        return {"values": values, "printed": printed, "diagnostics": diagnostics, "plan": dict(self.plan)}
+
+
+def outcome_of(core: Core, printed: Sequence[Any], outputs: Mapping[str, Any], plan: Mapping[str, Any] | None = None) -> Outcome:
+    """Results with the names and types their program gives them."""
+    entries = {entry.name: entry.value for entry in core.outputs}
+    named = {name: _shown(core, entries[name], name, value) for name, value in outputs.items()}
+    prints = [op.arg for op in core.block.ops if isinstance(op, Print)]
+    known: list[ValueId | None] = [*prints] if len(prints) == len(printed) else [None] * len(printed)
+    shown = [_shown(core, which, core.names.get(which, "") if which is not None else "", value)
+             for which, value in zip(known, printed, strict=True)]  # fmt: skip
+    return Outcome(tuple(shown), named, plan or {})
+
+
+def _shown(core: Core, which: ValueId | None, name: str, value: Any) -> Shown:
+    kind = kind_of(value)
+    if which is not None:
+        return Shown(name, show_type(core.types[which]), value, kind)
+    shape = " ".join(str(int(size)) for size in value.shape)
+    return Shown(name, f"{kind.value}[{shape}]" if shape else kind.value, value, kind)
+
+
+def nothing() -> Outcome:
+    """Of a program that did not run."""
+    return Outcome((), {})

@@ -1,0 +1,77 @@
+"""What `--set` and Python give params: numbers for those that are sizes, arrays for the others.
+
+A param has the type of its default.  Text stands for itself, numbers are written as in Python or in Rho, those of a vector with
+blanks or commas between them.
+
+Neighbours: `requests` (the texts), `typechecker.core` (a param that is no size is an input with a default).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from ...lang.records import dataclass
+from ...typechecker.core import Core, CoreInput, Payload
+from ...typechecker.display import show_type
+from ...typechecker.elements import Kind
+from ..cli.arguments import UsageError
+
+_LONGEST = 18
+"""Digits of a size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`sizes` are those that were set, `arrays` all others of the program."""
+
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    arrays: Mapping[str, Any] = field(default_factory=dict)
+
+
+def settings_of(core: Core, texts: Mapping[str, str]) -> Settings:
+    """The params of a program, as set on the command line or by default.  UsageError: a text that is not of the type."""
+    sizes = {param.name: natural("--set", param.name, texts[param.name]) for param in core.params if param.name in texts}
+    return Settings(sizes, {entry.name: _array(core, entry, texts.get(entry.name)) for entry in core.settings})
+
+
+def natural(option: str, name: str, text: str) -> int:
+    """A size, of a param or of data.  UsageError: it is no natural number."""
+    digits = text.replace("_", "")
+    if digits.isascii() and digits.isdigit() and len(digits) <= _LONGEST:
+        return int(digits)
+    what = "this param is a size," if option == "--set" else "a size is"
+    raise UsageError(f"{option} {name}={text}: {what} a natural number such as 3")
+
+
+def _array(core: Core, entry: CoreInput, text: str | None) -> Any:
+    type = core.types[entry.value]
+    default = entry.default
+    assert default is not None
+    if text is None:
+        shape = tuple([size.constant for size in type.shape])
+        return as_items(default, type.element.kind, (len(default),) if None in shape else shape)
+    from ...backend.run.files.cells import Unsuitable, item_of
+
+    kind, shown = type.element.kind, f"--set {entry.name}={text}"
+    if kind is Kind.CHAR and type.rank == 1:
+        return as_items(tuple(text), kind, (len(text),))
+    words = [text] if kind is Kind.CHAR and not type.rank else text.replace(",", " ").split()
+    sizes = tuple([size.constant or 0 for size in type.shape])
+    try:
+        items = tuple([item_of(word, kind) for word in words])
+    except Unsuitable as trouble:
+        raise UsageError(f"{shown}: {trouble.message}", f"`{entry.name}` is {show_type(type)}") from None
+    if len(items) != math.prod(sizes):
+        wanted = "1 item" if math.prod(sizes) == 1 else f"{math.prod(sizes)} items"
+        raise UsageError(f"{shown}: `{entry.name}` is {show_type(type)}, which has {wanted}, not {len(items)}")
+    return as_items(items, kind, sizes)
+
+
+def as_items(data: tuple[Payload, ...], kind: Kind, shape: tuple[int, ...]) -> Any:
+    """A NumPy array of the kind."""
+    from ...backend.run.values import Array, to_numpy
+
+    return to_numpy(Array(kind, shape, data))

@@ -1,0 +1,220 @@
+"""Refusals before anything runs: a planned peak above the memory there is, work above the time allowed.
+
+A refusal names what takes the memory (the three largest buffers, where the program makes them) and, for each size that
+could be smaller, the largest number that would fit.  That is found by planning for other numbers: the peak grows with
+every size, so bisection finds it.
+
+Note [The rate].  Time is refused at 10¹¹ operations a second on each core, which no processor exceeds on 64-bit numbers: what is
+refused could not have ended in time.  A run that takes longer than its estimate is stopped by `timing` instead.
+
+Neighbours: `session` (asks before data is read), `timing`, `backend.schedule` (the plan).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
+from ...backend.graph.costs import cost_of, graph_cost
+from ...backend.graph.phases import LibraryPhase, PhaseId, Structured
+from ...backend.schedule.explain import bytes_text
+from ...backend.schedule.one_device import Detail, Numbers, plan_one_device
+from ...backend.schedule.plan import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
+from ...backend.schedule.workspace import workspace
+from ...lang.diagnostics import Diagnostic, Label, Refused
+from ...lang.records import dataclass
+from ...lang.source import Source, Span
+from ...typechecker.core import Core
+from ...typechecker.display import show_type
+from ...typechecker.sizes import SizeVariable
+from . import machine
+
+OPERATIONS_A_SECOND: Final = 10**11
+"""On each core; see Note [The rate]."""
+_LARGEST: Final = 3
+_NEAREST: Final = 64
+"""How far below a fitting size one is looked for that the program accepts."""
+_TEXT: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A planned program that may be too large; `sources` hold its text."""
+
+    core: Core
+    bound: BoundGraph
+    sources: Mapping[str, Source]
+    main: Source
+
+
+@dataclass(frozen=True, slots=True)
+class FileMemory:
+    """The most bytes that reading or writing one file takes beside its array, and of which file (as a message says it)."""
+
+    bytes: int = 0
+    which: str = ""
+
+
+def check_memory(candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> None:  # noqa: B008
+    """E702 if the planned peak, with what a file takes, is above `limit`, or this machine's memory where that is not given."""
+    allowed = machine.memory() if limit is None else limit
+    need = _peak(plan) + files.bytes
+    if need <= allowed or (limit is None and not allowed):
+        return
+    has = f"this machine has {_exact(allowed)}" if limit is None else f"the limit is {_exact(allowed)}"
+    full = plan_one_device(candidate.bound, plan.devices[0], detail=Detail.FULL)
+    labels = [*_largest_buffers(candidate, full)]
+    of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
+    fitting = _fitting(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
+    notes = [*of_files, *_sizes_note(candidate), *fitting]
+    message = f"this program needs {_exact(need)} at once, and {has}"
+    span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
+    raise Refused([Diagnostic("E702", message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
+
+
+def check_time(candidate: Candidate, seconds: float | None) -> None:
+    """E709 if the work cannot be done in so many seconds at any rate; see Note [The rate]."""
+    if seconds is None:
+        return
+    rate = OPERATIONS_A_SECOND * machine.cores()
+    work = _work(candidate.bound)
+    allowed = int(seconds * rate)
+    if work <= allowed:
+        return
+    phases = [*traverse.all_phases(candidate.bound.graph)]
+    span = phases[0].span if len(phases) == 1 else Span(candidate.main.name, 0, 0)
+    notes = (
+        f"at 10¹¹ operations a second on each of {machine.cores()} cores that is {work / rate:,.3g} seconds",
+        *_sizes_note(candidate),
+        *_fitting(candidate, _work, allowed),
+    )
+    message = f"this program may do {work:,} operations, too many for the {seconds:g} seconds it is given"
+    raise Refused([Diagnostic("E709", message, span, notes=notes)])
+
+
+def _peak(plan: Plan) -> int:
+    return max((count for _, count in plan.main.peak), default=0)
+
+
+def _planned_peak(bound: BoundGraph) -> int:
+    return _peak(plan_one_device(bound, detail=Detail.STEPS))
+
+
+def _work(bound: BoundGraph) -> int:
+    return graph_cost(bound.graph).total().evaluate({})
+
+
+def _exact(count: int) -> str:
+    """`15.3 MB (15,278,592 bytes)`."""
+    return f"{bytes_text(count)} ({count:,} bytes)" if count >= 1000 else f"{count} bytes"
+
+
+# -------------------------------------------------------------------------------- the largest buffers
+
+
+def _largest_buffers(candidate: Candidate, plan: Plan) -> Iterator[Label]:
+    """Where the largest buffers are made; one label a place."""
+    symbolic = optimise(lower(candidate.core))
+    made = {value: phase for phase in traverse.all_phases(symbolic) for value in traverse.results(phase)}
+    spans: dict[Span, str] = {}
+    count = 0
+    for buffer in sorted(_buffers(plan.main), key=lambda b: -b.bytes):
+        phase = made.get(buffer.value)
+        if phase is None or count == _LARGEST:
+            continue
+        count += 1
+        shown = symbolic.names.get(buffer.value) or _text(candidate, phase.span)
+        text = f"`{shown}` : {show_type(symbolic.types[buffer.value])}, {_exact(buffer.bytes)}"
+        spans[phase.span] = f"{spans[phase.span]}; {text}" if phase.span in spans else text
+    phase_id, needed = _work_space(candidate.bound)
+    if needed > max((b.bytes for b in _buffers(plan.main)), default=0):
+        span = next(p.span for p in traverse.all_phases(symbolic) if p.id == phase_id)
+        text = f"work space of `{_text(candidate, span)}`, {_exact(needed)}"
+        spans = {span: f"{text}; {spans[span]}" if span in spans else text, **{s: t for s, t in spans.items() if s != span}}
+    for span, text in spans.items():
+        yield Label(span, text)
+
+
+def _work_space(bound: BoundGraph) -> tuple[PhaseId | None, int]:
+    """The phase that needs most beside its operands and results."""
+    number, most, which = Numbers().cap, 0, None
+    for phase in traverse.all_phases(bound.graph):
+        if isinstance(phase, Structured):
+            needed = workspace(phase, number)
+        else:
+            needed = number(cost_of(phase, bound.graph.types).scratch) if isinstance(phase, LibraryPhase) else 0
+        if needed > most:
+            most, which = needed, phase.id
+    return which, most
+
+
+def _buffers(plan: SubPlan) -> Iterator[Buffer]:
+    """Those of a plan and of the bodies in it, without views."""
+    yield from (b for b in plan.buffers if b.role is not Role.ALIAS)
+    for queue in plan.queues:
+        for step in queue.steps:
+            match step:
+                case LoopStep() | CellsStep():
+                    yield from _buffers(step.body)
+                case BranchStep():
+                    yield from _buffers(step.then)
+                    yield from _buffers(step.otherwise)
+                case _:
+                    pass
+
+
+def _text(candidate: Candidate, span: Span) -> str:
+    """The program's text there, on one line."""
+    source = candidate.sources.get(span.file)
+    text = " ".join(source.text[span.start : span.end].split()) if source is not None else ""
+    return text if len(text) <= _TEXT else text[:_TEXT] + "…"
+
+
+# ------------------------------------------------------------------------------------ sizes that fit
+
+
+def _sizes_note(candidate: Candidate) -> list[str]:
+    """The numbers that were found, if any."""
+    sizes = ", ".join(f"{v.name}={n}" for v, n in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id))
+    return [f"with {sizes}"] if sizes else []
+
+
+def _fitting(candidate: Candidate, need: Callable[[BoundGraph], int], allowed: int) -> list[str]:
+    """For each size the largest number that would fit, the others as they are."""
+    graph = replace(optimise(lower(candidate.core)), guards=())
+    found = []
+    for which, value in sorted(candidate.bound.sizes.items(), key=lambda item: item[0].id):
+
+        def fits(number: int, which: SizeVariable = which) -> bool:
+            return need(bind(graph, {**candidate.bound.sizes, which: number})) <= allowed
+
+        if value > 1 and fits(1):
+            most = _accepted(candidate, which, _bisected(fits, 1, value))
+            found += [] if most is None else [f"at most {which.name}≤{most} would fit"]
+    if not found:
+        return []
+    return [", or ".join(found)]
+
+
+def _bisected(fits: Callable[[int], bool], low: int, high: int) -> int:
+    """The largest fitting number, of which `low` fits and `high` does not."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _accepted(candidate: Candidate, which: SizeVariable, most: int) -> int | None:
+    """The nearest number below that the program's guards accept."""
+    sizes = candidate.bound.sizes
+    facts = [guard.fact for guard in candidate.core.guards]
+    facts = [fact for fact in facts if all(v in sizes for v in fact.left.variables() | fact.right.variables())]
+    for number in range(most, max(0, most - _NEAREST), -1):
+        if all(fact.holds({**sizes, which: number}) for fact in facts):
+            return number
+    return None

@@ -1,0 +1,269 @@
+"""Programs on declared devices: what `--devices`, `--plan`, `--simulate` and the planner's options ask of `plan` and `run`.
+
+Neighbours: `shell.verbs.plan`, `shell.verbs.run`; `backend.schedule.program.planning` does the work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from ...lang.diagnostics import Diagnostic, Refused, RunFailed
+from ...lang.opening import Pipes, read_text
+from ...lang.records import dataclass
+from ...lang.source import Source, Span
+from ..cli.arguments import Arguments, UsageError
+
+if TYPE_CHECKING:
+    from ...backend.devices.profile import Profile
+    from ...backend.graph.bind import BoundGraph
+    from ...backend.schedule.budget import Budget
+    from ...backend.schedule.plan import Plan
+    from ...backend.schedule.problem import Objective
+    from ...backend.schedule.program.planning import Planned
+    from ...typechecker.core import Core
+    from ..stages import Loaded
+
+OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--without", "--require-optimal")
+"""Any of these plans with the scheduler."""
+
+
+class Effort(Enum):
+    FAST = "baselines, annealing and bounds"
+    DEFAULT = "and the solver, within a fixed count of its steps"
+    PROVE = "and the solver for as long as it takes"
+
+
+class Use(Enum):
+    """What the plan is for."""
+
+    LOOK = "to be read"
+    RUN = "to run on this machine's devices"
+    SIMULATE = "to run here as if on the declared devices"
+    CHECK = "none: a stored one is to be compared with the program"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """How to plan: on which devices (a shipped profile or a file; None: this machine), for what, with how much effort.
+
+    `plan`: a stored plan to run instead; `without`: names of strategies.  `budget` scales the default effort."""
+
+    use: Use
+    devices: str | None = None
+    objectives: tuple[str, ...] = ()
+    effort: Effort = Effort.DEFAULT
+    budget: float | None = None
+    plan: str | None = None
+    without: tuple[str, ...] = ()
+
+
+def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
+    """What the options ask; None if nothing does."""
+    if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate")):
+        return None
+    if arguments.has("--fast") and (arguments.has("--prove") or arguments.has("--budget")):
+        raise UsageError("--fast goes without --prove and --budget", "it asks no solver")
+    effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
+    if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
+        raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
+    return Scheduling(
+        Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
+        effort, _seconds(arguments.value("--budget")), arguments.value("--plan"), arguments.values("--without"),
+    )  # fmt: skip
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    try:
+        value = float(text.removesuffix("s"))
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 86_400:
+        raise UsageError(f"--budget {text}: write a number of seconds such as 20")
+    return value
+
+
+def profile_of(scheduling: Scheduling) -> Profile:
+    """Refused: E704, E705."""
+    from .profiles import named, this_machine
+
+    return this_machine() if scheduling.devices is None else named(scheduling.devices)
+
+
+def scheduled(loaded: Loaded, scheduling: Scheduling) -> Planned:
+    """The program of a load on the devices asked for.  Raises as `plan_program`."""
+    return planned_on(loaded.core, loaded.bound, profile_of(scheduling), scheduling)
+
+
+def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Planned:
+    """A program on the devices of a profile.  Raises as `plan_program`."""
+    from ...backend.schedule.program.planning import plan_program
+
+    return plan_program(core, bound, profile, objectives=_objectives(scheduling), budget=_budget(scheduling))
+
+
+def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
+    from ...backend.schedule.problem import Objective
+
+    return tuple(Objective(name) for name in scheduling.objectives)
+
+
+def _budget(scheduling: Scheduling) -> Budget:
+    from ...backend.schedule.budget import DEFAULT, FAST, PROVE
+
+    base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
+    base = replace(base, without=frozenset(scheduling.without))
+    if scheduling.budget is None:
+        return base
+    factor = scheduling.budget / _DEFAULT_SECONDS
+    steps = None if base.steps is None else max(1, int(base.steps * factor))
+    watchdog = None if base.seconds is None else max(base.seconds, 4 * scheduling.budget)
+    return replace(base, moves=max(1, int(base.moves * factor)), steps=steps, seconds=watchdog)
+
+
+_DEFAULT_SECONDS = 5.0
+"""What the default counts stand for."""
+
+
+def stored(loaded: Loaded, scheduling: Scheduling) -> Plan:
+    """The plan of `--plan`, fit to run here.  Refused: SCH301 out of date, E705 not a plan or not a right one."""
+    assert scheduling.plan is not None
+    plan = read_plan(scheduling.plan)
+    profile = known_profile(plan) if scheduling.devices is None else profile_of(scheduling)
+    fitting(plan, loaded.core, loaded.bound, profile, scheduling.plan)
+    return plan
+
+
+def fitting(plan: Plan, core: Core, bound: BoundGraph, profile: Profile | None, where: str) -> None:
+    """Refused: SCH301 out of date, E705 not a right plan of this program."""
+    from ...backend.schedule.program.planning import faults_of_stored, require_current
+
+    require_current(plan, core, bound, profile, where)
+    require_right(faults_of_stored(plan, bound, core, profile), where)
+
+
+def known_profile(plan: Plan) -> Profile | None:
+    """The profile that a plan was made for, if it is this machine's or a shipped one."""
+    from ...backend.devices.shipped import shipped_names
+    from ...backend.devices.writing import fingerprint
+    from .profiles import named, this_machine
+
+    if not plan.profile:
+        return None
+    for profile in (this_machine(), *map(named, shipped_names())):
+        if fingerprint(profile) == plan.profile:
+            return profile
+    return None
+
+
+def read_plan(path: str) -> Plan:
+    """RunFailed E704: unreadable.  Refused E705: not a plan."""
+    from ...backend.schedule.plan_json import LARGEST_PLAN, PlanFormatError, decode_plan
+
+    try:
+        text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise RunFailed([Diagnostic("E704", f"`{path}` cannot be read: {reason}", Span(path, 0, 0))]) from None
+    try:
+        return decode_plan(text)
+    except PlanFormatError as error:
+        raise Refused([Diagnostic("E705", f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
+
+
+def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:
+    """The program that a stored plan holds, as if it stood beside the plan, and its modules by name.  Refused: E705, none."""
+    if not plan.program:
+        raise Refused([Diagnostic("E705", f"`{path}` holds no program: name its script too", Span(path, 0, 0))])
+    folder, old = os.path.dirname(path), os.path.dirname(plan.program[0].name)
+
+    def moved(name: str) -> str:
+        return name if name.startswith("<") else os.path.normpath(os.path.join(folder, os.path.relpath(name, old or ".")))
+
+    sources = [Source(moved(file.name), file.text) for file in plan.program]
+    return sources[0], {source.name: source for source in sources[1:] if not source.name.startswith("<")}
+
+
+def require_right(faults: list[str], path: str) -> None:
+    if faults:
+        more = tuple(faults[1:4])
+        raise Refused([Diagnostic("E705", f"the plan in `{path}` is wrong: {faults[0]}", Span(path, 0, 0), notes=more)])
+
+
+def require_optimal(plan: Plan, where: str) -> None:
+    """RunFailed SCH302: the plan is not proved optimal."""
+    from ...backend.schedule.explain_queues import judged
+    from ...backend.schedule.problem import Status
+
+    found = plan.prediction
+    if found is not None and found.status is Status.GAP:
+        message = f"the plan is not proved optimal ({judged(found)})"
+        notes = ("search longer with `--budget SECONDS`, or without a limit with `--prove`",)
+        raise RunFailed([Diagnostic("SCH302", message, Span(where, 0, 0), notes=notes)])
+
+
+def require_here(plan: Plan, where: str) -> None:
+    """Refused: a device of the plan is not one of this machine's."""
+    cards = 0
+    if any(device.backend == "cuda" for device in plan.devices):
+        from ...backend.run.cuda.cupy_leaf import gpus
+
+        cards = len(gpus())
+    own = {device.id for device in [device for device in plan.devices if device.backend == "cuda"][:cards]}
+    away = [device for device in plan.devices if device.backend != "cpu" and device.id not in own]
+    if away:
+        one = away[0]
+        message = f"device {one.id} ({one.backend}) is not on this machine"
+        notes = ("add --simulate to run the plan here all the same (in Python: `plan.simulated()`)",)
+        raise Refused([Diagnostic("SCH104", message, Span(where, 0, 0), notes=notes)])
+
+
+def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
+    """A loaded program with the plan that was asked for in place of the one for this machine's processors."""
+    if scheduling.use is Use.CHECK:
+        return loaded
+    if scheduling.plan is not None:
+        plan, warnings = stored(loaded, scheduling), loaded.warnings
+    else:
+        made = scheduled(loaded, scheduling)
+        plan, warnings = made.plan, made.diagnostics
+    if scheduling.use is Use.RUN:
+        require_here(plan, loaded.checked.source.name)
+    return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE, warnings=warnings)
+
+
+def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
+    """What `--json` says of a prediction."""
+    from ...backend.schedule.explain_queues import busy_of
+
+    found = plan.prediction
+    if found is None:
+        return {}
+    return {
+        "tick_ns": plan.tick_ns,
+        "makespan": found.makespan,
+        "lower_bound": found.lower_bound,
+        "status": found.status.value,
+        "busy": busy_of(plan),
+        "held_bytes": dict(held),
+    }
+
+
+def simulation_lines(plan: Plan) -> list[str]:
+    """What a simulation says: the predicted time, and how busy each device is."""
+    from ...backend.schedule.explain_queues import busy_of, prediction_text, time_text
+
+    found = plan.prediction
+    if found is None:
+        return []
+    busy = busy_of(plan)
+    shown = [f"{device} {time_text(ticks * plan.tick_ns)}" for device, ticks in list(busy.items())[:16]]
+    more = f" and {len(busy) - 16} more" if len(busy) > 16 else ""
+    promised = prediction_text(found, plan.tick_ns)
+    count = f"{len(plan.devices)} device" + ("s" if len(plan.devices) > 1 else "")
+    return [f"simulated on {count}: {promised}", f"busy: {', '.join(shown)}{more}"]
