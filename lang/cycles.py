@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from .tokens import Unreadable, names_in, tokenize
+from .tokens import names_in, read
 
 
 def cycle_through(definitions: Mapping[str, tuple[int, str]], first: str, mentioned: str) -> tuple[str, ...] | None:
@@ -20,10 +20,7 @@ def cycle_through(definitions: Mapping[str, tuple[int, str]], first: str, mentio
         name = pending.pop()
         if name not in definitions:
             continue
-        try:
-            names = names_in(tokenize(definitions[name][1]))
-        except Unreadable:
-            continue
+        names = names_in(read(definitions[name][1]).tokens)
         if first in names:
             path = [name]
             while path[-1] != mentioned:

@@ -9,7 +9,8 @@ import re
 from dataclasses import replace
 
 from . import tree
-from .grammar import NAME, declaration_grammar
+from .grammar import declaration_grammar
+from .lexer import DECLARING, NAME, WORD_END, TokenKind
 from .peg import Node, ParseError
 from .problems import Problem
 from .scope import Scope
@@ -17,14 +18,14 @@ from .sequences import bind_array, expression_of
 from .source import Span
 from .statements import bind_assignment
 from .targets import checked_name
-from .tokens import Token, TokenKind
+from .tokens import Token
 from .tree import NameClass
 from .type_expressions import TypeReader, parts
 from .units import Binding
 from .unreadable import read_statement
 
-_KEYWORD = re.compile(r"(use|input|param|output|schedule)(?![\w∆])(?!\s*←)")
-_TYPED = re.compile(rf"(?!where(?![\w∆])){NAME}[ \t]*:")
+_KEYWORD = re.compile(rf"({DECLARING})(?!\s*←)")
+_TYPED = re.compile(rf"(?!where{WORD_END}){NAME}[ \t]*:")
 
 _EXPECTED = {
     "name": "a name", "_colon": "`:` and a type", "_gets": "`←`", "_arrow": "`→`", "type": "a type such as `f64[n 3]`",
@@ -44,6 +45,12 @@ _EXPECTED = {
 def is_declaration(text: str) -> bool:
     """Whether a top-level statement is one of these, by how it starts."""
     return _KEYWORD.match(text) is not None or _TYPED.match(text) is not None
+
+
+def keyword_of(text: str) -> str:
+    """The word that a declaration starts with; nothing for a name with a type and for other statements."""
+    found = _KEYWORD.match(text)
+    return "" if found is None else found.group(1)
 
 
 def read_declaration(binding: Binding, text: str) -> Node:
@@ -208,10 +215,10 @@ def _unreadable_declaration(binding: Binding, text: str, error: ParseError) -> P
 
 
 def _example(text: str) -> tuple[str, ...]:
-    keyword = _KEYWORD.match(text)
+    keyword = keyword_of(text)
     form = {
         "use": '`use stats` or `use "./geometry.rho"`', "input": '`input x : f64[n 3] ← "x.npy"`',
         "param": "`param k ← 3 where k ≥ 1`", "output": "`output labels` or `output labels ← e`",
         "schedule": "`schedule { gpu { a ⋄ b } }`",
-    }[keyword.group(1)] if keyword else "`name : f64[n] → f64` or `name : f64[3] ← e`"  # fmt: skip
+    }[keyword] if keyword else "`name : f64[n] → f64` or `name : f64[3] ← e`"  # fmt: skip
     return (f"the form is {form}",)

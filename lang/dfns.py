@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from . import tree
 from .diagnostics import Diagnostic
+from .lexer import TokenKind
 from .problems import Problem
 from .scope import Scope, ScopeRecord
 from .sequences import bind_array, bind_value, expression_of, need_array
 from .statements import bind_assignment, failed_names, is_assignment, refuse_bare_names
-from .tokens import Token, TokenKind, mentions, names_in, split_at
+from .tokens import Token, mentions, names_in, split_at
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind
 

@@ -12,8 +12,8 @@ import re
 from .declarations import is_declaration, read_declaration
 from .dfns import bind_braces
 from .diagnostics import Diagnostic, Rejected
-from .grammar import TEXT
 from .layout import Line, Spelling, ascii_comment, ascii_of, lay_out
+from .lexer import TEXT
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
 from .sequences import refuse_strays

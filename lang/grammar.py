@@ -1,9 +1,8 @@
-"""The grammar of expressions and, apart from it, of declarations: two parsimonious PEGs.
+"""The grammar of expressions and, apart from it, of declarations: two parsimonious PEGs over the expressions of `lexer`.
 
-An expression is a flat sequence of tokens and bracketed groups, so the recursion of a parse follows only
-brackets; which name is a function is not the grammar's business (see `binder`).  A strand of numbers is
-one token.  Newlines, `⋄`, `;` and `:` are tokens of the sequence; blanks and comments belong to the token
-that follows them.  The text is in canonical glyphs (`spelling` has run) and is one statement.
+An expression is words and bracketed groups, so the recursion of a parse follows only brackets; which name is a function is not
+the grammar's business (see `binder`).  The grammar takes every text: a group may lack its closer, and a closer that closes
+nothing stands for itself.  The text is in canonical glyphs (`spelling` has run) and is one statement.
 
 Building a grammar costs milliseconds, so each is built when first needed; declarations are rarer and have
 their own.
@@ -13,67 +12,23 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from .lexer import BLANK, COMMENT, DIGITS, NAME, TEXT, WORD_END, WORDS
 from .peg import Grammar, Regex
-from .vocabulary import GLYPHS
 
-SPACES = r"[ \t\r\f\u00a0]"
-BLANK = rf"(?:{SPACES}|⍝[^\n]*)*+"
-NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*+"
-_DIGITS = r"[0-9][0-9_]*+"
-_REAL = rf"¯?(?:(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE]¯?[0-9]++)?|∞)"
-NUMBER = rf"{_REAL}(?:[jJ]{_REAL})?(?![\w∆¯∞]|\.[0-9])"
-TEXT = r"""'(?:[^'\n]|'')*+'|"(?:[^"\n]|"")*+\""""
-
-
-def _alternatives(glyphs: frozenset[str]) -> str:
-    """Longest first; `∘.` before a digit is `∘` and a number."""
-    long = sorted((glyph for glyph in glyphs if len(glyph) > 1), key=len, reverse=True)
-    single = "".join(sorted(glyph for glyph in glyphs if len(glyph) == 1))
-    escaped = [_escape(glyph) + ("(?![0-9])" if glyph.endswith(".") else "") for glyph in long]
-    return "|".join([*escaped, "[" + _escape(single) + "]"])
-
-
-def _escape(glyphs: str) -> str:
-    return "".join("\\" + glyph if glyph in r"\.^$*+?{}[]|()-/~&!" else glyph for glyph in glyphs)
-
-
-WORDS = (
-    rf"(?:(?P<numbers>{NUMBER}(?:{SPACES}+{NUMBER})*+)"
-    rf"|(?P<slot>_(?![\w∆]))"
-    rf"|(?P<name>{NAME}|⍺⍺|⍵⍵|⍺|⍵)"
-    rf"|(?P<glyph>{_alternatives(GLYPHS)})"
-    rf"|(?P<text>{TEXT})"
-    rf"|(?P<quad>⎕[A-Za-z0-9_]*+)"
-    rf"|(?P<zilde>⍬)"
-    rf"|(?P<gets>←)"
-    rf"|(?P<separator>[⋄\n])"
-    rf"|(?P<semicolon>;)"
-    rf"|(?P<colon>:)"
-    rf"|(?P<arrow>→))"
-)
-"""One token that is not a bracket, in a group named after its kind."""
-
-TOKEN = BLANK + WORDS
-
-
-EXPRESSION_RULES = """
-    statement = sequence end
-    sequence = item*
-    item     = token / group
-    group    = open item* close
+EXPRESSION_RULES = r"""
+    statement = (part / closer)*
+    part      = words / round / square / curly
+    round     = "(" part* ")"?
+    square    = "[" part* "]"?
+    curly     = "{" part* "}"?
+    closer    = ~r"[)\]}]"
 """
 
 
 @lru_cache(maxsize=1)
 def expression_grammar() -> Grammar:
-    """Its default rule is `statement`: one sequence to the end of the text."""
-    return Grammar(
-        EXPRESSION_RULES,
-        token=Regex(TOKEN, "token"),
-        open=Regex(BLANK + r"[(\[{]", "open"),
-        close=Regex(BLANK + r"[)\]}]", "close"),
-        end=Regex(BLANK + r"\Z", "end"),
-    )
+    """Its default rule is `statement`: everything up to the end of the text."""
+    return Grammar(EXPRESSION_RULES, words=Regex(WORDS, "words"))
 
 
 DECLARATION_RULES = r"""
@@ -119,12 +74,12 @@ DECLARATION_RULES = r"""
 @lru_cache(maxsize=1)
 def declaration_grammar() -> Grammar:
     """`use`, `input`, `param`, `output`, `schedule`, signatures, annotations.  Rules that start with `_` carry nothing."""
-    blank = r"(?:\s|⍝[^\n]*)*+"
+    blank = rf"(?:\s|{COMMENT})*+"
     line = BLANK
     return Grammar(
         DECLARATION_RULES,
         _blank=Regex(line, "_blank"),
-        _gap=Regex(r"(?:\s|⍝[^\n]*)++", "_gap"),
+        _gap=Regex(rf"(?:\s|{COMMENT})++", "_gap"),
         _end=Regex(blank + r"\Z", "_end"),
         _colon=Regex(line + ":" + line, "_colon"),
         _gets=Regex(line + "←" + line, "_gets"),
@@ -132,7 +87,7 @@ def declaration_grammar() -> Grammar:
         _open=Regex(r"\[" + blank, "_open"),
         _close=Regex(blank + r"\]", "_close"),
         name=Regex(rf"(?!(?:use|input|param|output|schedule|where)(?![\w∆])){NAME}", "name"),
-        number=Regex(r"¯?[0-9][0-9_]*+(?![\w∆])", "number"),
+        number=Regex(rf"¯?{DIGITS}{WORD_END}", "number"),
         operator=Regex("[-+×÷|⌈⌊*]", "operator"),
         monadic=Regex("[-⌊⌈]", "monadic"),
         relation=Regex("[=≠≤<≥>]", "relation"),

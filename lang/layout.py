@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
-from .grammar import SPACES, TEXT, WORDS
+from .lexer import TEXT, TokenKind, lexemes
 from .primitives import by_glyph
 from .vocabulary import LITERAL_OPERAND_OPERATORS
 
@@ -31,78 +32,81 @@ class Line:
     comment: str | None = None
 
 
-_LEXEME = re.compile(rf"{SPACES}*(?:(?P<comment>⍝[^\n]*)|{WORDS}|(?P<open>[(\[{{])|(?P<close>[)\]}}]))")
-_WORDS = frozenset({"numbers", "name", "text", "quad", "zilde", "slot"})
-_SPACED = frozenset({"gets", "colon", "arrow", "separator"})
+_SPACED = frozenset({TokenKind.GETS, TokenKind.COLON, TokenKind.ARROW, TokenKind.SEPARATOR})
+
+
+class _Word(NamedTuple):
+    """A word of a line; `prints`: it is the arrow of `⎕←`, which touches its quad."""
+
+    kind: TokenKind
+    text: str
+    prints: bool = False
 
 
 def lay_out(text: str, spelling: Spelling) -> list[Line]:
     """The lines of one readable statement."""
-    lexemes: list[tuple[str, str]] = []
-    at = 0
-    for found in _LEXEME.finditer(text):
-        if found.start() != at:
-            break
-        at = found.end()
-        kind, word = str(found.lastgroup), found[str(found.lastgroup)]
-        if kind == "gets" and lexemes and lexemes[-1][1] == "⎕":
-            kind = "print"
-        lexemes.append((kind, word))
-    if text[at:].strip():  # not readable: as it stands
-        return [Line(0, line) for line in text.split("\n")]
-    stacking = _array_notation(lexemes)
+    words: list[_Word] = []
+    for kind, start, end in lexemes(text):
+        if kind in (TokenKind.UNREADABLE, TokenKind.UNENDED):  # as it stands
+            return [Line(0, line) for line in text.split("\n")]
+        if kind is not TokenKind.BLANK:
+            prints = kind is TokenKind.GETS and bool(words) and words[-1].text == "⎕"
+            words.append(_Word(kind, text[start:end], prints))
+    stacking = _array_notation(words)
     lines = [Line(0)]
     opened: list[int] = []  # for each open bracket, the line it was opened on
-    before: tuple[str, str] | None = None
+    before: _Word | None = None
     operand = False  # whether `before` is a literal or a name after `⍤ ⍣ @ ⌺`
     spaced = False  # whether a blank must follow `before`
-    for index, (kind, word) in enumerate(lexemes):
+    for index, lexeme in enumerate(words):
+        kind, word, _ = lexeme
         line = lines[-1]
-        if kind == "comment":
+        if kind is TokenKind.COMMENT:
             line.comment = word
             continue
         if word == "\n":
             lines.append(Line(len(set(opened))))
             before, operand, spaced = None, False, False
             continue
-        if kind == "close":
+        if kind is TokenKind.CLOSE:
             opened.pop()
             if not line.code:
                 line.depth = len(set(opened))
-        if before is not None and (spaced or _apart(before, (kind, word), index in stacking)):
+        if before is not None and (spaced or _apart(before, lexeme, index in stacking)):
             blank = True
         else:
-            blank = before is not None and operand and kind == "glyph" and _is_tack(word)
-        now_operand = kind in ("numbers", "name") and before is not None and before[1] in LITERAL_OPERAND_OPERATORS
-        spaced = blank and operand and kind == "glyph" and _is_tack(word)
+            blank = before is not None and operand and kind is TokenKind.GLYPH and _is_tack(word)
+        after_operator = before is not None and before.text in LITERAL_OPERAND_OPERATORS
+        now_operand = after_operator and kind in (TokenKind.NUMBERS, TokenKind.NAME)
+        spaced = blank and operand and kind is TokenKind.GLYPH and _is_tack(word)
         operand = now_operand
         written = respelt(kind, word, spelling)
         if not blank and spelling is Spelling.NAMES and _would_join(line.code, written):
             blank = True
         line.code += (" " if blank else "") + written
-        before = (kind, word)
-        if kind == "open":
+        before = lexeme
+        if kind is TokenKind.OPEN:
             opened.append(len(lines) - 1)
     return lines
 
 
-def _apart(before: tuple[str, str], after: tuple[str, str], stacks: bool) -> bool:
+def _apart(before: _Word, after: _Word, stacks: bool) -> bool:
     """Whether a blank stands between two tokens; `stacks` if the second opens array notation."""
-    kind, word = after
-    last_kind, last_word = before
-    if "print" in (kind, last_kind):
+    kind, word, prints = after
+    last_kind, last_word, printed = before
+    if prints or printed:
         return False
-    if kind == "gets":
-        return last_kind != "glyph"
+    if kind is TokenKind.GETS:
+        return last_kind is not TokenKind.GLYPH
     if kind in _SPACED or last_kind in _SPACED:
         return True
-    if last_kind == "glyph" or kind == "glyph":
+    if last_kind is TokenKind.GLYPH or kind is TokenKind.GLYPH:
         return (
             (last_word + word in ("∘.", "⍣\\"))
-            or (last_word.endswith(".") and kind == "numbers")
-            or (last_kind == "numbers" and word == ".")
+            or (last_word.endswith(".") and kind is TokenKind.NUMBERS)
+            or (last_kind is TokenKind.NUMBERS and word == ".")
         )
-    if kind in ("close", "semicolon") or last_kind in ("open", "semicolon"):
+    if kind in (TokenKind.CLOSE, TokenKind.SEMICOLON) or last_kind in (TokenKind.OPEN, TokenKind.SEMICOLON):
         return False
     return word != "[" or stacks
 
@@ -111,18 +115,18 @@ def _is_tack(glyph: str) -> bool:
     return glyph in "⊢⊣"
 
 
-def _array_notation(lexemes: list[tuple[str, str]]) -> frozenset[int]:
+def _array_notation(words: list[_Word]) -> frozenset[int]:
     """The indices of the opening brackets of array notation."""
     found: set[int] = set()
     opened: list[int] = []
-    for index, (kind, word) in enumerate(lexemes):
-        if kind == "open":
+    for index, (kind, word, _) in enumerate(words):
+        if kind is TokenKind.OPEN:
             opened.append(index)
-        elif kind == "close":
+        elif kind is TokenKind.CLOSE:
             opener = opened.pop()
             if word == "]" and opener == index - 1:
                 found.add(opener)
-        elif kind == "separator" and opened and lexemes[opened[-1]][1] == "[":
+        elif kind is TokenKind.SEPARATOR and opened and words[opened[-1]].text == "[":
             found.add(opened[-1])
     return frozenset(found)
 
@@ -130,17 +134,17 @@ def _array_notation(lexemes: list[tuple[str, str]]) -> frozenset[int]:
 # -------------------------------------------------------------------------------------- spelling
 
 
-def respelt(kind: str, word: str, spelling: Spelling) -> str:
+def respelt(kind: TokenKind, word: str, spelling: Spelling) -> str:
     """A token as it is written out; runs of numbers get single blanks."""
-    if kind == "numbers":
+    if kind is TokenKind.NUMBERS:
         word = " ".join(word.split())
-    if spelling is Spelling.GLYPHS or kind == "text" or word.isascii():
+    if spelling is Spelling.GLYPHS or kind is TokenKind.TEXT or word.isascii():
         return word
     row = by_glyph(word)
     if row is not None:
         return row.ascii
     spelt = ascii_of(word)
-    return spelt.replace("infinity J", "infinityJ").replace("infinity j", "infinityj") if kind == "numbers" else spelt
+    return spelt.replace("infinity J", "infinityJ").replace("infinity j", "infinityj") if kind is TokenKind.NUMBERS else spelt
 
 
 _OUTSIDE_TEXT = re.compile(rf"{TEXT}|[^\x00-\x7f]")

@@ -7,12 +7,13 @@ import re
 from . import tree
 from .cycles import cycle_through
 from .diagnostics import Label
+from .lexer import TokenKind
 from .primitives import by_name, nearest, suggest
 from .primitives import rows as rows_of
 from .problems import Problem
 from .scope import Scope
 from .source import Span
-from .tokens import Token, TokenKind
+from .tokens import Token
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
 from .unreadable import LOOKALIKES

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 
 from . import tree
 from .declarations import bind_declaration, is_declaration
 from .dfns import bind_braces, control_word
 from .diagnostics import Diagnostic
+from .lexer import NAME, TokenKind
 from .limits import MAXIMUM_CHARACTERS, ensure_recursion_headroom
 from .problems import Problem
 from .records import dataclass
@@ -25,14 +25,13 @@ from .source import Source, Span
 from .spelling import Spelled, spell
 from .splitter import Piece, split_statements
 from .statements import bind_assignment, failed_names, is_assignment, refuse_bare_names
-from .tokens import TokenKind, Unreadable, tokenize
+from .tokens import read
 from .tree import NameClass
 from .units import Binding, UnitKind
 from .unreadable import read_statement
 
 _ORIGIN = re.compile(r"⎕IO[ \t]*←[ \t]*([01])")
-_NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*"
-_BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({_NAME})[ \t]*(?:←|:[^←\n]*(←)?)")
+_BINDS = re.compile(rf"(?:(?:input|param|output)[ \t]+)?({NAME})[ \t]*(?:←|:[^←\n]*(←)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,7 @@ def parse(
         return Parsed(tree.Program(span, (), 0), (Diagnostic("E016", message, Span(source.name, 0, 0)),), names or {})
     spelled = spell(source)
     pieces = split_statements(spelled)
-    origin = _ORIGIN.fullmatch(pieces[0].text) if pieces else None
+    origin = index_origin(pieces[0].text) if pieces else None
     if origin is not None:
         pieces = pieces[1:]
     scope = Scope(names=dict(names or {}))
@@ -91,8 +90,14 @@ def parse(
                 binding.diagnostics.append(problem.diagnostic)
             _forget(scope, piece)
     diagnostics = tuple(sorted(binding.diagnostics, key=lambda diagnostic: diagnostic.span.start))
-    program = tree.Program(span, tuple(statements), int(origin.group(1)) if origin is not None else 0)
+    program = tree.Program(span, tuple(statements), origin or 0)
     return Parsed(program, diagnostics, {name: kind for name, kind in scope.names.items() if kind is not None})
+
+
+def index_origin(text: str) -> int | None:
+    """The index origin that a statement sets."""
+    found = _ORIGIN.fullmatch(text)
+    return None if found is None else int(found.group(1))
 
 
 def _misspelt(spelled: Spelled, piece: Piece) -> bool:
@@ -143,8 +148,6 @@ def _definitions(pieces: list[Piece]) -> dict[str, tuple[int, str]]:
 def _forget(scope: Scope, piece: Piece) -> None:
     """The names a broken statement was to bind stay quiet where they are used."""
     names = [] if _bound_name(piece.text) is None else [str(_bound_name(piece.text))]
-    if piece.damage is None:
-        with suppress(Unreadable):
-            names.extend(failed_names(tokenize(piece.text)))
+    names.extend(failed_names(read(piece.text).tokens))
     for name in names:
         scope.names[name] = None

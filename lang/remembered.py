@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from . import tree
+from .lexer import NAME
 from .recent import Recent
 from .records import dataclass
 from .scope import Scope
@@ -25,7 +26,7 @@ from .splitter import Piece
 from .tree import NameClass
 from .units import Binding
 
-_WORDS = re.compile(r"(?:[^\W\d]|∆)(?:\w|∆)*")
+_WORDS = re.compile(NAME)
 _MOST_CHARACTERS = 4_000  # of a statement worth keeping
 
 _Class = tuple[bool, NameClass | None]

@@ -12,11 +12,12 @@ from typing import cast
 
 from . import literals, tree
 from .applications import apply_all
+from .lexer import TokenKind
 from .names import bind_member, bind_name, bind_quad, is_member
 from .problems import Problem
 from .scope import Scope
 from .targets import bind_names, target_of
-from .tokens import Token, TokenKind, split_at
+from .tokens import Token, split_at
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
 from .vocabulary import DYADIC_OPERATORS, MONADIC_OPERATORS, OUTER, SLASHES
@@ -241,7 +242,7 @@ def _made(node: tree.Expression, start: int, value: Unit, depth: int) -> Unit:
 
 def _replaced(binding: Binding, scope: Scope, tokens: Tokens, at: int) -> int | None:
     """Index of the name in `x[i]←` or `x[i]f←`, or None."""
-    first = _function_start(scope, tokens, at)
+    first = function_start(scope, tokens, at)
     if first > 0 and tokens[first - 1].kind is TokenKind.BRACKETS:
         if first > 1 and tokens[first - 2].kind is TokenKind.NAME:
             return first - 2
@@ -251,13 +252,13 @@ def _replaced(binding: Binding, scope: Scope, tokens: Tokens, at: int) -> int | 
 
 def _modified(scope: Scope, tokens: Tokens, at: int) -> int | None:
     """Index of the name in `x f←`, or None if there is no function before the arrow."""
-    first = _function_start(scope, tokens, at)
+    first = function_start(scope, tokens, at)
     if first == at or first == 0 or tokens[first - 1].kind is not TokenKind.NAME:
         return None
     return first - 1
 
 
-def _function_start(scope: Scope, tokens: Tokens, at: int) -> int:
+def function_start(scope: Scope, tokens: Tokens, at: int) -> int:
     """Where the function written directly left of the `←` at `at` starts; `at` if there is none.
 
     It may be a primitive, a dfn, a parenthesised function, a name of a function, and operators between them.

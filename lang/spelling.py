@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 
 from .diagnostics import Diagnostic, Edit, Fix
+from .lexer import COMMENT, TEXT, UNENDED
 from .primitives import ALIASES, by_key, by_name, suggest
 from .records import dataclass
 from .source import Source, Span
 
-_INTERESTING = re.compile("⍝[^\n]*|'(?:[^'\n]|'')*'?|\"(?:[^\"\n]|\"\")*\"?|`([A-Za-z]*)|[" + "".join(ALIASES) + "]")
+_INTERESTING = re.compile(rf"{COMMENT}|{TEXT}|{UNENDED}|`([A-Za-z]*)|[{''.join(ALIASES)}]")
 
 _CLOSING_QUOTE = re.compile("'|`quote|`k|\n")
 

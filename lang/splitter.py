@@ -10,22 +10,25 @@ from __future__ import annotations
 import re
 
 from .diagnostics import Diagnostic, Edit, Fix, Label
+from .lexer import COMMENT, TEXT, UNENDED
 from .limits import MAXIMUM_NESTING
 from .records import dataclass
 from .spelling import Spelled
 
-_INTERESTING = re.compile("⍝[^\n]*|'(?:[^'\n]|'')*('?)|\"(?:[^\"\n]|\"\")*(\"?)|[()\\[\\]{}\n⋄]")
+_INTERESTING = re.compile(rf"{COMMENT}|{TEXT}|(?P<unended>{UNENDED})|[()\[\]{{}}\n⋄]")
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
-_MARGIN = re.compile("\n(?=[^ \t\r\n)\\]}⍝])")
+MARGIN = re.compile("\n(?=[^ \t\r\n)\\]}⍝])")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One statement: characters `start` to `end` of the spelled text, blanks stripped; `damage` makes it unreadable."""
+    """One statement: characters `start` to `end` of the spelled text, blanks stripped; `damage` makes it unreadable, `is_open`: a
+    bracket is not closed."""
 
     start: int
     text: str
     damage: Diagnostic | None = None
+    is_open: bool = False
 
 
 def split_statements(spelled: Spelled) -> list[Piece]:
@@ -36,11 +39,11 @@ def split_statements(spelled: Spelled) -> list[Piece]:
     damage: Diagnostic | None = None
     start = at = 0
 
-    def finish(end: int) -> None:
+    def finish(end: int, is_open: bool = False) -> None:
         nonlocal damage
         stripped = text[start:end].strip(" \t\r\n\f\u00a0\ufeff")
         if stripped or damage is not None:
-            pieces.append(Piece(text.index(stripped, start) if stripped else start, stripped, damage))
+            pieces.append(Piece(text.index(stripped, start) if stripped else start, stripped, damage, is_open))
         damage = None
 
     while True:
@@ -49,11 +52,11 @@ def split_statements(spelled: Spelled) -> list[Piece]:
             if not opened:
                 finish(len(text))
                 return pieces
-            margin = _MARGIN.search(text, opened[0])
+            margin = MARGIN.search(text, opened[0])
             end = len(text) if margin is None else margin.start()
             damage = damage or _unclosed(spelled, max(offset for offset in opened if offset < end))
             opened.clear()
-            finish(end)
+            finish(end, is_open=True)
             start = at = end
             continue
         at = found.end()
@@ -77,7 +80,7 @@ def split_statements(spelled: Spelled) -> list[Piece]:
             if not opened:
                 finish(found.start())
                 start = at
-        elif not (found.group(1) or found.group(2)):
+        elif found.group("unended"):
             damage = damage or _unterminated(spelled, found.start(), found.end())
 
 

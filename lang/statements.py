@@ -7,10 +7,11 @@ by its last item, which is looked at before anything is bound.
 from __future__ import annotations
 
 from . import tree
+from .lexer import TokenKind
 from .scope import Scope
 from .sequences import bind_value, expression_of, has_diamond
 from .targets import bind_names, checked_name, target_of
-from .tokens import Token, TokenKind, mentions
+from .tokens import Token, mentions
 from .tree import NameClass
 from .units import Binding, Unit, UnitKind, replacing
 from .vocabulary import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS
@@ -92,7 +93,7 @@ def _own_value(binding: Binding, scope: Scope, name: str, tokens: Tokens) -> Uni
     """The value of `name ← …`, where `name` inside a dfn means what is being bound if that is a function."""
     if not ends_in_function(scope, tokens[2:]):
         return bind_value(binding, scope, tokens[2:], tokens[1][1:3])
-    outer, scope.own = scope.own, (name, _class_by_content(tokens))
+    outer, scope.own = scope.own, (name, class_by_content(scope, tokens[2:]))
     try:
         return bind_value(binding, scope, tokens[2:], tokens[1][1:3])
     finally:
@@ -132,11 +133,13 @@ def _is_dyadic_operator(scope: Scope, token: Token) -> bool:
     return token.kind is TokenKind.NAME and scope.class_of(token.text) is NameClass.DYADIC_OPERATOR
 
 
-def _class_by_content(tokens: Tokens) -> NameClass:
-    """What a name that is bound to a lone dfn will be."""
-    if len(tokens) == 3 and tokens[2].kind is TokenKind.BRACES:
-        if mentions(tokens[2].items, "⍵⍵"):
+def class_by_content(scope: Scope, value: Tokens) -> NameClass:
+    """The class of a name that gets a value which is no array."""
+    if len(value) == 1 and value[0].kind is TokenKind.NAME:
+        return scope.class_of(value[0].text) or NameClass.FUNCTION
+    if len(value) == 1 and value[0].kind is TokenKind.BRACES:
+        if mentions(value[0].items, "⍵⍵"):
             return NameClass.DYADIC_OPERATOR
-        if mentions(tokens[2].items, "⍺⍺"):
+        if mentions(value[0].items, "⍺⍺"):
             return NameClass.MONADIC_OPERATOR
     return NameClass.FUNCTION

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import tree
+from .lexer import TokenKind
 from .scope import Scope
-from .tokens import Token, TokenKind
+from .tokens import Token
 from .tree import NameClass
 from .units import Binding
 from .vocabulary import RESERVED

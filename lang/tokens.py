@@ -1,4 +1,4 @@
-"""Tokens of one statement: the flat result of the expression grammar, with offsets relative to the statement.
+"""Tokens of one statement, whatever its text: the result of the expression grammar, with offsets relative to the statement.
 
 Relative offsets let an unchanged statement be reused wherever it moves.  `Token` is a named tuple, not a
 dataclass, because there are as many as there are words.
@@ -6,30 +6,15 @@ dataclass, because there are as many as there are words.
 
 from __future__ import annotations
 
-from enum import Enum
+from collections.abc import Iterable
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from .grammar import expression_grammar
-from .peg import Node, ParseError
-
-
-class TokenKind(Enum):
-    NUMBERS = "numbers"
-    SLOT = "slot"
-    NAME = "name"
-    GLYPH = "glyph"
-    TEXT = "text"
-    QUAD = "quad"
-    ZILDE = "zilde"
-    GETS = "gets"
-    SEPARATOR = "separator"
-    SEMICOLON = "semicolon"
-    COLON = "colon"
-    ARROW = "arrow"
-    PARENTHESES = "("
-    BRACKETS = "["
-    BRACES = "{"
+from .lexer import TokenKind, scan
+from .limits import MAXIMUM_NESTING, ensure_recursion_headroom
+from .peg import Node
 
 
 class Token(NamedTuple):
@@ -42,41 +27,61 @@ class Token(NamedTuple):
     items: tuple[Token, ...] = ()
 
 
-class Unreadable(Exception):
-    """No token starts at `offset` of the statement."""
+class Reading(NamedTuple):
+    """The tokens of a statement; `unreadable` is the first of them that the language does not have, also inside groups."""
 
-    def __init__(self, offset: int) -> None:
-        self.offset = offset
-        super().__init__(f"no token at {offset}")
+    tokens: tuple[Token, ...]
+    unreadable: Token | None
 
 
-_KINDS = {kind.value: kind for kind in TokenKind}
+_TRIVIA = (TokenKind.BLANK, TokenKind.COMMENT)
+_GROUPS = {"round": TokenKind.PARENTHESES, "square": TokenKind.BRACKETS, "curly": TokenKind.BRACES}
+_REFUSED = (TokenKind.UNREADABLE, TokenKind.UNENDED)
 
 
 @lru_cache(maxsize=20_000)
-def tokenize(text: str) -> tuple[Token, ...]:
-    """The tokens of one statement whose brackets are known to match; cached, so an unchanged statement costs nothing."""
-    try:
-        node = expression_grammar().parse(text)
-    except ParseError as error:
-        raise Unreadable(error.pos) from None
-    return _flatten(node.children[0])
+def read(text: str) -> Reading:
+    """The tokens of any text; cached, so an unchanged statement costs nothing.
+
+    A group ends where its closer stands, else where the group around it ends.  What is nested too deeply is not read."""
+    ensure_recursion_headroom()
+    end = _depth_reached(text)
+    refused: list[Token] = []
+    tokens = tuple(_tokens(expression_grammar().parse(text[:end]).children, refused))
+    if end < len(text):
+        refused.append(Token(TokenKind.UNREADABLE, end, len(text), text[end:]))
+        tokens = (*tokens, refused[-1])
+    return Reading(tokens, refused[0] if refused else None)
 
 
-def _flatten(sequence: Node) -> tuple[Token, ...]:
-    tokens = []
-    for item in sequence.children:
-        child = item.children[0]
-        if child.expr_name == "token":
-            match = child.match
-            kind = match.lastgroup
-            start, end = match.span(kind)
-            tokens.append(Token(_KINDS[kind], start, end, match[kind]))
+def _depth_reached(text: str) -> int:
+    """Where brackets are first nested too deeply; else where the text ends."""
+    if text.count("(") + text.count("[") + text.count("{") <= MAXIMUM_NESTING:
+        return len(text)
+    steps = [lexeme for lexeme in scan(text) if lexeme.kind in (TokenKind.OPEN, TokenKind.CLOSE)]
+    depths = accumulate(1 if lexeme.kind is TokenKind.OPEN else -1 for lexeme in steps)
+    return next((lexeme.start for lexeme, depth in zip(steps, depths, strict=True) if depth > MAXIMUM_NESTING), len(text))
+
+
+def _tokens(nodes: Iterable[Node], refused: list[Token]) -> Iterable[Token]:
+    for node in nodes:
+        part = node.children[0]
+        if part.expr_name == "part":
+            part = part.children[0]
+        text: str = part.full_text
+        if part.expr_name == "words":
+            for kind, start, end in scan(text, part.start, part.end):
+                if kind not in _TRIVIA:
+                    token = Token(kind, start, end, text[start:end])
+                    if kind in _REFUSED:
+                        refused.append(token)
+                    yield token
+        elif part.expr_name == "closer":
+            refused.append(Token(TokenKind.UNREADABLE, part.start, part.end, part.text))
+            yield refused[-1]
         else:
-            opening, inner, closing = child.children
-            mark = opening.full_text[opening.end - 1]
-            tokens.append(Token(_KINDS[mark], opening.end - 1, closing.end, mark, _flatten(inner)))
-    return tuple(tokens)
+            items = tuple(_tokens(part.children[1].children, refused))
+            yield Token(_GROUPS[part.expr_name], part.start, part.end, text[part.start], items)
 
 
 def split_at(tokens: tuple[Token, ...], kind: TokenKind) -> list[tuple[Token, ...]]:

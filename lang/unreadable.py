@@ -6,7 +6,7 @@ import re
 
 from .primitives import LEFT_OUT
 from .problems import Problem
-from .tokens import Token, Unreadable, tokenize
+from .tokens import Token, read
 from .units import Binding, replacing
 
 _NUMBERLIKE = re.compile(r"¯?[.0-9¯∞][\w.∆¯∞]*")
@@ -21,20 +21,14 @@ LOOKALIKES = {
 
 def read_statement(binding: Binding, text: str) -> tuple[Token, ...]:
     """The tokens of a statement, or the `Problem` that says why it has none."""
-    try:
-        return tokenize(text)
-    except Unreadable as error:
-        raise _problem(binding, text, error.offset) from None
+    tokens, unreadable = read(text)
+    if unreadable is not None:
+        raise _problem(binding, text, unreadable.start)
+    return tokens
 
 
-def _problem(binding: Binding, text: str, offset: int) -> Problem:
-    """`offset` is where no token starts in the statement `text`."""
-    start = offset
-    while start < len(text) and (text[start] in " \t\r\f\u00a0" or text[start] == "⍝"):
-        if text[start] == "⍝":
-            start = text.index("\n", start)
-            break
-        start += 1
+def _problem(binding: Binding, text: str, start: int) -> Problem:
+    """`start` is where no token starts in the statement `text`."""
     character = text[start : start + 1]
     number = _NUMBERLIKE.match(text, start)
     if number is not None:

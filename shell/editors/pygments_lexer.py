@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import ClassVar
 
-from pygments.lexer import RegexLexer
-from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Whitespace
+from pygments.lexer import Lexer
+from pygments.token import Comment, Error, Keyword, Name, Number, Operator, Punctuation, String, Text, _TokenType
 
-from .words import (
-    ARGUMENTS,
-    FUNCTION_ROLES,
-    GLYPH_FUNCTIONS,
-    KEYWORDS,
-    NUMBER,
-    OPERATOR_ROLES,
-    OPERATORS,
-    TYPES,
-    alternatives,
-    spelt,
-)
+from ...lang.highlighting import WordClass, words
+from ...lang.source import Source
 
-_NAME = r"(?:[^\W\d]|∆)(?:\w|∆)*"
-_END = r"(?![\w∆])"
+_TOKENS = {
+    WordClass.COMMENT: Comment.Single, WordClass.TEXT: String, WordClass.NUMBER: Number, WordClass.NAME: Name,
+    WordClass.ARGUMENT: Name.Variable.Magic, WordClass.TYPE: Keyword.Type, WordClass.KEYWORD: Keyword,
+    WordClass.FUNCTION: Operator, WordClass.OPERATOR: Operator.Word, WordClass.LIBRARY: Name.Builtin,
+    WordClass.CONSTANT: Name.Builtin, WordClass.PUNCTUATION: Punctuation, WordClass.BRACKET: Punctuation,
+    WordClass.UNENDED: Error, WordClass.OTHER: Punctuation,
+}  # fmt: skip
+_DEFINES = re.compile(r"[ \t]*←[ \t]*\{")
 
 
-class RhoLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
+class RhoLexer(Lexer):  # type: ignore[misc]  # Pygments has no types
     """`rho`, files end in `.rho`."""
 
     name = "Rho"
@@ -32,26 +30,15 @@ class RhoLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
     filenames: ClassVar[list[str]] = ["*.rho"]
     mimetypes: ClassVar[list[str]] = ["text/x-rho"]
 
-    tokens: ClassVar[dict[str, list[tuple[object, ...]]]] = {
-        "root": [
-            (r"\s+", Whitespace),
-            (r"(?:⍝|`comment|`lamp|`,|\A#!).*", Comment.Single),
-            (r"'(?:[^'\n]|'')*'|\"(?:[^\"\n]|\"\")*\"", String),
-            (r"['\"].*", Error),
-            (rf"(?:{alternatives(KEYWORDS)}){_END}(?![ \t]*←)", Keyword),
-            (rf"(?:{alternatives(TYPES)}){_END}", Keyword.Type),
-            (rf"{_NAME}(?=[ \t]*←[ \t]*\{{)", Name.Function),
-            (NUMBER, Number),
-            ("⍬", Name.Constant),
-            (alternatives(ARGUMENTS), Name.Variable.Magic),
-            (_NAME, Name),
-            ("⎕[A-Za-z0-9_]*", Name.Builtin),
-            ("[←→⋄:;]", Punctuation),
-            (alternatives(OPERATORS), Operator.Word),
-            (alternatives(GLYPH_FUNCTIONS), Operator),
-            (rf"`(?:{alternatives(spelt(OPERATOR_ROLES))})", Operator.Word),
-            (rf"`(?:{alternatives(spelt(FUNCTION_ROLES))})", Operator),
-            (r"`[A-Za-z]+|`\S", Operator),
-            (r"[()\[\]{}_¯]", Punctuation),
-        ],
-    }
+    def get_tokens_unprocessed(self, text: str) -> Iterator[tuple[int, _TokenType, str]]:
+        at = 0
+        for word in words(Source("<text>", text)):
+            if word.start > at:
+                yield at, Text, text[at : word.start]
+            token = _TOKENS[word.kind]
+            if token is Name and _DEFINES.match(text, word.end):
+                token = Name.Function
+            yield word.start, token, text[word.start : word.end]
+            at = word.end
+        if at < len(text):
+            yield at, Text, text[at:]

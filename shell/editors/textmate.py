@@ -9,8 +9,8 @@ import json
 from typing import Any
 
 from ... import __version__
+from ...lang.lexer import ARGUMENTS
 from .words import (
-    ARGUMENTS,
     FUNCTION_ROLES,
     GLYPH_FUNCTIONS,
     KEYWORDS,

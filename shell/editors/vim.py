@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...lang.lexer import ARGUMENTS
 from .words import (
-    ARGUMENTS,
     FUNCTION_ROLES,
     GLYPH_FUNCTIONS,
     KEYWORDS,

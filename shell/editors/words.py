@@ -1,10 +1,11 @@
 """The words of the language by class, and what numbers, texts and names look like, in the dialects of regular expressions.
 
-Neighbours: `lang.primitives` (the table), `lang.grammar` (what the reader takes).
+Neighbours: `lang.primitives` (the table), `lang.lexer` (what the reader takes).
 """
 
 from __future__ import annotations
 
+from ...lang import lexer
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Primitive, Role
 from ...lang.vocabulary import DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, SYSTEM_CONSTANTS
 
@@ -15,11 +16,10 @@ GLYPH_FUNCTIONS = tuple(
     sorted(glyph for glyph in FUNCTIONS - set(OPERATORS) if len(glyph) == 1 and not glyph.isalnum())
 )  # fmt: skip
 LIBRARY = tuple(sorted(glyph for glyph in FUNCTIONS | SYSTEM_CONSTANTS if glyph.startswith("⎕")))
-ARGUMENTS = ("⍺⍺", "⍵⍵", "⍺", "⍵")
 PUNCTUATION = ("←", "→", "⋄", ":", ";")
 
-DIGITS = r"[0-9][0-9_]*"
-REAL = rf"¯?(?:(?:{DIGITS}(?:\.(?:{DIGITS})?)?|\.{DIGITS})(?:[eE]¯?[0-9]+)?|∞)"
+REAL = lexer.REAL.replace("*+", "*").replace("++", "+")
+"""Without possessive repetition, which editors lack."""
 NUMBER = rf"{REAL}(?:[jJ]{REAL})?"
 
 

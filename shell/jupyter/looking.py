@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 
 from ...lang.explain import primitive_text
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME, lexemes
 from ...lang.primitives import find, rows
 from ..display import documentation, library
 from ..lsp.pages import code as block
 from ..lsp.pages import glyph_page, library_page
-from ..lsp.words import flat
 from ..workspace.workspace import Workspace
 from .rendering import Bundle
 
@@ -31,7 +30,7 @@ def page_at(workspace: Workspace, code: str, cursor: int) -> Bundle | None:
             page = _member(workspace, *found.groups()) if found.re is _MEMBER else _glyph(found[1], found[0])
             if page is not None:
                 return page
-    around = [(first, line[first:last]) for _, first, last in flat(line) if first <= at <= last]
+    around = [(first, line[first:last]) for _, first, last in lexemes(line) if first <= at <= last]
     for _, word in sorted(around, reverse=True):  # the word that starts at the cursor before the one that ends there
         page = _word(workspace, word)
         if page is not None:

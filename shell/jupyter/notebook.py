@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from ...lang.primitives import by_key
 from ...lang.render import Ink
+from ...lang.resolution.entries import Form, statements_of, unfinished
 from ..cli.arguments import UsageError
 from ..cli.console import Console
 from ..cli.exits import Exit
@@ -26,7 +27,6 @@ from ..repl.interrupting import interruptible
 from ..repl.settings import Settings
 from ..session import Session
 from ..workspace.pasting import typed
-from ..workspace.statements import Form, statements_of, unfinished
 from ..workspace.workspace import Entered, Workspace
 from .rendering import Bundle, bundle, messages_text, picture_bundle
 

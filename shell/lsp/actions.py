@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 
 from ...lang.diagnostics import Diagnostic, Edit, Fix
+from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
-from .index import Symbol, SymbolKind
 from .places import Change, Lines, Range, TextEdit
 from .reports import Report, reports
 from .uris import uri_of

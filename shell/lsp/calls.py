@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from ...lang.explain import uses
 from ...lang.primitives import Role, rows
+from ...lang.resolution.symbols import SymbolKind
 from .documents import Document
 from .hover import described, glyph_at, member_entry
-from .index import SymbolKind
 from .places import Position
 
 

@@ -12,14 +12,13 @@ from enum import Enum
 from functools import lru_cache
 
 from ...lang.declarations import is_declaration
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME, in_prose
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Primitive, Role
+from ...lang.resolution import index_of
+from ...lang.resolution.symbols import Symbol, SymbolKind
 from ..display import library
 from .documents import Document
-from .glyphs import in_prose
 from .hover import entries, module_source
-from .index import Symbol, SymbolKind
-from .indexing import index_of
 from .pages import library_page, primitive_page
 from .places import Position, Range, TextEdit
 from .values import types_of

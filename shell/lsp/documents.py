@@ -13,6 +13,8 @@ from functools import cached_property
 
 from ...lang import habits
 from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.resolution import index_of
+from ...lang.resolution.symbols import Index
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker
 from ..cli.arguments import UsageError
@@ -20,8 +22,6 @@ from ..execution.modules import LIBRARY_PREFIX, ModuleLoader
 from ..execution.permissions import EVERYTHING
 from ..session import told
 from ..stages import Checked
-from .index import Index
-from .indexing import index_of
 from .places import Change, Encoding, Lines, changed
 from .uris import path_of
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import string
 
+from ...lang.lexer import in_prose
 from ...lang.primitives import by_key, by_name
 from .documents import Document
 from .places import Position, Range, TextEdit
-from .words import flat
 
 TRIGGERS = tuple(" \n" + string.punctuation + string.digits)
 """What may end a spelling."""
@@ -66,12 +66,3 @@ def _whole_line(document: Document, number: int) -> list[TextEdit]:
 def _edit(document: Document, start: int, end: int, text: str) -> TextEdit:
     at: Range = document.lines.range(start, end)
     return TextEdit(at, text)
-
-
-def in_prose(line: str, at: int) -> bool:
-    """Is a place of a line inside a comment or a text?"""
-    return any(
-        start < at < end or (at == end and kind != "text")
-        for kind, start, end in flat(line)
-        if kind in ("comment", "text", "broken")
-    )

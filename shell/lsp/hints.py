@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
 from .frames import frames
-from .index import Symbol, SymbolKind
 from .places import Position, Range
 from .values import is_latest, types_of
 

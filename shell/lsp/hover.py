@@ -9,19 +9,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ...lang.diagnostics import RhoError
+from ...lang.lexer import TokenKind, lexemes
 from ...lang.primitives import rows
+from ...lang.resolution.symbols import Mention, Symbol, SymbolKind
 from ...lang.source import Source
 from ..display.library import LibraryEntry, entries_of
 from .documents import Document
-from .index import Mention, Symbol, SymbolKind
 from .pages import code, glyph_page, library_page
 from .places import Position, Range
 from .values import MOST_TYPES, is_latest, types_of
-from .words import flat
 
-_ROWED = frozenset({
-    "glyph", "quad", "zilde", "gets", "separator", "colon", "arrow", "semicolon", "slot", "name", "open", "close",
-})  # fmt: skip
+_WITHOUT_ROW = frozenset({TokenKind.NUMBERS, TokenKind.TEXT, TokenKind.UNENDED, TokenKind.COMMENT, TokenKind.BLANK})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,8 @@ def glyph_at(document: Document, offset: int) -> tuple[str, int, int] | None:
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     line = text[start : len(text) if end == -1 else end]
-    for kind, first, last in flat(line):
-        if first <= at - start < last and kind in _ROWED and rows(line[first:last]):
+    for kind, first, last in lexemes(line):
+        if first <= at - start < last and kind not in _WITHOUT_ROW and rows(line[first:last]):
             span = spelled.span(start + first, start + last)
             return line[first:last], span.start, span.end
     return None

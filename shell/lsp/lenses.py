@@ -12,9 +12,9 @@ import os
 from dataclasses import dataclass, replace
 
 from ...lang.diagnostics import RhoError
+from ...lang.resolution.symbols import SymbolKind
 from .documents import Document
 from .hover import cost_of
-from .index import SymbolKind
 from .places import Range
 from .values import is_latest
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME
+from ...lang.resolution import index_of
+from ...lang.resolution.symbols import Access, Index, Mention, Symbol, SymbolKind
 from ...lang.source import Source
 from ...lang.vocabulary import RESERVED
 from .documents import Document
 from .hover import module_source
-from .index import Access, Index, Mention, Symbol, SymbolKind
-from .indexing import index_of
 from .places import Position, Range, TextEdit
 from .reports import range_in
 from .uris import uri_of

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...lang.habits import unquoted
+from ...lang.resolution.symbols import Symbol, SymbolKind
 from .documents import Document
-from .index import Symbol, SymbolKind
 from .places import Position, Range
 
 SHOWN = frozenset(SymbolKind) - {SymbolKind.SIZE, SymbolKind.ELEMENT}

@@ -1,6 +1,6 @@
 """Every word of a document with its class, as editors colour it.
 
-Neighbours: `index` (classes of names), `words` (the rest).
+Neighbours: `lang.resolution` (classes of names), `lang.highlighting` (the rest).
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 from enum import Enum
 from typing import NamedTuple
 
-from ...lang.primitives import RESERVED_WORDS
-from ...lang.vocabulary import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS, RESERVED
+from ...lang import highlighting
+from ...lang.highlighting import WordClass
+from ...lang.resolution.symbols import Access, Mention, SymbolKind
 from .documents import Document
-from .index import Access, Mention, SymbolKind
-from .words import flat
 
 
 class Class(Enum):
@@ -51,9 +50,11 @@ class Word(NamedTuple):
 LEGEND = tuple(kind.value for kind in Class)
 MODIFIERS = tuple(modifier.value for modifier in Modifier)
 
-_KINDS = {
-    "comment": Class.COMMENT, "numbers": Class.NUMBER, "text": Class.TEXT, "broken": Class.TEXT, "zilde": Class.NUMBER,
-    "gets": Class.KEYWORD, "separator": Class.KEYWORD, "colon": Class.KEYWORD, "arrow": Class.KEYWORD,
+_CLASSES = {
+    WordClass.COMMENT: Class.COMMENT, WordClass.NUMBER: Class.NUMBER, WordClass.TEXT: Class.TEXT, WordClass.UNENDED: Class.TEXT,
+    WordClass.PUNCTUATION: Class.KEYWORD, WordClass.KEYWORD: Class.KEYWORD, WordClass.TYPE: Class.TYPE,
+    WordClass.ARGUMENT: Class.PARAMETER, WordClass.FUNCTION: Class.FUNCTION, WordClass.OPERATOR: Class.OPERATOR,
+    WordClass.LIBRARY: Class.FUNCTION, WordClass.CONSTANT: Class.VARIABLE, WordClass.NAME: Class.VARIABLE,
 }  # fmt: skip
 _SYMBOLS = {
     SymbolKind.ARRAY: Class.VARIABLE, SymbolKind.FUNCTION: Class.FUNCTION, SymbolKind.OPERATOR: Class.OPERATOR,
@@ -64,46 +65,29 @@ _SYMBOLS = {
 
 def words(document: Document) -> list[Word]:
     """In the order of the text, none across a line end."""
-    spelled = document.index.spelled
     mentions = {mention.span.start: mention for mention in document.index.mentions}
-    found: list[Word] = []
-    at = 0
-    for line in spelled.text.split("\n"):
-        for kind, first, last in flat(line.rstrip("\r")):
-            span = spelled.span(at + first, at + last)
-            word = _word(kind, line[first:last], span.start, span.end, mentions.get(span.start))
-            if word is not None and span.end > span.start and "\r" not in document.text[span.start : span.end]:
-                found.append(word)
-        at += len(line) + 1
-    return found
+    found = [_word(word, mentions.get(word.start)) for word in highlighting.words(document.source, document.index.spelled)]
+    return [word for word in found if word is not None]
 
 
-def _word(kind: str, text: str, start: int, end: int, mention: Mention | None) -> Word | None:
-    if kind == "name":
-        return _name(text, start, end, mention)
-    if kind == "glyph":
-        operator = text in MONADIC_OPERATORS or text in DYADIC_OPERATORS
-        return Word(start, end, Class.OPERATOR if operator else Class.FUNCTION)
-    if kind == "quad":
-        return Word(start, end, Class.FUNCTION if text in FUNCTIONS or text == "⎕" else Class.VARIABLE, (Modifier.LIBRARY,))
-    found = _KINDS.get(kind)
-    return None if found is None else Word(start, end, found)
+def _word(word: highlighting.Word, mention: Mention | None) -> Word | None:
+    if mention is not None and word.kind in _NAMED:
+        return _name(word, mention)
+    modifiers = (Modifier.LIBRARY,) if word.kind in (WordClass.LIBRARY, WordClass.CONSTANT) else ()
+    kind = _CLASSES.get(word.kind)
+    return None if kind is None else Word(word.start, word.end, kind, modifiers)
 
 
-def _name(text: str, start: int, end: int, mention: Mention | None) -> Word:
-    if text in ("⍵", "⍺", "⍺⍺", "⍵⍵"):
-        return Word(start, end, Class.PARAMETER)
-    if mention is None:
-        if text in RESERVED_WORDS:
-            return Word(start, end, Class.KEYWORD)
-        is_type = text in CONVERSIONS or text in RESERVED or text in ("idx", "int", "perm")
-        return Word(start, end, Class.TYPE if is_type else Class.VARIABLE)
+_NAMED = (WordClass.NAME, WordClass.TYPE, WordClass.KEYWORD)
+
+
+def _name(word: highlighting.Word, mention: Mention) -> Word:
     if mention.member is not None:
-        return Word(start, end, Class.FUNCTION, (Modifier.LIBRARY,))
+        return Word(word.start, word.end, Class.FUNCTION, (Modifier.LIBRARY,))
     modifiers: tuple[Modifier, ...] = (Modifier.DECLARATION,) if mention.access in (Access.BIND, Access.DECLARE) else ()
     if mention.symbol.kind is SymbolKind.PARAM:
         modifiers += (Modifier.READONLY,)
-    return Word(start, end, _SYMBOLS[mention.symbol.kind], modifiers)
+    return Word(word.start, word.end, _SYMBOLS[mention.symbol.kind], modifiers)
 
 
 def encoded(document: Document) -> list[int]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...lang.resolution.symbols import Symbol, SymbolKind
 from ...typechecker.display import show_type
 from .documents import Document
-from .index import Symbol, SymbolKind
 
 MOST_TYPES = 3
 """Shown of a name that has several."""

@@ -10,12 +10,12 @@ from typing import Any
 from lsprotocol import types as lsp
 
 from ...lang.diagnostics import Severity
+from ...lang.resolution.symbols import SymbolKind
 from . import places
 from .actions import Action
 from .calls import Call
 from .completing import Item, ItemKind
 from .hints import Hint, HintKind
-from .index import SymbolKind
 from .outline import Entry
 from .reports import Report, page_of
 

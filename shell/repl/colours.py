@@ -1,50 +1,42 @@
 """Every word of a line with its class, for colours.
 
-Neighbours: `shell.lsp.words` (tokens of broken text too), `terminal` (the colours).
+Neighbours: `lang.highlighting` (classes, of broken text too), `terminal` (the colours).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ...lang.primitives import RESERVED_WORDS
-from ...lang.vocabulary import CONVERSIONS, DYADIC_OPERATORS, FUNCTIONS, MONADIC_OPERATORS
-from ..lsp.words import flat
+from ...lang import highlighting
+from ...lang.highlighting import WordClass
+from ...lang.source import Source
 
-_KINDS = {
-    "comment": "comment", "numbers": "number", "text": "text", "broken": "text", "zilde": "number", "gets": "keyword",
-    "separator": "keyword", "colon": "keyword", "arrow": "keyword", "open": "bracket", "close": "bracket",
+_STYLES = {
+    WordClass.COMMENT: "comment", WordClass.NUMBER: "number", WordClass.TEXT: "text", WordClass.UNENDED: "text",
+    WordClass.PUNCTUATION: "keyword", WordClass.KEYWORD: "keyword", WordClass.BRACKET: "bracket", WordClass.TYPE: "type",
+    WordClass.ARGUMENT: "argument", WordClass.FUNCTION: "function", WordClass.OPERATOR: "operator", WordClass.NAME: "name",
+    WordClass.LIBRARY: "function", WordClass.CONSTANT: "number",
 }  # fmt: skip
 
 
 def coloured(line: str, types: Mapping[str, str]) -> list[tuple[str, str]]:
-    """(class or "", characters) of a line, from left to right and nothing left out; `types` are the session's names."""
+    """(style or "", characters) of a line, from left to right and nothing left out; `types` are the session's names."""
     if line.lstrip().startswith(")"):
         return [("command", line)]
     found: list[tuple[str, str]] = []
     at = 0
-    for kind, start, end in flat(line):
-        if start > at:
-            found.append(("", line[at:start]))
-        found.append((_class(kind, line[start:end], types), line[start:end]))
-        at = end
+    for word in highlighting.words(Source("<line>", line)):
+        if word.start > at:
+            found.append(("", line[at : word.start]))
+        found.append((_style(word, types), line[word.start : word.end]))
+        at = word.end
     if at < len(line):
         found.append(("", line[at:]))
     return found
 
 
-def _class(kind: str, text: str, types: Mapping[str, str]) -> str:
-    if kind == "name":
-        if text in ("⍵", "⍺", "⍺⍺", "⍵⍵"):
-            return "argument"
-        if text in RESERVED_WORDS:
-            return "keyword"
-        if text in CONVERSIONS:
-            return "type"
-        known = types.get(text)
-        return "name" if known is None else known if known in ("function", "operator", "module") else "defined"
-    if kind == "glyph":
-        return "operator" if text in MONADIC_OPERATORS or text in DYADIC_OPERATORS else "function"
-    if kind == "quad":
-        return "function" if text in FUNCTIONS or text == "⎕" else "number"
-    return _KINDS.get(kind, "")
+def _style(word: highlighting.Word, types: Mapping[str, str]) -> str:
+    known = types.get(word.text) if word.kind is WordClass.NAME else None
+    if known is None:
+        return _STYLES.get(word.kind, "")
+    return known if known in ("function", "operator", "module") else "defined"

@@ -122,7 +122,7 @@ def _type(rest: str, desk: Desk) -> Exit:
     checked = asked.checked
     desk.console.print(checked.last or "nothing")
     if desk.console.interactive and checked.result is not None:
-        from ..workspace.statements import words
+        from ...lang.resolution.entries import words
 
         mentioned = words(rest)
         for quantity in checked.result.quantities():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME
 from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, by_key
 from ..display import library
 from .glyphs import in_prose, pending

@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ...lang import lexer
 from ...lang.primitives import PRIMITIVES, Primitive, by_key, by_name
-from ..lsp.words import flat
 
 _NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
 
@@ -99,8 +99,7 @@ def in_prose(text: str, at: int) -> bool:
     """Is a place inside a comment or a text of its line?"""
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
-    line = text[start : len(text) if end < 0 else end]
-    return any(first < at - start < last for kind, first, last in flat(line) if kind in ("comment", "text", "broken"))
+    return lexer.in_prose(text[start : len(text) if end < 0 else end], at - start)
 
 
 # ------------------------------------------------------------------------------------------ language bar

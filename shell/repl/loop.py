@@ -65,7 +65,7 @@ class PlainEntries:
 
     def _entry(self) -> str | None:
         """The next one; None at the end."""
-        from ..workspace.statements import unfinished
+        from ...lang.resolution.entries import unfinished
 
         pending = ""
         while True:

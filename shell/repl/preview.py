@@ -37,7 +37,7 @@ class Preview:
 
 def describe(workspace: Workspace, text: str, checker: Checker) -> Preview:
     """The line for a text; empty where there is nothing to say."""
-    from ..workspace.statements import Form, statements_of, unfinished
+    from ...lang.resolution.entries import Form, statements_of, unfinished
 
     if not text.strip() or text.lstrip().startswith(")") or len(text) > MOST_CHARACTERS or unfinished(text):
         return Preview(text, "")

@@ -154,7 +154,7 @@ class Terminal:
 
         @keys.add("enter", filter=buffered)
         def _(event: KeyPressEvent) -> None:
-            from ..workspace.statements import unfinished
+            from ...lang.resolution.entries import unfinished
 
             buffer = event.current_buffer
             if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backend.run.values import Array, to_numpy
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME
 from ...lang.primitives import ELEMENT_NAMES, RESERVED_WORDS
 from ...lang.source import Span
 from ..cli.arguments import UsageError, nearest

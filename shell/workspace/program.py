@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...lang.diagnostics import Diagnostic, Edit, Fix, Label
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME
+from ...lang.resolution.entries import Form, Statement
 from ...lang.source import Source, Span
 from ...lang.spelling import Spelled
 from .items import Item, Leaf, State, TextItem, ValueItem, closure, leaves, written
-from .statements import Form, Statement
 
 SESSION = "<session>"
 ANSWER = "ans"

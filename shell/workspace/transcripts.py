@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ...lang.resolution.entries import Form, statements_of, words
 from ..execution.claims import check_case
 from ..execution.examples import lines_claim, markdown_cases
 from .items import Entry, State
 from .program import ANSWER
-from .statements import Form, statements_of, words
 
 
 def markdown(state: State, title: str) -> str:

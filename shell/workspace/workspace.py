@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from ...lang import habits, tree
+from ...lang import habits
 from ...lang.diagnostics import Diagnostic, RhoError
-from ...lang.parser import parse_program
+from ...lang.resolution.entries import Form, Statement, quiet, statements_of, words
+from ...lang.resolution.symbols import SymbolKind
 from ...lang.source import Source, Span
 from ...lang.spelling import Spelled, spell
 from ...lang.splitter import split_statements
-from ...lang.tree import NameClass
 from ...typechecker.check import show_value_type
 from ...typechecker.core import Print
 from ...typechecker.incremental import Checker
@@ -33,7 +33,6 @@ from ..stages import Checked
 from .items import Entry, Item, Kept, Leaf, State, TextItem, Tree, ValueItem, leaves
 from .printed import remembered
 from .program import ANSWER, Layout, before, put, with_sizes
-from .statements import Form, Statement, quiet, statements_of, used, words
 
 if TYPE_CHECKING:
     from ...typechecker.core import Core
@@ -119,7 +118,7 @@ class Workspace:
             checked, layout = self._check_whole(spelled)
             warnings = tuple([d for d in map(layout.diagnostic, checked.diagnostics) if d.span.file == source.name])
             progress = _Progress(self.state, spelled)
-            for statement in statements_of(text):
+            for statement in statements_of(text, _given(self.state)):
                 self._step(progress, statement)
         except _Stopped as stopped:
             return Entered(stopped.exit, (), stopped.diagnostics), self.state
@@ -176,14 +175,14 @@ class Workspace:
         if statement.form is Form.SCHEDULE:
             progress.notes.append("a schedule holds for programs; here it is only checked")
             return
-        layout = before(state, statement.mentions, statement.form is Form.INPUT)
+        layout = before(state, words(statement.text), statement.form is Form.INPUT)
         put(layout, state, statement, spelled)
         checked = self._accepted(layout)
         assert checked.result is not None
         found = checked.result.elaborated
         values = {name: entry for name in statement.names if isinstance(entry := found.names.get(name), (Operand, TupleOperand))}
         functions = [name for name in statement.names if name in found.names and name not in values]
-        answers = statement.form is Form.EXPRESSION and found.last is not None and not _changes(statement, found.names)
+        answers = statement.form is Form.EXPRESSION and found.last is not None and not statement.changes
         heavy = {name: value for name, value in values.items() if statement.form is Form.INPUT or not _known(value)}
         if answers and found.last is not None:
             values[ANSWER] = found.last
@@ -217,7 +216,7 @@ class Workspace:
     ) -> dict[str, Kept]:  # fmt: skip
         """Run a statement; the values to keep.  What cannot be named (formatted text) is only shown."""
         state = progress.state
-        layout = before(state, statement.mentions, statement.form is Form.INPUT)
+        layout = before(state, words(statement.text), statement.form is Form.INPUT)
         put(layout, state, statement, progress.spelled, f"{ANSWER} ← {statement.text}" if answers else None)
         if answers and _prints(self.session.check(layout.source, self._checker)) < _prints(checked):
             layout.line(ANSWER, progress.spelled.span(statement.start, statement.end))
@@ -301,11 +300,10 @@ def _texts(
     text = text if functions else quiet(text)
     if statement.form is Form.OUTPUT:
         text = text.removeprefix("output").strip()
-    mentions = used(text)
     if answers:
         text = f"{ANSWER} ← {text}"
     if (functions or rest) and (statement.form is not Form.OUTPUT or "←" in text):
-        yield TextItem((*functions, *rest), text, mentions, origin)
+        yield TextItem((*functions, *rest), text, statement.needs, origin)
     for name, literal in literals.items():
         yield TextItem((name,), f"{name} ← {literal}", frozenset(), origin)
 
@@ -315,16 +313,13 @@ def _prints(checked: Checked) -> int:
     return 0 if checked.core is None else sum(isinstance(op, Print) for op in checked.core.block.ops)
 
 
-def _changes(statement: Statement, names: Mapping[str, object]) -> bool:
-    """Is it `x[i]←v` or `x f← v`, which shows nothing?"""
-    if "←" not in statement.text:
-        return False
-    classes = {
-        name: NameClass.ARRAY if isinstance(entry, (Operand, TupleOperand)) else NameClass.FUNCTION
-        for name, entry in names.items()
-    }
-    program, _ = parse_program(Source("<entry>", statement.text), names=classes)
-    return any(isinstance(one, tree.Evaluate) and isinstance(one.value, tree.Replace | tree.Modify) for one in program.statements)
+_KINDS = {"function": SymbolKind.FUNCTION, "operator": SymbolKind.OPERATOR, "module": SymbolKind.MODULE}
+
+
+def _given(state: State) -> dict[str, SymbolKind]:
+    """What the session's names are."""
+    kinds = {name: _KINDS.get(type_, SymbolKind.ARRAY) for name, type_ in state.types.items()}
+    return kinds | dict.fromkeys(state.params, SymbolKind.PARAM)
 
 
 def _about(found: Sequence[Diagnostic], layout: Layout) -> list[Diagnostic]:

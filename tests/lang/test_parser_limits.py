@@ -20,7 +20,7 @@ def codes(parsed: Parsed) -> list[str]:
 
 def test_a_long_strand_is_one_token(parsed: Callable[..., Parsed]) -> None:
     text = " ".join(map(str, range(100_000)))
-    assert len(tokens.tokenize(text)) == 1
+    assert len(tokens.read(text).tokens) == 1
     (statement,) = parsed("+/" + text).program.statements
     assert isinstance(statement, tree.Evaluate) and isinstance(statement.value, tree.Monadic)
     assert isinstance(statement.value.right, tree.Number)
@@ -71,9 +71,9 @@ def test_the_deepest_tree_that_is_allowed(parsed: Callable[..., Parsed]) -> None
 def test_many_statements_and_a_second_reading(parsed: Callable[..., Parsed]) -> None:
     text = "\n".join(f"v{i} ← (1 2 3+{i})×{{⍵+1}}⍳3" for i in range(2_000))
     assert len(parsed(text).program.statements) == 2_000
-    before = tokens.tokenize.cache_info()
+    before = tokens.read.cache_info()
     again = parsed("first ← 0\n" + text)
-    after = tokens.tokenize.cache_info()
+    after = tokens.read.cache_info()
     assert len(again.program.statements) == 2_001
     assert after.misses == before.misses + 1
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from rho.lang.parser import parse_program
+from rho.lang.resolution import index_of
+from rho.lang.resolution.symbols import Access, SymbolKind
 from rho.lang.source import Source
 from rho.lang.tree import FunctionName, Name
 from rho.shell.display.library import STDLIB
 from rho.shell.lsp import navigation
 from rho.shell.lsp.documents import Folder
-from rho.shell.lsp.index import Access, SymbolKind
-from rho.shell.lsp.indexing import index_of
 from rho.shell.lsp.navigation import CannotRename, definition, highlights, references, rename, rename_in_users
 from rho.shell.lsp.places import Position
 from rho.shell.session import Session

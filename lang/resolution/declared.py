@@ -1,6 +1,6 @@
 """The names in statements that have a grammar of their own: `use`, `input`, `param`, `output`, `schedule`, types of names.
 
-Neighbour: `index` (the walk these are part of).
+Neighbour: `walk` (which these are part of).
 """
 
 from __future__ import annotations
@@ -8,27 +8,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...lang.grammar import NAME, TEXT
-from ...lang.primitives import ELEMENT_NAMES
-from ...lang.source import Span
-from ...lang.splitter import Piece
-from ...lang.tokens import Token, TokenKind
-from ...lang.tree import NameClass
-from .index import Access, Symbol, SymbolKind, Walk
-from .words import tolerant
+from ..declarations import keyword_of
+from ..lexer import ARGUMENTS, COMMENT, NAME, TEXT, WORD_END, TokenKind
+from ..primitives import ELEMENT_NAMES
+from ..source import Span
+from ..splitter import Piece
+from ..tokens import Token, read
+from ..tree import NameClass
+from .symbols import Access, Symbol, SymbolKind
+from .walk import Walk
 
 _WORD = re.compile(NAME)
-_KEYWORD = re.compile(r"(use|input|param|output|schedule)(?![\w∆])")
-_CUT = re.compile(rf"{TEXT}|⍝[^\n]*|(?P<gets>←)|(?P<where>(?<![\w∆])where(?![\w∆]))")
+_CUT = re.compile(rf"{TEXT}|{COMMENT}|(?P<gets>←)|(?P<where>(?<![\w∆])where{WORD_END})")
 _NOT_SIZES = ELEMENT_NAMES | {"idx", "int", "perm", "where"}
 _CLASSES = frozenset({"num", "real", "int", "ord"})
 
 
 def declaration(walk: Walk, piece: Piece, schedules: list[Piece]) -> None:
     """One declaration."""
-    keyword = _KEYWORD.match(piece.text)
-    word = keyword.group(1) if keyword is not None else ""
-    start = keyword.end() if keyword is not None else 0
+    word = keyword_of(piece.text)
+    start = len(word)
     if word == "schedule":
         schedules.append(piece)
     elif word == "use":
@@ -70,7 +69,7 @@ def _named(walk: Walk, text: str, start: int, keyword: str) -> None:
     if gets is not None and keyword != "input":
         value = text[gets + 1 : where if where is not None and where > gets else len(text)]
         walk.base += gets + 1
-        walk.sequence(tolerant(value), walk.top)
+        walk.sequence(read(value).tokens, walk.top)
         walk.base -= gets + 1
     if keyword == "input":
         symbol = walk.bind(walk.top, name)
@@ -105,9 +104,9 @@ def _cut(text: str, start: int) -> tuple[int | None, int | None]:
 
 def _sizes(walk: Walk, text: str, start: int, end: int, local: dict[str, Symbol] | None) -> None:
     """The sizes and element variables between two places; `local` are those of a signature."""
-    leaves = list(_leaves(tolerant(text[start:end])))
+    leaves = list(_leaves(read(text[start:end]).tokens))
     for index, (token, inside) in enumerate(leaves):
-        if token.kind is not TokenKind.NAME or token.text in ("⍵", "⍺"):
+        if token.kind is not TokenKind.NAME or token.text in ARGUMENTS:
             continue
         previous = leaves[index - 1][0] if index else None
         if token.text in _CLASSES and previous is not None and previous.kind is TokenKind.NAME and not inside:
@@ -146,7 +145,7 @@ def finish(walk: Walk, schedules: list[Piece]) -> None:
     """What only the whole text tells: names in schedules, signatures without a binding."""
     for piece in schedules:
         walk.base = piece.start
-        for word in re.finditer(rf"⍝[^\n]*|(?<![\w∆]){NAME}(?![\w∆])(?!\s*\{{)", piece.text):
+        for word in re.finditer(rf"{COMMENT}|(?<![\w∆]){NAME}{WORD_END}(?!\s*\{{)", piece.text):
             found = walk.top.find(word.group())
             if found is not None:
                 walk.mention(found, walk.span(_token(word)), Access.READ)
