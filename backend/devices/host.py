@@ -2,8 +2,8 @@
 
 Whoever asks finds out the facts (`shell.execution.machine`); nothing here looks at the system but for the folder of
 calibrations.  A calibration is kept in the user's cache folder under the fingerprint of the facts that change its figures:
-the processor, the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`, or of
-`default-compiled` with compiled kernels.
+the processor, the threads, NumPy's version and the kernels in use.  Without one the tables are those of `shipped/default.toml`,
+or of `default-compiled` with compiled kernels.
 
 Neighbours: `backend.run.calibration` (measures), `shell.verbs.devices` (shows).
 """
