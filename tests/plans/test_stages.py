@@ -19,7 +19,7 @@ from rho.backend.schedule.solve import plan_problem, recipe
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.solve.strategy import Context, Strategy, always
 from rho.backend.schedule.verifier import verify
-from rho.shell.registry import STRATEGY_NAMES
+from rho.shell.cli.registry import STRATEGY_NAMES
 from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn
 from rho.tests.plans.judge import judge
 from rho.tests.plans.planning import Case, case_of
