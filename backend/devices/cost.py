@@ -147,7 +147,7 @@ def making_ticks(phases: Iterable[Phase], profile: Profile, group: str, tick_ns:
 def combine_ticks(partial_bytes: int, profile: Profile, tick_ns: int = 1) -> int:
     """Ticks for home to merge one partial result of that many bytes."""
     home = profile.home
-    table = Rates(home).table(("copy", "add"), Kind.F64)
+    table = Rates(home).whole(("copy", "add"), Kind.F64)
     grains = (home.launch_ns + home.host_dispatch_ns) * GRAIN + (0 if table is None else table.at(3 * partial_bytes))
     return _up(grains, tick_ns)
 

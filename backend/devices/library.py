@@ -17,6 +17,7 @@ from ...typechecker.sizes import capacity
 from ..graph.phases import LibraryPhase
 from ..graph.registry import LIBRARY, cells_of, frame_of, framed_of, wanted_of
 from .forms import Number, Types
+from .keys import BY_WORK
 from .points import cooled
 from .rates import Around, Rates
 from .spans import largest, smallest
@@ -37,7 +38,7 @@ BOUNDS: Final = 8
 NEAR: Final = 1 << 18
 """Bytes of items, indices and results that stay in the second cache."""
 _CELL_BY_CELL: Final = frozenset({"rotate", "gather", "scan", "find", "update", "compress", "key_reduce", "solve"})
-_CUBIC: Final = frozenset({"solve", "inverse", "cholesky", "qr", "svd", "eigh", "det"})
+_CUBIC: Final = BY_WORK - {"gemm", "factor"}
 _STEMS: Final = {
     "size_vector": ("fill", "step"),
     "join": ("join", "copy"), "stack": ("stack", "join", "copy"), "rotate": ("rotate", "join", "copy"),

@@ -50,6 +50,14 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
+class Roofline:
+    """What stands in for tables that are not there: operations and bytes a second, at most."""
+
+    flops: int
+    bandwidth: int
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceProfile:
     """`count` equal devices.  `memory_bytes` of each (None: no limit), of which the share `memory_reserve` is not for plans.
 
@@ -71,6 +79,7 @@ class DeviceProfile:
     host_dispatch_ns: int = 0
     alloc_ns: int = 0
     power: Power | None = None
+    roofline: Roofline | None = None
     ops: Mapping[str, Table] = field(default_factory=dict)
     reserved: Mapping[str, object] = field(default_factory=dict)
 
@@ -81,8 +90,8 @@ class DeviceProfile:
 
     def same_times(self, other: DeviceProfile) -> bool:
         """Does every phase take as long on the other?"""
-        own = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.ops)
-        return own == (other.backend, other.launch_ns, other.host_dispatch_ns, other.alloc_ns, other.ops)
+        own = (self.backend, self.launch_ns, self.host_dispatch_ns, self.alloc_ns, self.roofline, self.ops)
+        return own == (other.backend, other.launch_ns, other.host_dispatch_ns, other.alloc_ns, other.roofline, other.ops)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from ...typechecker.core import CoreGuard, Payload
 from ...typechecker.elements import Kind
 from ..graph.phases import PhaseId, ValueId
-from .keys import kinds_near
+from .keys import BY_WORK, kinds_near
 from .profile import DeviceProfile
 from .tables import Grains, Table
+
+OPERANDS: Final = 3
+"""Items that an operation touches, of those whose tables are by bytes: two operands and a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +86,19 @@ class Rates:
             self._found[key] = next((self.device.ops[name] for name in names if name in self.device.ops), None)
         return self._found[key]
 
+    def whole(self, stems: Iterable[str], kind: Kind) -> Table | None:
+        """The table of a whole phase: of a declared device without one, what its roofline says."""
+        wanted = tuple(stems)
+        found, roof = self.table(wanted, kind), self.device.roofline
+        if found is not None or roof is None or self.measured:
+            return found
+        if wanted[0].partition(".")[0] in BY_WORK:
+            return Table.of_rate(roof.flops)
+        return Table.of_rate(min(roof.bandwidth, roof.flops * OPERANDS * kind.bytes))
+
     def require(self, stems: Iterable[str], kind: Kind) -> Table:
         wanted = tuple(stems)
-        found = self.table(wanted, kind)
+        found = self.whole(wanted, kind)
         if found is None:
             raise NoTable(f"{wanted[0]}.{kind.value}")
         return found

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -24,7 +25,7 @@ from ...lang.primitives import nearest
 from ...lang.source import Span
 from . import keys
 from .fields import Fields, Places, Problems, shown
-from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Source
+from .profile import SCHEMA, Backend, Calibration, DeviceProfile, LinkProfile, Power, Profile, Roofline, Source
 from .tables import Table
 from .ticks import Duplex
 
@@ -50,6 +51,11 @@ def read_profile(file: str, text: str) -> Profile:
         values = tomllib.loads(text, parse_float=Decimal)
     except (tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         raise Refused([_not_toml(file, text, error)]) from None
+    return profile_of(values, problems)
+
+
+def profile_of(values: Mapping[str, object], problems: Problems) -> Profile:
+    """The profile that a file's values say.  Refused: E705, all problems together."""
     top = Fields("", dict(values), problems)
     schema = top.text("schema", SCHEMA if "schema" in values else None)
     if schema and schema != SCHEMA:
@@ -95,7 +101,7 @@ def _device(fields: Fields) -> DeviceProfile:
         fields.number("threads", 1, 1), fields.whole("memory_bytes", None, 1),
         fields.fraction("memory_reserve", Fraction(0), below=1), fields.switch("home"), fields.number("launch_ns", 0),
         fields.number("sync_ns", 0), fields.number("host_dispatch_ns", 0), fields.number("alloc_ns", 0),
-        _power(fields.table("power")), _operations(fields.table("op")), _reserved(fields),
+        _power(fields.table("power")), _roofline(fields.table("roofline")), _operations(fields.table("op")), _reserved(fields),
     )  # fmt: skip
     fields.finish()
     return device
@@ -142,6 +148,17 @@ def _power(fields: Fields | None) -> Power | None:
     power = Power(int(idle * 1000), int(active * 1000), fields.choice("source", Source, Source.DECLARED))
     fields.finish()
     return power
+
+
+def _roofline(fields: Fields | None) -> Roofline | None:
+    if fields is None:
+        return None
+    for name in ("flops", "bandwidth"):
+        if name not in fields.values:
+            fields.missing(name)
+    roof = Roofline(fields.number("flops", 1, 1), fields.number("bandwidth", 1, 1))
+    fields.finish()
+    return roof
 
 
 def _operations(fields: Fields | None) -> dict[str, Table]:

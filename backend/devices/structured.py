@@ -4,6 +4,7 @@ whole phases.  Copies that a read needs before anything runs count on both.
 Note [One application].  A phase that is one application of full operands, or one reduction of an operand, is what declared tables
 are about: its time is looked up.  Any other takes its slowest application on all bytes touched, and of every other one what it
 takes more than an addition.  An application that does not vary on all axes is computed once for those it varies on.
+Applications without a table are counted, and take no less than the roofline's operations a second.
 
 Neighbours: `forms`, `points` (measured devices), `rates`, `keys` (tables), `library` (other phases), `cost` (everything else).
 """
@@ -34,7 +35,7 @@ from .keys import reduce_stems, scalar_stems
 from .points import ALONE, work_grains
 from .rates import Rates
 from .spans import largest, smallest
-from .tables import Grains
+from .tables import Grains, Table
 
 LONG_ROW: Final = 1024
 SHORT_ROW: Final = 8
@@ -273,7 +274,7 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Number, spa
     size = sum(touched.values()) + written
     kinds = [types[r.value].element.kind for r in phase.results]
     times = [rates.grains(("copy", "add"), kinds[0], size)]
-    extra = 0
+    extra = unknown = 0
     for place, node in enumerate(phase.body):
         if not isinstance(node, ApplyNode) or _widens(phase, place):
             continue
@@ -281,7 +282,11 @@ def _declared(phase: Structured, types: Types, rates: Rates, number: Number, spa
         own = points * _per_point(phase.body, node)
         stems = scalar_stems(node.function, _compute(phase.body, node), node.parameter)
         times.append(rates.grains(stems, kind, smallest(size, own)))
+        if rates.table(stems, kind) is None:
+            unknown += points
         extra += largest(0, rates.grains(stems, kind, own) - rates.grains(("add",), kind, own))
+    if unknown and rates.device.roofline is not None:
+        times.append(Table.of_rate(rates.device.roofline.flops).at(unknown))
     inner, _ = _inner(phase, types, space, number)
     for result, kind in zip(phase.results, kinds, strict=True):
         if result.reduction is not None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from math import isqrt
@@ -40,6 +41,13 @@ class Table:
 
     size: tuple[int, ...]
     ns: tuple[int, ...]
+
+    @staticmethod
+    def of_rate(per_second: int) -> Table:
+        """Time in proportion to size, from about a nanosecond on."""
+        rate = Fraction(per_second, 10**9)
+        rate = rate.limit_denominator(1000) or rate
+        return Table((rate.numerator,), (rate.denominator,))
 
     def at(self, size: int) -> Grains:
         """See Notes [Log-log] and [Beyond the ends].  Of a `Span` of sizes, the span of their times."""

@@ -50,6 +50,8 @@ def _device(device: DeviceProfile) -> Iterable[str]:
             yield f"{name} = {_value(value)}"
     if device.power is not None:
         yield f"power = {_power(device.power)}"
+    if device.roofline is not None:
+        yield f"roofline = {{ flops = {device.roofline.flops}, bandwidth = {device.roofline.bandwidth} }}"
     for name in sorted(device.reserved):
         yield f"{name} = {_value(device.reserved[name])}"
     for name in sorted(device.ops):

@@ -217,8 +217,11 @@ VERBS: tuple[Verb, ...] = (
         "devices", "[options]", "what this machine has; how fast it is",
         (("rho devices --json", ""), ("rho devices --calibrate", "measures this machine, at most half a minute"),
          ("rho devices --devices workstation", "what a shipped profile declares"),
-         ("rho devices --devices cluster40 -o mine.toml", "a file to start from")),
+         ("rho devices --devices cluster40 -o mine.toml", "a file to start from"),
+         ("rho devices --from my_costs.py --allow-code -o mine.toml", "what a function says, as a file")),
         (
+            Option(("--from",), Takes.VALUE, "FILE.py", "run its `profile()` and write what it says", file=READ),
+            Option(("--allow-code",), Takes.NOTHING, "", "the code that --from names may run"),
             Option(("--calibrate",), Takes.NOTHING, "", "measure this machine; kept for later runs"),
             Option(("--refine",), Takes.NOTHING, "", "measure longer, together with what is known"),
             Option(("--devices",), Takes.VALUE, "NAME|FILE", "a shipped profile, or one in a file, instead of this machine",

@@ -38,6 +38,13 @@ def named(name: str) -> Profile:
     return load_profile(name)
 
 
+def written_by(code: str) -> Profile:
+    """What the function `profile()` of a Python file says.  Refused: E704, E705."""
+    from ..backend.devices.from_code import profile_from
+
+    return profile_from(code)
+
+
 def calibrate(*, refine: bool) -> tuple[Profile, Path | None]:
     """Measure this machine, longer and together with what was known if `refine`; where it is kept, if it could be."""
     from ...backend.devices.host import keep_calibration, merged

@@ -1,4 +1,4 @@
-"""`rho devices`: what this machine has, or what a profile declares; `--calibrate` measures this machine.
+"""`rho devices`: what this machine has, or what a profile declares; `--calibrate` measures this machine, `--from` asks code.
 
 Memory and cores are what the operating system grants.  Only `--calibrate` loads a back end.
 
@@ -30,26 +30,36 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
     name = arguments.value("--devices")
     calibrate = arguments.has("--calibrate") or arguments.has("--refine")
+    code = arguments.value("--from")
+    if code is not None and (name is not None or calibrate):
+        raise UsageError("rho devices: --from writes a profile of its own", "leave out --devices, --calibrate and --refine")
+    if code is not None and not arguments.has("--allow-code"):
+        raise UsageError(f"--from {code} runs the code in that file", "add --allow-code to allow it")
+    if code is None and arguments.has("--allow-code"):
+        raise UsageError("--allow-code allows what --from FILE runs", "add --from FILE")
     if name is not None and calibrate:
         raise UsageError("rho devices: a declared profile cannot be calibrated", "leave out --devices to measure this machine")
     try:
-        if name is not None:
+        if code is not None:
+            profile = profiles.written_by(code)
+        elif name is not None:
             profile = profiles.named(name)
         elif calibrate:
             profile = _calibrated(console, refine=arguments.has("--refine"))
         else:
             profile = profiles.this_machine()
     except Refused as refused:
-        messages.refuse(arguments, console, refused.diagnostics, _sources(name))
+        messages.refuse(arguments, console, refused.diagnostics, _sources(name or code))
         return Exit.REFUSED
+    declared = name is not None or code is not None
     if (target := arguments.value("-o")) is not None:
         _write(Path(target), profile, json=wants_json(arguments))
     elif wants_json(arguments):
-        print_json(console, described(profile) if name is not None else {**described(profile), "gpus": list(_gpus())})
+        print_json(console, described(profile) if declared else {**described(profile), "gpus": list(_gpus())})
     else:
         for line in lines(profile):
             console.print(line)
-        for gpu in () if name is not None else _gpus():
+        for gpu in () if declared else _gpus():
             memory, capability = _readable(gpu["memory_bytes"]), gpu["capability"]
             console.print(f"{gpu['name']}  {gpu['model']}  {memory}  compute capability {capability}")
     return Exit.OK
