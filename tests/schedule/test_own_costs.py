@@ -14,7 +14,7 @@ from rho.backend.devices.reading import read_profile
 from rho.backend.devices.tables import GRAIN, Table
 from rho.backend.devices.writing import canonical
 from rho.lang.diagnostics import Refused
-from rho.shell.console import Console
+from rho.shell.cli.console import Console
 from rho.shell.main import main
 
 from .test_cost_model import bound, ns
