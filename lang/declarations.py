@@ -5,6 +5,7 @@ They have a grammar of their own; the expressions inside them are read and bound
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from .grammar import declaration_grammar
 from .lexer import DECLARING, NAME, WORD_END, TokenKind
 from .peg import Node, ParseError
 from .problems import Problem
+from .reading_clauses import AS_WRITTEN, Form, Reading, has_time
 from .scope import Scope
 from .sequences import bind_array, expression_of
 from .source import Span
@@ -24,6 +26,7 @@ from .type_expressions import TypeReader, parts
 from .units import Binding
 from .unreadable import read_statement
 
+_VALUES = ("expression", "shown")
 _KEYWORD = re.compile(rf"({DECLARING})(?!\s*←)")
 _TYPED = re.compile(rf"(?!where{WORD_END}){NAME}[ \t]*:")
 
@@ -38,6 +41,9 @@ _EXPECTED = {
     "path": "a file name in quotes", "fact": "a fact such as `n ≥ 1`", "chain": "a fact such as `n ≥ 1`",
     "relation": "one of `= ≠ ≤ < ≥ >`", "expression": "a value", "_end": "the end of the declaration", "block": "`{`",
     "where": "the end of the declaration", "operator": "the end of the declaration", "_gap": "a blank",
+    "clause": "the end of the declaration", "as": "the end of the declaration", "missing": "the end of the declaration",
+    "sep": "the end of the declaration", "decimal": "the end of the declaration", "shown": "a value",
+    "form": "`date`, `time`, `present` or a format in quotes", "literal": "a number or a text", "quoted": "a text in quotes",
     "class": "`num`, `real`, `int` or `ord`", "_blank": "the end of the declaration",
 }  # fmt: skip
 
@@ -60,7 +66,7 @@ def read_declaration(binding: Binding, text: str) -> Node:
     except ParseError as error:
         raise _unreadable_declaration(binding, text, error) from None
     (node,) = parts(root)
-    expressions = [part for inner in (node, *parts(node)) for part in parts(inner) if part.expr_name == "expression"]
+    expressions = [part for inner in (node, *parts(node)) for part in parts(inner) if part.expr_name in _VALUES]
     for expression in expressions:
         _tokens(binding, expression)
     return node
@@ -82,24 +88,71 @@ def bind_declaration(binding: Binding, scope: Scope, text: str) -> tree.Statemen
             found = {child.expr_name: child for child in children}
             path = found.get("path")
             declared = types.type(found["type"])
+            clauses = [child for child in children if child.expr_name == "clause"]
             scope.names[target.name] = NameClass.ARRAY
             return tree.Input(
                 span, target, declared, None if path is None else _unquoted(path), None if path is None else types.span(path),
-                types.where(children[2 if path is None else 3 :]),
+                types.where([child for child in children if child.expr_name == "where"]), _reading(binding, types, clauses),
+                tuple([types.span(clause) for clause in clauses]),
             )  # fmt: skip
         case "param":
             default = _expression(binding, scope, children[1])
             scope.names[target.name] = NameClass.ARRAY
             return tree.Param(span, target, default, types.where(children[2:]))
         case "output":
-            if len(children) > 1:
-                value = _expression(binding, scope, children[1])
+            shown = [child for child in children if child.expr_name == "shown"]
+            clauses = [child for child in children if child.expr_name == "as"]
+            value = _expression(binding, scope, (shown or children)[0])
+            if shown:
                 scope.names[target.name] = NameClass.ARRAY
-            else:
-                value = _expression(binding, scope, children[0])
-            return tree.Output(span, target, value)
+            return tree.Output(span, target, value, _reading(binding, types, clauses))
         case _:
             return _typed(binding, scope, text, target, children[1])
+
+
+def _reading(binding: Binding, types: TypeReader, clauses: list[Node]) -> Reading:
+    """What the clauses of a declaration say together; each may stand once."""
+    reading, given = AS_WRITTEN, set[str]()
+    for node in clauses:
+        (clause,) = parts(node) if node.expr_name == "clause" else (node,)
+        (value,) = parts(clause)
+        word, span = clause.expr_name, types.span(value)
+        if word in given:
+            raise binding.problem("E011", f"`{word}` stands here twice", types.span(clause))
+        given.add(word)
+        match word:
+            case "as":
+                reading = _as(binding, reading, value, span)
+            case "missing":
+                reading = replace(reading, missing=_unquoted(value) if value.expr_name == "quoted" else _number(value.text))
+            case "sep":
+                reading = replace(reading, separator=_sign(binding, value, span))
+            case _:
+                reading = replace(reading, decimal=_sign(binding, value, span))
+    return reading
+
+
+def _as(binding: Binding, reading: Reading, value: Node, span: Span) -> Reading:
+    if value.expr_name == "form":
+        return replace(reading, form=Form[value.text.upper()])
+    pattern = _unquoted(value)
+    if "%" not in pattern:
+        raise binding.problem("E011", 'a format of dates has directives, as in `"%d.%m.%Y"`', span)
+    return replace(reading, form=Form.TIME if has_time(pattern) else Form.DATE, pattern=pattern)
+
+
+def _number(text: str) -> int | float:
+    plain = text.replace("¯", "-").replace("_", "").replace("∞", "inf")
+    if text == "⎕nan":
+        return math.nan
+    return int(plain) if plain.removeprefix("-").isdigit() else float(plain)
+
+
+def _sign(binding: Binding, value: Node, span: Span) -> str:
+    sign = _unquoted(value).replace("\\t", "\t")
+    if len(sign) != 1 or sign in '"\r\n\0' or sign.isalnum():
+        raise binding.problem("E011", "this is one sign, such as `;`", span)
+    return sign
 
 
 def _target(binding: Binding, node: Node) -> tree.NameTarget:

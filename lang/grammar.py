@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from .lexer import BLANK, COMMENT, DIGITS, NAME, TEXT, WORD_END, WORDS
+from .lexer import BLANK, COMMENT, DIGITS, NAME, REAL, TEXT, WORD_END, WORDS
 from .peg import Grammar, Regex
 
 EXPRESSION_RULES = r"""
@@ -34,9 +34,14 @@ def expression_grammar() -> Grammar:
 DECLARATION_RULES = r"""
     declaration = (schedule / use / input / param / output / typed) _end
     use         = ~r"use(?![\w∆])" _blank (path / name)
-    input       = ~r"input(?![\w∆])" _blank name _colon type (_gets path _blank)? where?
+    input       = ~r"input(?![\w∆])" _blank name _colon type (_gets path _blank)? clause* where?
     param       = ~r"param(?![\w∆])" _blank name _gets expression where?
-    output      = ~r"output(?![\w∆])" _blank name (_gets expression)?
+    output      = ~r"output(?![\w∆])" _blank name (_gets shown)? _blank as?
+    clause      = as / missing / sep / decimal
+    as          = ~r"as(?![\w∆])" _blank (form / quoted) _blank
+    missing     = ~r"missing(?![\w∆])" _blank (literal / quoted) _blank
+    sep         = ~r"sep(?![\w∆])" _blank quoted _blank
+    decimal     = ~r"decimal(?![\w∆])" _blank quoted _blank
     typed       = name _colon (signature / annotated)
     signature   = parameter _arrow (parameter _arrow)? type where?
     annotated   = type ((_gets expression) / where)?
@@ -93,7 +98,11 @@ def declaration_grammar() -> Grammar:
         relation=Regex("[=≠≤<≥>]", "relation"),
         omega=Regex(r"[ω⍵](?![\w∆])", "omega"),
         path=Regex(TEXT, "path"),
+        quoted=Regex(TEXT, "quoted"),
         expression=Regex(rf"(?:{TEXT}|(?!(?<![\w∆])where(?![\w∆])).)++", "expression", dot_all=True),
+        form=Regex(r"(?:date|time|present)(?![\w∆])", "form"),
+        literal=Regex(rf"(?:⎕nan|{REAL})(?![\w∆])", "literal"),
+        shown=Regex(rf"""(?:{TEXT}|(?!(?<![\w∆])as[ \t]+(?:date|time|["'])).)++""", "shown", dot_all=True),
         separator=Regex("[⋄\n]", "separator"),
         **{"class": Regex(r"(?:num|real|int|ord)(?![\w∆])", "class")},
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TypeAlias
 
+from .reading_clauses import AS_WRITTEN, Reading
 from .records import dataclass
 from .source import Span
 
@@ -519,6 +520,8 @@ class Input:
     path: str | None
     path_span: Span | None
     where: tuple[Fact, ...]
+    reading: Reading = AS_WRITTEN
+    clauses: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -536,6 +539,7 @@ class Output:
     span: Span
     target: NameTarget
     value: Expression
+    reading: Reading = AS_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from typing import NewType, TypeAlias
 
 from ..lang import tree
+from ..lang.reading_clauses import AS_WRITTEN, Reading
 from ..lang.records import dataclass
 from ..lang.source import Source, Span
 from .elements import Kind
@@ -507,6 +508,7 @@ class CoreInput:
     path: str | None
     span: Span
     default: tuple[Payload, ...] | None = None
+    reading: Reading = AS_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -547,6 +549,7 @@ class CoreOutput:
     name: str
     value: ValueId
     span: Span
+    reading: Reading = AS_WRITTEN
 
 
 @dataclass(frozen=True, slots=True)

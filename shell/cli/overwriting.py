@@ -36,13 +36,14 @@ def require_unread(arguments: Arguments, loaded: Loaded, outputs: Mapping[str, s
     """UsageError: an option writes a file that the program names: an input, a module.  `outputs`: where outputs go, also those
     of which only the folder is named."""
     taken = {_real(name): "the program" for name in loaded.checked.sources if not name.startswith("<")}
-    taken.update({_real(file.path): f"read as input `{name}`" for name, file in loaded.files.items() if file.held is None})
+    taken.update({_real(file.path): f"read as input `{name}`" for name, file in loaded.files.items() if file.wanted.held is None})
     named = list(_files(arguments, FileUse.WRITTEN))
     for option, path in named:
         _refuse(option, path, taken)
     taken.update({_real(path): f"{option} already" for option, path in named})
+    own = {(name, path) for option, path in named for name in option.removeprefix("--out ").split(",")}
     for name, path in (outputs or {}).items():
-        if (f"--out {name}", path) not in named and stream_of(path) is None:
+        if (name, path) not in own and stream_of(path) is None:
             _refuse(f"--out-dir for {name}", path, taken)
 
 

@@ -83,7 +83,8 @@ VERBS: tuple[Verb, ...] = (
         ),
         (
             INPUT, SET,
-            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`, `-:npy`: standard output)",
+            Option(("--out",), Takes.VALUES, "NAME=PATH", "save NAME (.npy .csv .png .txt .json; `-`: standard output;"
+                   " A,B=report.csv: one table)",
                    file=WRITTEN),
             Option(("--out-dir",), Takes.VALUE, "DIR", "save every other output as DIR/NAME.npy, text as .txt;"
                    " a missing DIR is made"),

@@ -56,11 +56,23 @@ class Request:
 def request_of(arguments: Arguments, console: Console) -> Request:
     """The request of `run`, `eval` and `plan`."""
     params = arguments.pairs("--set", "PARAM=VALUE")
-    inputs, outputs = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
-    check_streams(inputs, outputs, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
+    inputs, given = arguments.pairs("--in", "NAME=PATH"), arguments.pairs("--out", "NAME=PATH")
+    outputs = _each(given)
+    check_streams(inputs, given, terminal=console.out.isatty(), program="-" in arguments.positional[:1])
     limits = Limits(_bytes(arguments.value("--max-memory")), _seconds(arguments.value("--max-time")))
     grouping = Grouping.AS_WRITTEN if arguments.has("--exact") else Grouping.CHEAPEST
     return Request(inputs, params, outputs, limits, console.input, grouping)
+
+
+def _each(given: Mapping[str, str]) -> dict[str, str]:
+    """`day,mean=report.csv` names one file for several outputs."""
+    paths: dict[str, str] = {}
+    for names, path in given.items():
+        for name in map(str.strip, names.split(",")):
+            if name in paths:
+                raise UsageError(f"--out names `{name}` twice (`{paths[name]}` and `{path}`)", "give each name once")
+            paths[name] = path
+    return paths
 
 
 def permissions_of(arguments: Arguments, request: Request, script: str, folder: str) -> Permissions:
@@ -85,7 +97,7 @@ def check_names(core: Core, request: Request) -> None:
     """Every name of the request exists in the program, and every input has a file."""
     inputs = [entry.name for entry in core.data]
     _known("--in", request.inputs, inputs, "input")
-    _known("--set", request.params, [entry.name for entry in (*core.params, *core.settings)], "param")
+    _known("--set", request.params, [*[entry.name for entry in core.params], *[entry.name for entry in core.settings]], "param")
     _known("--out", request.outputs, [entry.name for entry in core.outputs], "output")
     missing = [entry.name for entry in core.data if entry.path is None and entry.name not in request.inputs]
     if missing:

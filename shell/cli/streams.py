@@ -21,7 +21,7 @@ from .arguments import UsageError, nearest
 READ = ("csv", "tsv", "npy", "npz", "txt", "png", "parquet")
 WRITTEN = ("csv", "tsv", "npy", "txt", "json", "png")
 BINARY = frozenset({"npy", "png"})
-_WITH_MEMBERS = frozenset({"npz", "parquet"})
+_WITH_MEMBERS = frozenset({"npz", "parquet", "csv", "tsv"})
 _NPY = b"\x93NUMPY"
 _FILE = re.compile(r"-(\.\w+)+(:.*)?", re.DOTALL)
 
@@ -57,9 +57,9 @@ def check_streams(inputs: Mapping[str, str], outputs: Mapping[str, str], *, term
     first, *others = [name for name in reading if name] or [""]
     if first and program:
         raise UsageError(f"--in {first}={inputs[first]}: standard input holds the program", "give one of them a file")
-    if others:
+    if others and not all((stream := stream_of(inputs[name])) is not None and stream.member for name in (first, *others)):
         raise UsageError(f"--in {others[0]}={inputs[others[0]]}: standard input is read by --in {first} already",
-                         "one input can come from it: give the others files")  # fmt: skip
+                         "one array can come from it, or columns of one table: `-:csv:name`")  # fmt: skip
     first, *others = [name for name in writing if name] or [""]
     if others:
         raise UsageError(f"--out {others[0]}={outputs[others[0]]}: standard output is --out {first}'s already",

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TextIO
 
-from ...backend.run.files import check_declared, read_shape, read_values, reading_bytes, split_member
+from ...backend.run.files import Wanted, check_declared, read_shape, read_values, reading_bytes, split_member
 from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ...typechecker.core import Core, CoreInput
@@ -24,16 +24,19 @@ from .permissions import Permissions
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input with its file (`path` as opened, `shown` as written) and the shape its header gives."""
+    """One input with its file (`path` as opened), and the shape its header gives."""
 
     entry: CoreInput
     path: str
-    shown: str
+    wanted: Wanted
     shape: tuple[int, ...]
-    held: bytes | None = None
-    """What was read from a pipe."""
     beside: int = 0
     """Bytes that reading it takes beside its array."""
+
+    @property
+    def shown(self) -> str:
+        """The path as it was written."""
+        return self.wanted.shown or self.path
 
 
 def find_inputs(
@@ -44,6 +47,8 @@ def find_inputs(
     pipe or standard input is read here, at most `limit` bytes of it."""
     files: dict[str, InputFile] = {}
     failures: list[RhoError] = []
+    tables: dict[tuple[str, str], Any] = {}
+    pipes: dict[str, bytes] = {}
     for entry in core.data:
         shown = given.get(entry.name) or entry.path or ""
         path = shown if entry.name in given else os.path.join(folder, shown)
@@ -52,18 +57,23 @@ def find_inputs(
         try:
             held = None
             if stream is not None:
-                held = _held(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
+                if "-" not in pipes:
+                    pipes["-"] = _held(lambda most: read_standard_input(standard_input, most), shown, limit, entry)
+                held = pipes["-"]
                 path = stream.named(held)
             elif not permissions.may_read(split_member(path)[0]):
                 raise Refused([permissions.refusal(shown, entry.span)])
             elif entry.name in given and is_pipe(file := split_member(path)[0]):
-                held = _held(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
-            shape = read_shape(path, type.element.kind, type.rank, entry.span, shown=shown, held=held)
+                if file not in pipes:
+                    pipes[file] = _held(partial(read_bytes, file, pipes=Pipes.READ), shown, limit, entry)
+                held = pipes[file]
+            wanted = Wanted(type.element.kind, type.rank, entry.span, entry.reading, shown, held, tables)
+            shape = read_shape(path, wanted)
             beside = reading_bytes(path, type.element.kind, shape, entry.span, held=held)
         except RhoError as error:
             failures.append(error)
             continue
-        files[entry.name] = InputFile(entry, path, shown, shape, held, beside)
+        files[entry.name] = InputFile(entry, path, wanted, shape, beside)
     if failures:
         raise _all_of(failures)
     return files
@@ -94,8 +104,6 @@ def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, 
     values: dict[str, Any] = {}
     for name, file in files.items():
         declared = core.types[file.entry.value]
-        values[name] = read_values(
-            file.path, declared.element.kind, file.shape, file.entry.span, shown=file.shown, held=file.held
-        )
+        values[name] = read_values(file.path, file.wanted, file.shape)
         check_declared(values[name], declared, sizes, file.shown, file.entry.span)
     return values

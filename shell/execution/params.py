@@ -51,8 +51,8 @@ def _array(core: Core, entry: CoreInput, text: str | None) -> Any:
     default = entry.default
     assert default is not None
     if text is None:
-        shape = tuple([size.constant for size in type.shape])
-        return as_items(default, type.element.kind, (len(default),) if None in shape else shape)
+        known = tuple([size.constant for size in type.shape if size.constant is not None])
+        return as_items(default, type.element.kind, known if len(known) == type.rank else (len(default),))
     from ...backend.run.files.cells import Unsuitable, item_of
 
     kind, shown = type.element.kind, f"--set {entry.name}={text}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from .eval import show_report
 
 if TYPE_CHECKING:
     from ...backend.run.files import Prepared
+    from ...typechecker.core import CoreOutput
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -190,24 +191,35 @@ def _check_outputs(loaded: Loaded, request: Request, permissions: Permissions) -
             check_writable(path, entry.span)
 
 
+def _by_path(outputs: Sequence[CoreOutput], paths: Mapping[str, str]) -> dict[str, list[CoreOutput]]:
+    """The outputs that each file takes, in the order in which it names them."""
+    entries = {entry.name: entry for entry in outputs}
+    found: dict[str, list[CoreOutput]] = {}
+    for name, path in paths.items():
+        found.setdefault(path, []).append(entries[name])
+    return found
+
+
 def _save(
     loaded: Loaded, request: Request, outcome: Outcome, console: Console, results: Console, pictures: Sequence[Prepared]
 ) -> None:
     """Files first, as they can fail together; then what goes to standard output, the `out` of `results`."""
-    from ...backend.run.files import prepare_values, write_together
+    from ...backend.run.files import prepare_table, prepare_values, write_together
 
     if loaded.simulated:
         for line in simulation_lines(loaded.plan):
             console.note(line)
     files: list[Prepared] = []
     streamed: list[Prepared] = []
-    for entry in loaded.core.outputs:
-        path = request.outputs.get(entry.name)
-        if path is None:
-            continue
-        shown, stream = outcome.outputs[entry.name], stream_of(path)
+    for path, entries in _by_path(loaded.core.outputs, request.outputs).items():
+        span, stream = entries[0].span, stream_of(path)
         kept, name = (files, path) if stream is None else (streamed, stream.named())
-        kept.append(prepare_values(name, shown.value, shown.kind, entry.span, shown=path))
+        if len(entries) > 1:
+            every = [(e.name, outcome.outputs[e.name].value, outcome.outputs[e.name].kind, e.reading) for e in entries]
+            kept.append(prepare_table(name, every, span, shown=path))
+            continue
+        entry, shown = entries[0], outcome.outputs[entries[0].name]
+        kept.append(prepare_values(name, shown.value, shown.kind, span, shown=path, name=entry.name, reading=entry.reading))
     if files or pictures:
         write_together([*files, *pictures])
     for one in streamed:

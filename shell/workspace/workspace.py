@@ -375,15 +375,15 @@ def _with_sizes(state: State, checked: Checked, layout: Layout, statement: State
         return replace(state, sizes=sizes, params=state.params - gone)
     if statement.form is Form.PARAM:
         (name,) = statement.names
-        size = next((param.default for param in checked.core.params if param.name == name), None)
-        entry = next(entry for entry in (*checked.core.params, *checked.core.settings) if entry.name == name)
-        default = statement.text.partition("←")[2].strip() if size is None else size
-        text = TextItem((name,), f"{name} ← {default}", frozenset(), layout.place(entry.span))
+        default = next((param.default for param in checked.core.params if param.name == name), None)
+        declared = {entry.name: entry.span for entry in checked.core.settings} | {p.name: p.span for p in checked.core.params}
+        written = statement.text.partition("←")[2].strip() if default is None else str(default)
+        text = TextItem((name,), f"{name} ← {written}", frozenset(), layout.place(declared[name]))
         latest = {known: item for known, item in state.latest.items() if item.origin != text.origin}
         state = replace(state, latest=latest).entering([text], state.types)
-        if size is None:
+        if default is None:
             return replace(state, sizes={n: s for n, s in state.sizes.items() if n != name}, params=state.params - {name})
-        return replace(state, sizes=state.sizes | {name: size}, params=state.params | {name})
+        return replace(state, sizes=state.sizes | {name: default}, params=state.params | {name})
     sizes = dict(state.sizes)
     for name, value in kept.items():
         entry = next((entry for entry in checked.core.inputs if entry.name == name), None)

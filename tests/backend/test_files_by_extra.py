@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.files import read_shape, read_values
+from rho.backend.run.files import Wanted, read_shape, read_values
 from rho.lang.diagnostics import Refused, RhoError, RunFailed
 from rho.lang.source import Span
 from rho.typechecker.elements import Kind
@@ -21,8 +21,8 @@ Write = Callable[..., str]
 
 
 def load(path: str, kind: Kind, rank: int) -> Any:
-    shape = read_shape(path, kind, rank, SPAN)
-    values = read_values(path, kind, shape, SPAN)
+    shape = read_shape(path, Wanted(kind, rank, SPAN))
+    values = read_values(path, Wanted(kind, len(shape), SPAN), shape)
     assert values.shape == shape
     return values
 

@@ -92,7 +92,7 @@ def test_both_at_once(run: Callable[..., Run]) -> None:
         ("--in x=- --in y=-:csv", "read by --in x already"), ("--in x=x.npy --out w=- --out z=-:csv", "--out w's already"),
         ("--in x=-.csv", "`-:csv`"), ("--in x=x.npy --out w=-.csv", "`./-.csv`"), ("--in x=-:cvs", "did you mean `-:csv`"),
         ("--in x=-:zarr", "no format `zarr`"), ("--in x=x.npy --out w=-:npz", "no format `npz`"), ("--in x=-:", "no format"),
-        ("--in x=-:csv:a", "has no name"), ("--in x=x.npy --out w=-:npy:a", "has no name"),
+        ("--in x=-:txt:a", "has no name"), ("--in x=x.npy --out w=-:npy:a", "has no name"),
         ("--in x=x.npy --out w=- --json", "--json"),
     ],
 )  # fmt: skip

@@ -25,7 +25,7 @@ SLACK = 5 * MB
 
 WORKER = """
 import json, sys
-from rho.backend.run.files import read_shape, read_values, reading_bytes, write_values, writing_bytes
+from rho.backend.run.files import Wanted, read_shape, read_values, reading_bytes, write_values, writing_bytes
 from rho.lang.source import Span
 from rho.typechecker.elements import Kind
 from rho.tests.soak.values import made
@@ -37,8 +37,8 @@ def status(name):
 what, path, small, kind, shape = json.loads(sys.argv[1])
 span, kind, shape = Span("x", 0, 0), Kind(kind), tuple(shape)
 def read(path):
-    found = read_shape(path, kind, len(shape), span)
-    return read_values(path, kind, found, span)
+    found = read_shape(path, Wanted(kind, len(shape), span))
+    return read_values(path, Wanted(kind, len(found), span), found)
 if what == "read":
     read(small)
 else:

@@ -6,12 +6,13 @@ from dataclasses import field, replace
 
 from ...lang import tree
 from ...lang.diagnostics import Label
+from ...lang.reading_clauses import Form
 from ...lang.records import dataclass
 from ...lang.source import Span
 from ..clauses import clause_site
 from ..core import CoreGuard, CoreInput, CoreOutput, CoreParam
 from ..display import show_type
-from ..elements import Element, Kind
+from ..elements import Element, Kind, limits
 from ..obligations import Obligation, SizeFact
 from ..operands import Operand, TupleOperand, Value
 from ..rules.static_arguments import static_integer
@@ -90,14 +91,45 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     if isinstance(type_, TupleType):
         scope.bind(name, ctx.error("E305", "an input is one array, not a tuple", statement.type.span))
         return
+    if not _readable(ctx, statement, type_):
+        scope.bind(name, ctx.builder.poison(statement.span))
+        return
     value = ctx.builder.fresh(type_, statement.target.span)
     operand = Operand(value, type_)
-    run.inputs.append(CoreInput(name, value, statement.path, statement.span))
+    run.inputs.append(CoreInput(name, value, statement.path, statement.span, reading=statement.reading))
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
     ctx.builder.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, scope)
+
+
+def _readable(ctx: Context, statement: tree.Input, type: ArrayType) -> bool:
+    """E300 where the clauses of an input do not suit its type."""
+    reading, element = statement.reading, type.element
+    wanted = {Form.DATE: Kind.I64, Form.TIME: Kind.I64, Form.PRESENT: Kind.BOOL}.get(reading.form, element.kind)
+    problem = ""
+    if element.kind is not wanted:
+        problem = f"{_FORMS[reading.form]}, and `{statement.target.name}` is declared {show_type(type)}"
+    elif reading.missing is not None and not _suits(reading.missing, element.kind):
+        problem = f"what stands for missing cells is no {element.kind.value}"
+    if problem:
+        span = statement.clauses[0].to(statement.clauses[-1])
+        ctx.error("E300", problem, span, labels=(Label(statement.type.span, f"declare it `{wanted.value}`"),))
+    return not problem
+
+
+_FORMS = {
+    Form.DATE: "dates are read as i64, days since 1970", Form.TIME: "times are read as i64, microseconds since 1970",
+    Form.PRESENT: "`as present` reads bool", Form.ITEM: "",
+}  # fmt: skip
+
+
+def _suits(missing: int | float | str, kind: Kind) -> bool:
+    bounds = limits(kind)
+    if bounds is not None:
+        return isinstance(missing, int) and bounds[0] <= missing <= bounds[1]
+    return isinstance(missing, str) is (kind is Kind.CHAR)
 
 
 def _assume(ctx: Context, where: tuple[tree.Fact, ...], scope: Scope) -> None:
@@ -196,5 +228,12 @@ def output(run: Elaboration, statement: tree.Output, scope: Scope, *, main: bool
             notes=("write one `output` for each item",),
         )
         return value
-    run.outputs.append(CoreOutput(name, shown[0].value, statement.span))
+    if statement.reading.form is not Form.ITEM:
+        kind = shown[0].type.element.kind
+        if kind is not Kind.I64 or statement.reading.form is Form.PRESENT:
+            message = f"dates and times are i64, but this is {show_type(shown[0].type)}"
+            notes = ("`as date` writes days since 1970, `as time` microseconds",)
+            ctx.error("E300", message, statement.value.span, notes=notes)
+            return value
+    run.outputs.append(CoreOutput(name, shown[0].value, statement.span, statement.reading))
     return value

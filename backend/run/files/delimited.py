@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
 from ....typechecker.elements import Kind
-from .cells import DECIMAL, Unsuitable, item_of
+from .cells import BEGINS_LIKE_NUMBER, Unsuitable, item_of
 from .content import Content
 from .elements import changed, require_shape
 from .filling import new_array
@@ -40,9 +40,6 @@ _PIECE: Final = 1 << 18
 """Bytes of a line that are looked at together, and at most of a cell and of a line with quotes."""
 _TOGETHER: Final = 1 << 17
 """Bytes of lines that are read at once, about."""
-_BEGINS_LIKE_NUMBER = re.compile(
-    rf"^[^\S\n]*(?:[0-9+\-.(¯−]|(?:∞|{DECIMAL})[^\S\n]*$)", re.IGNORECASE | re.MULTILINE
-)
 _MAY_BEGIN_NUMBER = re.compile(r"[0-9+\-.(¯−∞]|inf|nan", re.IGNORECASE)
 _LINE_END, _RETURN = 10, 13
 _MANY = 1000
@@ -215,7 +212,7 @@ def _holds_number(piece: _Piece, delimiter: str) -> bool:
     if _MAY_BEGIN_NUMBER.search(piece.text) is None:
         return False
     text = "\n".join(piece.cells(delimiter)) if piece.quoted else piece.text.replace(delimiter, "\n")
-    return _BEGINS_LIKE_NUMBER.search(text) is not None
+    return BEGINS_LIKE_NUMBER.search(text) is not None
 
 
 def _count(cells: int) -> str:

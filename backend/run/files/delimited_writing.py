@@ -1,25 +1,36 @@
 """Tables of numbers as text, the other way: `.csv` and `.tsv` that read back to the same values.
 
-A vector is one column; without rows, a header names the columns.  Neighbours: `delimited`, `blocks`.
+A vector is one column; without rows, a header names the columns.  Several outputs beside each other, and rows of text, have
+a header.  Neighbours: `delimited`, `blocks`.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ....typechecker.elements import Kind
 from ..text import shortest_f32
-from .blocks import blocks_of
+from .blocks import ITEMS, blocks_of, characters_of
 from .trouble import FileTrouble
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A NumPy array of the kind, under a header."""
+
+    name: str
+    values: Any
+    kind: Kind
 
 
 def require_table(kind: Kind, shape: tuple[int, ...]) -> None:
     """E708: what a table cannot hold."""
     if kind is Kind.CHAR:
-        raise FileTrouble("E708", "is text, which a table of numbers cannot hold", "write it to a txt file")
+        raise FileTrouble("E708", f"is text of {len(shape)} axes, a column of a table is rows of text `char[n w]`")
     if len(shape) > 2:
         raise FileTrouble("E708", f"has {len(shape)} axes, a table has two", "write it to an npy file")
     if shape[1:] == (0,):
@@ -46,6 +57,42 @@ def texts(delimiter: str, kind: Kind, values: Any) -> Iterator[str]:
             column = (column + len(part)) % columns
             lines.append("\n" if not column else delimiter)
         yield "".join(lines)
+
+
+def require_columns(columns: Sequence[Column]) -> None:
+    """E708 unless every item is a column, and all are of one length."""
+    for column in columns:
+        shape = column.values.shape
+        if len(shape) != (2 if column.kind is Kind.CHAR else 1):
+            wanted = "`char[n w]`" if column.kind is Kind.CHAR else "`[n]`"
+            raise FileTrouble("E708", f"cannot have `{column.name}` of shape [{' '.join(map(str, shape))}]: a column is {wanted}")
+    first = columns[0]
+    for column in columns[1:]:
+        if len(column.values) != len(first.values):
+            lengths = f"`{first.name}` has {len(first.values)} rows, `{column.name}` {len(column.values)}"
+            raise FileTrouble("E708", f"cannot have columns of two lengths: {lengths}")
+
+
+def column_texts(delimiter: str, columns: Sequence[Column]) -> Iterator[str]:
+    """A header and the columns beside each other, block by block."""
+    yield delimiter.join(_quoted(column.name, delimiter) for column in columns) + "\n"
+    for start in range(0, len(columns[0].values), ITEMS):
+        written = [_cells(column, start, delimiter) for column in columns]
+        yield "".join([delimiter.join(row) + "\n" for row in zip(*written, strict=True)])
+
+
+def _cells(column: Column, start: int, delimiter: str) -> list[str]:
+    block = column.values[start : start + ITEMS]
+    if column.kind is Kind.CHAR:
+        return [_quoted(characters_of(row).rstrip(" "), delimiter) for row in block]
+    return _all_written(block.tolist(), column.kind)
+
+
+def _quoted(text: str, delimiter: str) -> str:
+    """A cell that reads back; an empty one is quoted, for its line may not be blank."""
+    if text and not any(sign in text for sign in (delimiter, '"', "\n", "\r")) and text == text.strip():
+        return text
+    return '"' + text.replace('"', '""') + '"'
 
 
 def _all_written(items: list[Any], kind: Kind) -> list[str]:

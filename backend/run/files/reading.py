@@ -18,24 +18,28 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
 from ....lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
+from ....lang.reading_clauses import AS_WRITTEN, Reading
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..failures import shown as number_in_text
 from . import delimited, npy, npz, parquet, plain, png, zarr_store
+from .columns import Column, Table
 from .content import Content
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
-_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr)):(.*)", re.DOTALL)
+_WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|csv|tsv)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
+_WITH_CLAUSES: Final = (".csv", ".tsv")
 
 
 def split_member(path: str) -> tuple[str, str]:
@@ -44,15 +48,27 @@ def split_member(path: str) -> tuple[str, str]:
     return (path, "") if found is None else (found[1], found[2])
 
 
-def read_shape(
-    path: str, kind: Kind, rank: int, span: Span, *, shown: str | None = None, held: bytes | None = None
-) -> tuple[int, ...]:
-    """The shape that the file gives an input declared with `kind` and `rank`.
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """An input: the declared kind and rank, what its clauses say, and which line of the program asks for it.
 
-    `shown` is how messages name the file (as the program wrote it) when `path` was resolved; `held` its bytes where they could
-    be read only once."""
-    with located(shown or path, span), system_errors():
-        shape = _header(path, held, kind, rank)
+    `shown` is how messages name the file (as the program wrote it) when its path was resolved; `held` its bytes where they could
+    be read only once.  `tables`: those that other inputs take columns of, so that each is read once."""
+
+    kind: Kind
+    rank: int
+    span: Span
+    reading: Reading = AS_WRITTEN
+    shown: str | None = None
+    held: bytes | None = None
+    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
+
+
+def read_shape(path: str, wanted: Wanted) -> tuple[int, ...]:
+    """The shape that the file gives an input."""
+    rank = wanted.rank
+    with located(wanted.shown or path, wanted.span), system_errors():
+        shape = _header(path, wanted)
         if len(shape) != rank:
             raise disagrees(f"has shape [{' '.join(map(str, shape))}], its declared type has {_axes(rank)}")
         if math.prod(max(1, size) for size in shape) * _WIDEST > sys.maxsize:
@@ -60,13 +76,12 @@ def read_shape(
         return shape
 
 
-def read_values(
-    path: str, kind: Kind, shape: tuple[int, ...], span: Span, *, shown: str | None = None, held: bytes | None = None
-) -> Any:
+def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
     """The data as a NumPy array of the kind (text: dtype U1) and of the shape that `read_shape` gave."""
-    with located(shown or path, span), system_errors():
+    with located(wanted.shown or path, wanted.span), system_errors():
         file, member = split_member(path)
-        content, suffix = content_of(file, held)
+        content, suffix = content_of(file, wanted.held)
+        kind = wanted.kind
         match suffix:
             case ".npy":
                 return npy.read(content, kind, shape)
@@ -81,7 +96,22 @@ def read_values(
             case ".txt":
                 return plain.read(content, kind, shape)
             case _:
+                table = _table(content, suffix, member, wanted)
+                if table is not None:
+                    return table.values(_column(member, wanted), shape)
                 return delimited.read(content, _DELIMITERS[suffix], kind, shape)
+
+
+def _table(content: Content, suffix: str, member: str, wanted: Wanted) -> Table | None:
+    """What reads a column of a table, or a table with clauses; None: it is a table of numbers."""
+    if not member and wanted.reading == AS_WRITTEN and wanted.kind is not Kind.CHAR:
+        return None
+    separator = wanted.reading.separator or _DELIMITERS[suffix]
+    return wanted.tables.setdefault((content.path, separator), Table(content, separator))
+
+
+def _column(member: str, wanted: Wanted) -> Column:
+    return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
 def check_declared(values: Any, declared: ArrayType, sizes: Mapping[SizeVariable, int], path: str, span: Span) -> None:
@@ -124,9 +154,12 @@ def check_permutation(values: Any, path: str, span: Span) -> None:
             raise disagrees(f"is declared a permutation, but does not hold {missing} (each of 0 to {values.size - 1} once)")
 
 
-def _header(path: str, held: bytes | None, kind: Kind, rank: int) -> tuple[int, ...]:
+def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
     file, member = split_member(path)
-    content, suffix = content_of(file, held)
+    content, suffix = content_of(file, wanted.held)
+    kind, rank = wanted.kind, wanted.rank
+    if suffix not in _WITH_CLAUSES and wanted.reading != AS_WRITTEN:
+        raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv and tsv")
     match suffix:
         case ".npy":
             return npy.header(content, kind, rank)
@@ -141,6 +174,9 @@ def _header(path: str, held: bytes | None, kind: Kind, rank: int) -> tuple[int, 
         case ".txt":
             return plain.header(content, kind, rank)
         case _:
+            table = _table(content, suffix, member, wanted)
+            if table is not None:
+                return table.shape(_column(member, wanted))
             return delimited.header(content, _DELIMITERS[suffix], kind, rank)
 
 

@@ -19,15 +19,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Final
 
+from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....lang.replacing import Replacement
 from ....lang.source import Span
 from ....typechecker.elements import Kind
 from ..values import Array, to_numpy
 from . import delimited_writing, json_writing, npy, picture, plain_writing, png
 from .blocks import require_utf8
+from .cells import Unsuitable
+from .dates import texts_of
+from .delimited_writing import Column
 from .reading import located
 from .trouble import FileTrouble
 
+_TABLES: Final = {".csv": ",", ".tsv": "\t"}
 WRITABLE: Final = (".npy", ".csv", ".tsv", ".png", ".txt", ".json")
 
 
@@ -45,12 +50,52 @@ def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
     write_together([prepare_values(path, values, kind, span)])
 
 
-def prepare_values(path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None) -> Prepared:
+def prepare_values(
+    path: str, values: Any, kind: Kind, span: Span, *, shown: str | None = None, name: str = "values",
+    reading: Reading = AS_WRITTEN,
+) -> Prepared:  # fmt: skip
     """What fills the file.  All that its format can refuse is refused here, so several outputs are refused together.
 
-    `shown` is how messages name it where it is no file and `path` tells only the format."""
+    `shown` is how messages name it where it is no file and `path` tells only the format; `name` is the header of a text."""
     with located(shown or path, span):
-        return Prepared(path, _writer(path, values, kind), span)
+        column = _column(name, values, kind, reading)
+        if column.kind is Kind.CHAR and column.values.ndim == 2 and _suffix(path) in _TABLES:
+            return Prepared(path, _table_writer(path, [column]), span)
+        return Prepared(path, _writer(path, column.values, column.kind), span)
+
+
+def prepare_table(
+    path: str, outputs: Sequence[tuple[str, Any, Kind, Reading]], span: Span, *, shown: str | None = None
+) -> Prepared:
+    """What fills a file of several outputs beside each other, each a column under its name."""
+    with located(shown or path, span):
+        if _suffix(path) not in _TABLES:
+            raise FileTrouble("E708", "cannot hold several outputs", "a table is a csv or a tsv file")
+        return Prepared(path, _table_writer(path, [_column(*output) for output in outputs]), span)
+
+
+def _column(name: str, values: Any, kind: Kind, reading: Reading) -> Column:
+    """The array, dates and times as text."""
+    array = to_numpy(values) if isinstance(values, Array) else values
+    if reading.form is Form.ITEM:
+        return Column(name, array, kind)
+    import numpy
+
+    try:
+        texts = texts_of(array, reading)
+    except Unsuitable as trouble:
+        raise FileTrouble("E708", trouble.message) from None
+    width = max(map(len, texts), default=0)
+    characters = numpy.array([list(text.ljust(width)) for text in texts], "U1").reshape(*array.shape, width)
+    return Column(name, characters, Kind.CHAR)
+
+
+def _table_writer(path: str, columns: Sequence[Column]) -> Callable[[BinaryIO], None]:
+    delimited_writing.require_columns(columns)
+    for column in columns:
+        if column.kind is Kind.CHAR:
+            require_utf8(column.values)
+    return lambda file: _write_texts(file, delimited_writing.column_texts(_TABLES[_suffix(path)], columns))
 
 
 def write_together(prepared: Sequence[Prepared]) -> None:
@@ -110,7 +155,7 @@ def _writer(path: str, values: Any, kind: Kind) -> Callable[[BinaryIO], None]:
             return lambda file: _write_texts(file, json_writing.texts(kind, array))
         case _:
             delimited_writing.require_table(kind, array.shape)
-            return lambda file: _write_texts(file, delimited_writing.texts("," if suffix == ".csv" else "\t", kind, array))
+            return lambda file: _write_texts(file, delimited_writing.texts(_TABLES[suffix], kind, array))
 
 
 def _write_texts(file: BinaryIO, texts: Iterator[str]) -> None:

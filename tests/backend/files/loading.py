@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rho.backend.run.files import read_shape, read_values
+from rho.backend.run.files import Wanted, read_shape, read_values
 from rho.backend.run.values import Array, from_numpy
 from rho.lang.source import Span
 from rho.typechecker.elements import Kind
@@ -20,8 +20,8 @@ ROUNDS = 150
 
 
 def load(path: Path | str, kind: Kind, rank: int) -> Array:
-    shape = read_shape(str(path), kind, rank, SPAN)
-    values = read_values(str(path), kind, shape, SPAN)
+    shape = read_shape(str(path), Wanted(kind, rank, SPAN))
+    values = read_values(str(path), Wanted(kind, len(shape), SPAN), shape)
     assert values.shape == shape
     return from_numpy(values)
 
