@@ -8,7 +8,7 @@ A table is scanned once, for the number of its records and the longest cell of e
 that were asked for (`Table.shape`).  Note [Fast and exact] of `delimited` holds here too: many cells are made into numbers at
 once, and only where that fails they are looked at one by one, which gives the line and the column at fault.
 
-Neighbours: `cells`, `dates` (what a cell says), `delimited` (tables of numbers without any clause), `shell.loading`.
+Neighbours: `cells`, `dates` (what a cell says), `delimited` (tables of numbers without any clause), `shell.execution.loading`.
 """
 
 from __future__ import annotations
