@@ -6,18 +6,20 @@ applications and of the longest chain of them from what is handed in to what is 
 taken at five places of it (Boole's rule).  Of a branch both arms count half.  A call is what its
 phase takes by itself.
 
-Neighbours: `loops.lower.region` (the program), `cost` (other loops), `points` (applications).
+Neighbours: `loops.lower.region` (the program), `loops.iterations` (is it one?), `cost` (other loops), `points` (applications).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
 from ...typechecker.elements import Kind
 from ..graph.phases import Fold, Loop, Map, Phase
 from ..loops.ir import Apply, Call, Fail, For, If, Index, Load, LoopKind, Number, Statement, Store, View, uses, walk
+from ..loops.iterations import iteration_of
 from ..loops.lower.region import FIRST, LAST, Region, lower_region
 from ..loops.lower.values import Unsupported
 from .forms import Number as Numbers
@@ -54,10 +56,11 @@ def region_of(phase: Loop | Fold | Map, types: Types, rates: Rates) -> Region | 
     if known is None or known[0] is not phase or known[1] is not types:
         while len(_regions) >= _MOST_REGIONS:
             _regions.pop(next(iter(_regions)), None)
-        try:
-            known = phase, types, lower_region(phase, types, rates.guards, rates.literals)
-        except Unsupported:
-            known = phase, types, None
+        known = phase, types, None
+        with suppress(Unsupported):
+            region = lower_region(phase, types, rates.guards, rates.literals)
+            if iteration_of(phase, types).is_for_region(calls=region.calls):
+                known = phase, types, region
         _regions[id(phase)] = known
     return known[2]
 

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator
 
 from ..graph import traverse
 from ..graph.phases import Branch, Fold, Graph, Loop, Map, Phase, PhaseId
+from ..loops.iterations import iteration_of
 from ..loops.lower.region import Region, literals_of, lower_region
 from ..loops.lower.values import Unsupported
 from .plan import Lies, PlannedRegion
@@ -24,9 +25,12 @@ def lowered_loops(graph: Graph) -> Iterator[tuple[Loop | Fold | Map, Region | Un
     literals = literals_of(traverse.all_phases(graph), graph.types)
     for phase in _outermost(graph.phases):
         try:
-            yield phase, lower_region(phase, graph.types, graph.guards, literals)
+            region = lower_region(phase, graph.types, graph.guards, literals)
         except Unsupported as unsupported:
             yield phase, unsupported
+            continue
+        is_one = iteration_of(phase, graph.types).is_for_region(calls=region.calls)
+        yield phase, region if is_one else Unsupported("they are large, and have all threads")
 
 
 def _planned(phase: Loop | Fold | Map, lowered: Region | Unsupported) -> PlannedRegion:

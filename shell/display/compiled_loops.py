@@ -34,7 +34,7 @@ def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = 
 
 def _state(region: Region) -> str:
     """Where the state lies, and which phases are called."""
-    called = sorted({_name(routine.phase) for routine in region.routines})
+    called = sorted({_name(routine.phase) for routine in region.routines if routine.phase is not None or routine.defines})
     return _lies(region) + (f"; it calls {', '.join(called)}" if called else "")
 
 

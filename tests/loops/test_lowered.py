@@ -43,7 +43,8 @@ class Called:
         sizes = types.sizes
         sizes.update(zip(routine.sizes, numbers, strict=True))
         if routine.phase is None:
-            types.check(routine.defines[0])
+            for variable in routine.defines:
+                types.check(variable)
             return []
         memory = {v: _array(DTYPES[types.kind(v)], *given) for v, given in zip(routine.operands, reads, strict=True)}
         memory.update((own, memory[other].transpose(axes)) for own, other, axes in routine.turned)

@@ -5,13 +5,19 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import rho
+from rho import backend
+from rho.backend.loops.lower import control
+from rho.backend.loops.lower.region import Region
 from rho.backend.run.cpu import regions, routines
+from rho.backend.schedule.regions import lowered_loops
+from rho.tests.backend.differential import checked
 
 PRODUCTS = "{{0.1×⍵(+.×⍤2)⍵}⍣N ⊢ ⍵}"
 
@@ -138,3 +144,43 @@ def test_a_singular_matrix_in_a_loop(a: list[list[float]]) -> None:
     with pytest.raises(rho.RhoError) as raised:
         function(np.array(a), np.ones(2))
     assert [d.code for d in raised.value.diagnostics] == ["E703"]
+
+
+NESTED = [
+    "{{a←⍵ ⋄ {⍵+0.5×a[⍺]}⍣(⍳≢a)⊢a}⍣4 ⊢ ⍵}", "{{a←⍵ ⋄ {i←⍵ ⋄ {(0.01×⍺)+i×⍵÷9}/a}¨a}⍣2 ⊢ ⍵}", "{{{(0.5×⍺)+⍵}\\⍵}⍣5 ⊢ ⍵}",
+    "{{⍵×{⍵+0.5×⍺}/⍵÷9}⍣5 ⊢ ⍵}",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("every", [1, 64])
+@pytest.mark.parametrize("text", NESTED)
+def test_interrupts_are_heard_in_loops_inside(text: str, every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each iteration of a loop in a long iteration, or one in a few, enters Python, whose error leaves at once."""
+    x = np.random.default_rng(1).random(100)
+    monkeypatch.setattr(control, "_HEARD_POINTS", every)
+    function = rho.compile(text)
+    with monkeypatch.context() as patched:
+        calls = raising(patched, KeyboardInterrupt(), 1 << 60)
+        whole = function(x)
+    heard = len(calls)
+    assert heard >= 190 // every
+    with monkeypatch.context() as patched:
+        calls = raising(patched, KeyboardInterrupt(), heard // 2)
+        with pytest.raises(KeyboardInterrupt):
+            function(x)
+    assert len(calls) == heard // 2
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    assert rho.compile(text)(x).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize("name", ["lu", "cholesky"])
+def test_a_triangle_is_one_region_at_every_size(name: str) -> None:
+    """The loop inside is no reason to run phase by phase: that would copy the state in each iteration."""
+    text = (Path(__file__).parents[2] / "benchmarks" / "npbench" / f"{name}.rho").read_text(encoding="utf-8")
+    for size in (40, 400, 4000):
+        core = checked(text)
+        assert core is not None
+        graph = backend.bind_shapes(core, {"A": (size, size)}, {}).graph
+        ((_, region),) = lowered_loops(graph)
+        assert isinstance(region, Region), region
+        assert bool(region.routines) == (size >= 400), "interrupts are heard inside where an iteration is long"

@@ -78,6 +78,19 @@ def check_guards(scope: Scope, variable: SizeVariable) -> None:
         _call(scope, (), (), sizes)
 
 
+def hear(scope: Scope, index: str, every: int) -> None:
+    """An interrupt is heard in iterations whose index is a multiple of a power of two: the caller's code is entered."""
+    b = scope.b
+    scope.routines.append(Routine(None, (), (), ()))
+    with b.block() as there:
+        _call(scope, (), (), ())
+    if every == 1:
+        b.statements += there
+        return
+    place = b.apply("band", (index, b.constant(Kind.I64, every - 1)), Kind.I64, Kind.I64)
+    b.choose(b.compare("le", at(place), ZERO), there, ())
+
+
 def found(scope: Scope, variable: SizeVariable, register: str, span: Span) -> None:
     """A size is known, and fails where it is outside its bounds."""
     b = scope.b

@@ -5,6 +5,9 @@ are written in place (`in_place`), or lie in two buffers of which a carried numb
 iteration i reads cell i and writes cell i + 1.  A loop inside a region makes room for its state, that of the region is given
 (`region`).  A fold is a loop over the cells of its argument backwards, a scan one that keeps every state.
 
+Note [Interrupts].  The caller hears them between ranges of the outermost iterations.  Where one of these is long, because of a
+loop in it, they are heard in that loop, too, once in so many points.
+
 Neighbours: `structured`, `library`, `region` (the outermost loop).
 """
 
@@ -13,8 +16,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from typing import Final
 
 from ....typechecker.core import Payload
 from ....typechecker.elements import Kind
@@ -24,7 +28,8 @@ from ...graph.phases import Branch, Constant, Fold, LibraryPhase, Loop, Map, Pha
 from ...kernels.build import bits_of
 from ..builder import at
 from ..ir import ONE, ZERO, Fail, Index, LoopKind, Statement, plus, times
-from .calls import call_routine, check_guards, found
+from ..iterations import points_inside
+from .calls import call_routine, check_guards, found, hear
 from .in_place import aliased, chains_of, in_place, read_outside
 from .library import lower_library
 from .structured import copy, lower_structured
@@ -283,6 +288,7 @@ def _ends(scope: Scope, until: SubGraph, new: Sequence[Where], old: Sequence[Whe
 def _inner(scope: Scope, loop: Recurrence) -> None:
     """A loop or fold inside a region: the state is copied to where it will lie, and results are left there."""
     b, length, results = scope.b, scope.index_of(loop.length), loop.results
+    loop = _hearing(scope, loop)
     bounds = (Index((), loop.first), length)
     if isinstance(loop.phase, Fold) and not loop.keep:
         b.statements.append(Fail(scope.check(Check(loop.phase.span, "empty")), b.compare("lt", length, ONE), ()))
@@ -318,6 +324,26 @@ def _inner(scope: Scope, loop: Recurrence) -> None:
                 copy(scope, scope.shape(result), where, wanted)
                 where = wanted
         scope.values[result] = where
+
+
+def _heard(scope: Scope, phase: Loop | Fold | Map) -> int:
+    """Every how many iterations of a loop inside an interrupt is heard, a power of two; 0 where it is short."""
+    trips, points = points_inside(phase, scope.types)
+    return 1 << max(0, (_HEARD_POINTS // points).bit_length() - 1) if trips * points >= _HEARD_POINTS else 0
+
+
+_HEARD_POINTS: Final = 1 << 22
+
+
+def _hearing(scope: Scope, loop: Recurrence) -> Recurrence:
+    """A loop inside, which hears interrupts where it is long."""
+    every = _heard(scope, loop.phase)
+
+    def enter(index: str) -> None:
+        hear(scope, index, every)
+        loop.enter(index)
+
+    return replace(loop, enter=enter) if every else loop
 
 
 # -------------------------------------------------------------------------------------------- branches
@@ -375,6 +401,8 @@ def _map(scope: Scope, phase: Map) -> None:
     targets = [scope.place_for(result) for result in phase.results]
     with ExitStack() as loops:
         point = [at(loops.enter_context(scope.b.range(LoopKind.SERIAL, scope.index_of(s))).index) for s in phase.frame]
+        if every := _heard(scope, phase):
+            hear(scope, scope.b.number(point[-1]), every)
         map_cell(scope, phase, point, targets)
     for result, target in zip(phase.results, targets, strict=True):
         scope.values[result] = target

@@ -42,6 +42,11 @@ class Region:
     states: tuple[bool, ...]
     cells: bool
 
+    @property
+    def calls(self) -> bool:
+        """Are there phases that are routines?"""
+        return any(routine.phase is not None for routine in self.routines)
+
 
 def lower_region(phase: Loop | Fold | Map, types: Mapping[ValueId, ArrayType], guards: Iterable[CoreGuard] = (),
                  constants: Mapping[ValueId, Payload] = _NO_CONSTANTS) -> Region:  # fmt: skip

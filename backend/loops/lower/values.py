@@ -145,9 +145,11 @@ class Check:
 @dataclass(frozen=True, slots=True)
 class Routine:
     """What a call does: runs a phase on operands, which it reads, to results, which it writes, and after them the sizes that it
-    `defines`; or (no phase) checks the guards that wait for a size.  `sizes`: what its numbers are.  `turned`: operands that are
-    others with their axes in this order, and show their memory, as they do where phases run one by one.  `numbers`: operands that
-    are no values of the graph but sizes, which items of the phase are made of."""
+    `defines`; or (no phase) checks the guards that wait for a size, or does nothing but hear interrupts.
+
+    `sizes`: what its numbers are.  `turned`: operands that are others with their axes in this order, and show their memory, as
+    they do where phases run one by one.  `numbers`: operands that are no values of the graph but sizes, which items of the phase
+    are made of."""
 
     phase: Structured | LibraryPhase | None
     operands: tuple[ValueId, ...]

@@ -25,6 +25,7 @@ from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.store import address_of
 from ...loops.ir import MOST_VALUES, Index, Program
+from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
 from ...loops.llvm import calls_at, calls_of, llvm_text, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
@@ -35,7 +36,6 @@ from ..failures import CheckFailed, outside
 from ..pool import room
 from ..team import run_boxes
 from .compiled import CALL, vector_bytes
-from .iterations import Iteration, Phase, iteration_of, trips_of
 from .kinds import DTYPES, NumArray
 from .routines import Routines, in_parts
 from .scalars import implementation
@@ -104,7 +104,7 @@ class RegionRun:
 
     def iteration(self, types: Types) -> Iteration:
         if self.estimated is None:
-            self.estimated = iteration_of(self.phase, types)
+            self.estimated = iteration_of(self.phase, types.types)
         return self.estimated
 
     def lower(self, types: Types, program: Phases) -> None:
@@ -121,15 +121,15 @@ class RegionRun:
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
             return None
-        trips, iteration = trips_of(self.phase, memory, types), self.iteration(types)
-        if trips <= 0 or not iteration.is_for_region(self.region):
+        trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
+        if trips <= 0 or not iteration.is_for_region(calls=self.region is not None and self.region.calls):
             return None
         self.saved += trips * iteration.by_phases
         if mode is policy.Mode.AUTO and self.saved < _LEAST_SAVED:
             return None
         if not self.asked:
             self.lower(types, program)
-        if self.region is None or not iteration.is_for_region(self.region):
+        if self.region is None or not iteration.is_for_region(calls=self.region.calls):
             return None
         arrays = self.inputs(memory, lambda constant: backend.constant(constant, types))
         if arrays is None:
@@ -144,11 +144,11 @@ class RegionRun:
         """Better than one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
-        if trips_of(self.phase, memory, types) * self.iteration(types).phases * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
+        if trips_of(self.phase, memory, types.number) * self.iteration(types).phases * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
             return False
         if not self.asked:
             self.lower(types, program)
-        return self.region is not None and not self.region.routines
+        return self.region is not None and not self.region.calls
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[str, NumArray] | None:
         """The arrays of views that are only read, by view; None if one is not what its type says."""

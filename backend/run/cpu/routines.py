@@ -144,7 +144,8 @@ class _Site:
             sizes.update(self.known)
             sizes.update(zip(routine.sizes, numbers, strict=True))
         if routine.phase is None:
-            self.types.check(routine.defines[0])
+            for variable in routine.defines:
+                self.types.check(variable)
             return
         place = tuple(words)
         bound = self.bound.get(place)
