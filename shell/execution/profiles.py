@@ -40,7 +40,7 @@ def named(name: str) -> Profile:
 
 def written_by(code: str) -> Profile:
     """What the function `profile()` of a Python file says.  Refused: E704, E705."""
-    from ..backend.devices.from_code import profile_from
+    from ...backend.devices.from_code import profile_from
 
     return profile_from(code)
 
