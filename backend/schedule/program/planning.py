@@ -30,7 +30,7 @@ from ..found import Failure, guarded
 from ..heuristics import baselines
 from ..instances.directive_reader import Named, Scope
 from ..instances.directives import resolve
-from ..objectives import values
+from ..objectives import GENERATED, values
 from ..plan import Plan, PlannedFile
 from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
 from ..timeline.timing import Timer
@@ -52,12 +52,41 @@ Former: TypeAlias = Callable[..., ProgramProblem]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A verified plan, the problem and answer behind it, and warnings about directives."""
+    """A verified plan, the problem and answer behind it, and warnings about directives.  `floor`: no plan that keeps the deadline
+    it was searched with has a first objective below."""
 
     plan: Plan
     program: ProgramProblem
     answer: Answer
     diagnostics: tuple[Diagnostic, ...] = ()
+    floor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A deadline for the search alone, in nanoseconds; the plan is one of the program as it stands, so its claims are those of
+    `free`, the answer without it."""
+
+    ns: int
+    free: Answer
+
+    def on(self, program: ProgramProblem) -> ProgramProblem:
+        problem = program.problem
+        deadline = Deadline(GENERATED, self.ns // problem.tick_ns)
+        return replace(program, problem=replace(problem, directives=(*problem.directives, deadline)))
+
+    def off(self, formed: Formed) -> Formed:
+        problem, schedule = formed.program.problem, formed.answer.schedule
+        if schedule is None:
+            return formed
+        kept = tuple(one for one in problem.directives if not isinstance(one, Deadline) or one.line is not GENERATED)
+        program = replace(formed.program, problem=replace(problem, directives=kept))
+        free = self.free
+        answer = replace(
+            formed.answer, status=Status.GAP, values=values(program.problem, schedule), lower_bound=free.lower_bound,
+            proof=free.proof, baselines=free.baselines,
+        )  # fmt: skip
+        return Formed(program, answer)
 
 
 def texts_of(core: Core) -> tuple[PlannedFile, ...]:
@@ -67,11 +96,11 @@ def texts_of(core: Core) -> tuple[PlannedFile, ...]:
 
 def plan_program(
     core: Core, bound: BoundGraph, profile: Profile, *, objectives: Sequence[Objective] = (), budget: Budget = DEFAULT,
-    planner: Planner | None = None, given: TicksOf | None = None,
+    planner: Planner | None = None, given: TicksOf | None = None, within: Within | None = None,
 ) -> Planned:  # fmt: skip
     """The plan of a bound program: the first of some attempts that both verifiers accept, the most ambitious first.
 
-    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere.
+    `objectives` go before those of its schedule blocks; `given`: ticks from elsewhere; `within`: a deadline for the search alone.
 
     Rejected: directives that mean nothing or cannot be obeyed.  Refused: SCH104.  RunFailed: E709, the solver was stopped."""
     warnings: tuple[Diagnostic, ...] = ()
@@ -82,7 +111,7 @@ def plan_program(
         nonlocal warnings
         made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs)
         program, warnings = with_directives(made, core, objectives, bound)
-        return program
+        return program if within is None else within.on(program)
 
     best = planner or _best
     failures: list[Failure] = []
@@ -98,7 +127,7 @@ def plan_program(
     attempts.append(("plan without search", lambda: _without_search(former(bound))))
     for name, attempt in attempts:
         with guarded(name, failures):
-            planned = _planned(attempt(), core, bound, former, budget, best)
+            planned = _planned(attempt(), core, bound, former, budget, best, within)
             notes = (*planned.answer.failures, *map(str, failures))
             return replace(planned, diagnostics=(*warnings, *_failed(notes, core)))
     raise AssertionError("a plan that Rho made is wrong: " + "; ".join(map(str, failures[:4])))
@@ -128,12 +157,15 @@ def _without_search(program: ProgramProblem) -> Formed:
 
 
 def _planned(
-    formed: Formed, core: Core, bound: BoundGraph, former: Former, budget: Budget, best: Planner
+    formed: Formed, core: Core, bound: BoundGraph, former: Former, budget: Budget, best: Planner, within: Within | None = None
 ) -> Planned:  # fmt: skip
     """The plan of an answer, if both verifiers accept it.  AssertionError: they do not."""
+    if formed.answer.schedule is None or formed.answer.status is Status.ABORTED:
+        raise _without_plan(formed.answer, core, formed.program)
+    floor = formed.answer.lower_bound
+    formed = formed if within is None else within.off(formed)
     program, answer = formed.program, formed.answer
-    if answer.schedule is None or answer.status is Status.ABORTED:
-        raise _without_plan(answer, core, program)
+    assert answer.schedule is not None
     texts = texts_of(core)
     plan = plan_of(program, answer, texts)
     faults = check_plan(plan, bound)
@@ -143,12 +175,16 @@ def _planned(
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
         if answer.schedule is None:
             raise _without_plan(answer, core, program)
+        floor = answer.lower_bound
+        if within is not None:
+            formed = within.off(Formed(program, answer))
+            program, answer = formed.program, formed.answer
         plan = plan_of(program, answer, texts)
         faults = check_plan(plan, bound)
     wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
     if wrong:
         raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
-    return Planned(plan, program, answer)
+    return Planned(plan, program, answer, floor=floor)
 
 
 def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
