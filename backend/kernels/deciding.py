@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import may_fail
-from .ir import FETCH, Apply
+from .ir import Apply
 
 if TYPE_CHECKING:
     from .emission import Emission
@@ -21,7 +21,7 @@ def leave_decided(e: Emission, value: str, v: Vectors) -> str:
     w, (first, *others) = e.w, e.kernel.results
     if others or first.kind is not Kind.BOOL or first.reduction not in ("and", "or"):
         return ""
-    if any(isinstance(node, Apply) and (node.function == FETCH or may_fail(node.function, node.kind)) for node in e.kernel.body):
+    if any(isinstance(node, Apply) and may_fail(node.function, node.kind) for node in e.kernel.body):
         return ""
     decided, going, ready = (w.new_label() for _ in range(3))
     held = w.let(f"extractelement {v.type(Kind.BOOL)} {value}, i64 0")

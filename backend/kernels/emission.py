@@ -3,25 +3,20 @@
 Depth d is inside the loops of axes 0 to d-1.  An operand or node belongs to the depth of the last axis it varies on; those of the
 vector axis (and of the reduce axis, where columns are summed) are computed in the innermost loop.
 
-Neighbours: `llvm_text`, `maps`, `sums` (use this), `ir` (Note [Argument block]).
+Neighbours: `llvm_text`, `sums`, `rows` (use this), `ir` (Note [Argument block]); `backend.loops` (element-wise kernels).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ...lang.certain import certain
 from ...typechecker.elements import Kind
-from .ir import FAILURE_WORDS, FETCH, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
+from .ir import FAILURE_WORDS, Apply, Argument, Coordinate, Form, Kernel, Literal, Load, Step, kind_of
 from .parts import load_part
 from .rooms import Rooms
 from .scalar_text import apply
-from .vectors import STORED, Check, Cursor, Vectors, literal_bits
+from .vectors import STORED, Cursor, Vectors, literal_bits
 from .writer import Loop, Writer
 
 VECTOR_ALIGN = 64
-_LOOKS = 8
-"""Turns between two looks at whether anything changes, a power of two."""
 
 
 class Emission:
@@ -33,8 +28,7 @@ class Emission:
         self.v = Vectors(self.w, kernel.lanes)
         self.known: dict[int, str] = {}
         self.inner = kernel.vector_axis + 1
-        self.changing = self._changing()
-        self.depths = [self.inner if p in self.changing else depth for p, depth in enumerate(self._depths())]
+        self.depths = self._depths()
         self.rooms = Rooms(self.w)
         self.needed = self._needed()
 
@@ -51,19 +45,13 @@ class Emission:
                 case Coordinate(axis):
                     depths.append(axis + 1)
                 case Apply(args=args):
-                    depth = max((depths[arg] for arg in args), default=0)
-                    if node.function == FETCH:
-                        moves = self.kernel.operands[node.parameter].moves
-                        depth = max(depth, *(axis + 1 for axis, on in enumerate(moves) if on), 0)
-                    depths.append(depth)
+                    depths.append(max((depths[arg] for arg in args), default=0))
                 case Literal() | Argument():
                     depths.append(0)
         return depths
 
     def _needed(self) -> frozenset[int]:
-        needed = {node for result in self.kernel.results for node in result.nodes} | {
-            node for step in self.kernel.steps for node in step
-        }
+        needed = {node for result in self.kernel.results for node in result.nodes}
         for place in range(len(self.kernel.body) - 1, -1, -1):
             node = self.kernel.body[place]
             if isinstance(node, Apply) and place in needed:
@@ -149,66 +137,15 @@ class Emission:
         for place in range(len(self.kernel.body)):
             if self.depths[place] == depth and place in self.needed:
                 self.known[place] = self._node(place, self.known, {}, coordinates)
-        self._move_to_rows(depth)
         self.flush_checks(None)
 
     def evaluate(self, cursors: dict[int, Cursor], coordinates: dict[int, str]) -> dict[int, str]:
         """The innermost nodes, given where the moving operands lie and the coordinate of each inner axis' first lane."""
         found = dict(self.known)
-        inner = [p for p in range(len(self.kernel.body)) if self.depths[p] >= self.inner and p in self.needed]
-        if not self.kernel.steps:
-            for place in inner:
-                found[place] = self._node(place, found, cursors, coordinates)
-            return found
-        for place in inner:
-            if place not in self.changing or isinstance(self.kernel.body[place], Load):
-                found[place] = self._node(place, found, cursors, coordinates)
-        states = [state for state, _ in self.kernel.steps]
-        first = [(self.v.type(kind_of(self.kernel, state)), found[state]) for state in states]
-        loop = self.w.begin(0, self.scalars[self.kernel.trip], 1, first)
-        turn = found | dict(zip(states, loop.carried, strict=True))
-        for place in inner:
-            if place in self.changing and not isinstance(self.kernel.body[place], Load):
-                turn[place] = self._node(place, turn, cursors, coordinates)
-        self._leave_if_fixed(loop, states, [turn[following] for _, following in self.kernel.steps])
-        self.w.end(loop, [turn[following] for _, following in self.kernel.steps])
-        return found | dict(zip(states, loop.carried, strict=True))
-
-    def evaluate_at(self, depth: int, known: dict[int, str], cursors: dict[int, Cursor], coordinates: dict[int, str]
-                    ) -> dict[int, str]:  # fmt: skip
-        """`known` and the nodes of one depth of the innermost loops."""
-        found = dict(known)
-        for place, own in enumerate(self.depths):
-            if own == depth and place in self.needed:
+        for place in range(len(self.kernel.body)):
+            if self.depths[place] >= self.inner and place in self.needed:
                 found[place] = self._node(place, found, cursors, coordinates)
         return found
-
-    def _leave_if_fixed(self, loop: Loop, states: list[int], following: list[str]) -> None:
-        """Now and then: a turn that changes no bit of any lane is like all that would come after it."""
-        w, v, lanes = self.w, self.v, self.kernel.lanes
-        look, on = w.new_label(), w.new_label()
-        w.branch(w.test("eq", w.word("and", loop.index, _LOOKS - 1), _LOOKS - 1), look, on)
-        w.label(look)
-        differ = ""
-        for state, before, after in zip(states, loop.carried, following, strict=True):
-            kind = kind_of(self.kernel, state)
-            if kind.is_float:
-                word = f"<{lanes} x i{8 * kind.bytes}>"
-                left, right = (w.let(f"bitcast {v.type(kind)} {value} to {word}") for value in (before, after))
-                other = w.let(f"icmp ne {word} {left}, {right}")
-            else:
-                other = v.compare("ne", kind, before, after)
-            differ = w.let(f"or <{lanes} x i1> {differ}, {other}") if differ else other
-        w.branch(w.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (f"<{lanes} x i1>", differ)), on, loop.exit)
-        w.label(on)
-
-    def _changing(self) -> frozenset[int]:
-        """Nodes that depend on the state of a repeated body."""
-        found = {state for state, _ in self.kernel.steps}
-        for place, node in enumerate(self.kernel.body):
-            if isinstance(node, Apply) and found.intersection(node.args):
-                found.add(place)
-        return frozenset(found)
 
     def _node(self, place: int, known: dict[int, str], cursors: dict[int, Cursor], coordinates: dict[int, str]) -> str:
         v = self.v
@@ -224,8 +161,6 @@ class Emission:
             case Coordinate(axis):
                 first = v.splat(Kind.I64, coordinates[axis])
                 return v.binary("add", Kind.I64, first, v.counting()) if axis == self.kernel.vector_axis else first
-            case Apply() as node if node.function == FETCH:
-                return self._fetch(place, node, [known[arg] for arg in node.args], cursors.get(node.parameter))
             case Apply() as node:
                 return apply(v, place, node, [known[arg] for arg in node.args])
 
@@ -251,41 +186,6 @@ class Emission:
                 assert cursor is not None
                 pointers = w.let(f"getelementptr i8, ptr {address}, <{v.lanes} x i64> {cursor.offsets}")
                 return v.gather(kind, pointers)
-
-    # --------------------------------------------------------------------------------------- fetching
-
-    def _fetch(self, place: int, node: Apply, args: Sequence[str], cursor: Cursor | None) -> str:
-        """Items by computed indices (`ir.FETCH`).
-
-        An index is in a register when it is checked and used, so that a thread that changes it meanwhile does no harm."""
-        operand = node.parameter
-        row = self.kernel.operands[operand]
-        if self._serves_a_row(node):
-            return self.load(operand, cursor)
-        certain(row.step is Step.NONE, "an operand that is fetched from has no step")
-        address = cursor.address if cursor else self.bases[operand]
-        ahead = self._ahead(place, args)
-        return self.v.gather(row.kind, self.w.let(f"getelementptr i8, ptr {address}, <{self.v.lanes} x i64> {ahead}"))
-
-    def _move_to_rows(self, depth: int) -> None:
-        """The addresses of operands whose index is known at a depth, where a row is what it picks."""
-        for place, node in enumerate(self.kernel.body):
-            if isinstance(node, Apply) and node.function == FETCH and self._serves_a_row(node):
-                if self.depths[node.args[0]] != depth:
-                    continue
-                ahead = self._ahead(place, [self.known[arg] for arg in node.args])
-                first = self.w.let(f"extractelement {self.v.type(Kind.I64)} {ahead}, i64 0")
-                self.bases[node.parameter] = self.w.at(self.bases[node.parameter], first)
-
-    def _serves_a_row(self, node: Apply) -> bool:
-        return self.kernel.operands[node.parameter].step is not Step.NONE and self.depths[node.args[0]] < self.inner
-
-    def _ahead(self, place: int, args: Sequence[str]) -> str:
-        """How many bytes from the first item, for each lane; one that is outside is noted, and reads item 0."""
-        (index, count, stride), v = args, self.v
-        outside = v.compare("uge", Kind.I64, index, count)
-        v.checks.append(Check(place, outside, index, Kind.I64))
-        return v.binary("mul", Kind.I64, v.choose(Kind.I64, outside, "zeroinitializer", index), stride)
 
     # ----------------------------------------------------------------------------------------- checks
 
@@ -328,5 +228,33 @@ class Emission:
     @property
     def varying(self) -> list[int]:
         """Operands whose vectors change in the innermost loop."""
-        inner = {self.kernel.vector_axis} | ({self.kernel.axes - 1} if self.kernel.form in (Form.ACROSS, Form.COLUMNS) else set())
+        inner = {self.kernel.vector_axis} | ({self.kernel.axes - 1} if self.kernel.form is Form.ACROSS else set())
         return [i for i, operand in enumerate(self.kernel.operands) if any(operand.moves[axis] for axis in inner)]
+
+
+def copy(e: Emission, target: str, source: str, bytes: str) -> None:
+    e.w.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
+    e.w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {bytes}, i1 false)")
+
+
+def pack_operand(e: Emission, operand: int, source: str, count: str) -> str:
+    """Copy `count` items of an operand to the stack; the address that a vector load of its step starts from there.
+
+    Strided items lie next to each other then."""
+    w, row, lanes = e.w, e.kernel.operands[operand], e.kernel.lanes
+    bytes, stored = row.kind.bytes, STORED[row.kind]
+    if row.step is Step.NONE:
+        return source
+    room = e.room(lanes * bytes)
+    w.do(f"store {e.v.stored(row.kind)} zeroinitializer, ptr {room}, align {VECTOR_ALIGN}")
+    if row.step is Step.UNIT:
+        copy(e, room, source, w.word("mul", count, bytes))
+        return room
+    start = w.at(room, (lanes - 1) * bytes) if row.step is Step.REVERSED else room
+    step = -bytes if row.step is Step.REVERSED else bytes
+    stride = -bytes if row.step is Step.REVERSED else e.strides[operand][e.kernel.vector_axis]
+    loop = w.begin(0, count)
+    item = w.let(f"load {stored}, ptr {w.at(source, w.word('mul', loop.index, stride))}, align 1")
+    w.do(f"store {stored} {item}, ptr {w.at(start, w.word('mul', loop.index, step))}, align 1")
+    w.end(loop)
+    return start

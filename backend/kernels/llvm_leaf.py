@@ -158,6 +158,11 @@ def has_feature(name: str) -> bool:
     return llvm is not None and bool(llvm.get_host_cpu_features().get(name, False))
 
 
+def vector_bytes() -> int:
+    """Of this processor's registers."""
+    return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16
+
+
 def compile_text(text: str) -> bytes:
     """Object code.  Unsupported: LLVM does not accept the text."""
     llvm = binding()

@@ -1,18 +1,15 @@
 """A kernel as an LLVM function: loads the argument block, loops, and calls `scalar_text` for the body.
 
 The outer axes are plain loops.  Body nodes are computed as far out as their operands allow.  What happens on the vector axis
-differs by form: `maps` stores each vector, `sums` reduces along or across, `columns` where any order will do.
+differs by form: `sums` reduces along or across.
 
 Neighbours: `ir` (Note [Argument block]), `writer`, `scalar_text`; `store` compiles the text.
 """
 
 from __future__ import annotations
 
-from .columns import write_columns
 from .emission import Emission
-from .flat_maps import write_flat_map
 from .ir import NAME, Form, Kernel
-from .maps import write_map
 from .short_rows import write_short_rows
 from .sums import write_across, write_along
 from .writer import Writer
@@ -23,18 +20,12 @@ def llvm_text(kernel: Kernel) -> str:
     emission = Emission(kernel)
     emission.enter()
     match kernel.form:
-        case Form.MAP if kernel.length:
-            write_flat_map(emission)
-        case Form.MAP:
-            write_map(emission)
         case Form.ALONG if kernel.length:
             write_short_rows(emission)
         case Form.ALONG:
             write_along(emission)
         case Form.ACROSS:
             write_across(emission)
-        case Form.COLUMNS:
-            write_columns(emission)
     emission.w.do("ret i64 0")
     return function_text(emission.w, emission.lines())
 

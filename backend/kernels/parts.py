@@ -1,6 +1,6 @@
-"""Complex numbers in memory, where the two parts of each lie side by side: vectors of either part are taken out and put back.
+"""Complex numbers in memory, where the two parts of each lie side by side: vectors of either part are taken out.
 
-Neighbours: `complexes` (bodies in parts), `emission` and `maps` (use this).
+Neighbours: `complexes` (bodies in parts), `emission` (uses this).
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from ...typechecker.elements import Kind
 from .complexes import PART
 from .ir import Operand, Step
 from .vectors import STORED, Cursor, Vectors
-
-_ALIGN = 64
 
 
 def load_part(v: Vectors, row: Operand, base: str, cursor: Cursor | None, part: int) -> str:
@@ -38,13 +36,3 @@ def _every_second(v: Vectors, kind: Kind, address: str, order: list[int]) -> str
     value = v.w.let(f"load {type}, ptr {address}, align 1")
     places = ", ".join(f"i32 {place}" for place in order)
     return v.w.let(f"shufflevector {type} {value}, {type} poison, <{len(order)} x i32> <{places}>")
-
-
-def store_parts(v: Vectors, kind: Kind, real: str, imaginary: str, address: str, *, streamed: bool) -> None:
-    """A whole vector of complex numbers."""
-    lanes, part = v.lanes, PART[kind]
-    order = ", ".join(f"i32 {lane}, i32 {lanes + lane}" for lane in range(lanes))
-    type = v.type(part)
-    value = v.w.let(f"shufflevector {type} {real}, {type} {imaginary}, <{2 * lanes} x i32> <{order}>")
-    align = min(_ALIGN, lanes * kind.bytes) if streamed else 1
-    v.w.do(f"store <{2 * lanes} x {STORED[part]}> {value}, ptr {address}, align {align}{', !nontemporal !0' if streamed else ''}")

@@ -92,7 +92,7 @@ def saving(body: Body, points: int) -> float:
     return fixed + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
-def is_worthwhile_to_repeat(kernel: Kernel, body: Body, points: int, turns: int) -> bool:
+def is_worthwhile_to_repeat(kernel: Kernel | Code, body: Body, points: int, turns: int) -> bool:
     """The same of a loop, whose body costs NumPy a few calls a turn."""
     return is_worth(kernel, turns * (2_000 + 800 * body.operations + saving(body, points)))
 
@@ -120,7 +120,7 @@ def work(body: Body, points: int) -> float:
     return points * (0.25 + 0.1 * body.operations + 1.2 * body.transcendental)
 
 
-def is_worthwhile(kernel: Kernel, body: Body, points: int, runs: int = 1) -> bool:
+def is_worthwhile(kernel: Kernel | Code, body: Body, points: int, runs: int = 1) -> bool:
     """Should this run of a phase, asked for once in so many, use its kernel?"""
     return is_worth(kernel, runs * saving(body, points))
 

@@ -6,9 +6,8 @@ Neighbours: `rows` (Note [Ends]), `maps` (the same for element-wise kernels).
 from __future__ import annotations
 
 from ...typechecker.elements import Kind
-from .emission import Emission
+from .emission import Emission, copy
 from .ir import LANES
-from .maps import copy
 from .vectors import STORED
 
 

@@ -13,9 +13,8 @@ from __future__ import annotations
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral
 from .deciding import leave_decided
-from .emission import VECTOR_ALIGN, Emission
+from .emission import VECTOR_ALIGN, Emission, pack_operand
 from .ir import BLOCK, LANES, Step
-from .maps import pack_operand
 from .scalar_text import combine
 from .vectors import Cursor, Vectors
 from .writer import Writer

@@ -16,6 +16,7 @@ from .ir import (
     Carried,
     Chosen,
     Constant,
+    Fail,
     For,
     If,
     Index,
@@ -101,6 +102,9 @@ class Builder:
 
     def store(self, view: str, indices: tuple[Index, ...], value: str, mask: str | None = None) -> None:
         self.statements.append(Store(view, indices, value, mask))
+
+    def fail(self, check: int, condition: str, values: Sequence[str] = ()) -> None:
+        self.statements.append(Fail(check, condition, tuple(values)))
 
     # ------------------------------------------------------------------------------------------- blocks
 

@@ -39,7 +39,6 @@ from .ir import (
     Statement,
     Store,
     View,
-    defined_within,
     index,
     plus,
     uses,
@@ -49,8 +48,8 @@ from .ir import (
 from .text import is_name, show_index, show_statement
 
 _FAILING: Final = ("floor", "ceil")
-_KERNELS: Final = ("square", "half_power")
-"""What kernels have besides the table (`kernels.scalar_text`): x × x and x*0.5."""
+_KERNELS: Final = {"square": "neg", "half_power": "neg", "log2": "neg", "log10": "neg", "same": "eq"}
+"""What kernels have besides the table, and what of it has operands and a result like theirs."""
 
 
 class Standing(Enum):
@@ -208,7 +207,7 @@ class _Rules:
         self.kinds = outer
 
     def apply(self, node: Apply) -> None:
-        row = FUNCTIONS.get("neg" if node.function in _KERNELS else node.function)
+        row = FUNCTIONS.get(_KERNELS.get(node.function, node.function))
         if row is None or row.arity != len(node.args) or node.compute not in row.kinds:
             self.wrong(f"there is no {node.function} of {len(node.args)} × {node.compute.value}")
             return
@@ -279,8 +278,7 @@ class _Rules:
         if vector is not None:
             if loop.kind is not LoopKind.SERIAL:
                 self.wrong("in a vector loop there are serial loops only")
-            inner = {name for statement in walk(vector.body) for name in defined_within(statement)} | {vector.index}
-            inner |= {carried.inside for carried in vector.carried}
+            inner = within(vector) - {inside.index for inside in walk(vector.body) if isinstance(inside, For)}
             if any(name in inner for form in (*loop.lower, *loop.upper) for name, _ in form.terms):
                 self.wrong(f"its bounds depend on the vector loop over {vector.index}")
         if loop.kind is LoopKind.PARALLEL and LoopKind.PARALLEL in kinds:

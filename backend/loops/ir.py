@@ -11,7 +11,7 @@ upper the least of its own, so that triangles and tiles are loops.
     iteration computes, the loop ends after the first iteration in which it is true.
   * VECTOR: iterations are independent, or joined by carried values each with a `reduction` that is exact in any order; several
     run at once, and no result of the program shows how many.  `until` is not allowed; loops inside are SERIAL, and their bounds
-    do not depend on a VECTOR index.
+    depend on nothing that an iteration computes but their indices.
   * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Views that are SCRATCH and `private`
     belong to one thread.
 
@@ -58,7 +58,10 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`shape` is affine in parameters.  `unit`: are neighbours along the last axis side by side?  Scratch is row-major."""
+    """`shape` is affine in parameters.  `unit`: are neighbours along the last axis side by side?  Scratch is row-major.
+
+    `streamed`: what is stored is not read soon, and may bypass the caches; the base and the strides but the last are multiples of
+    64 bytes."""
 
     name: str
     kind: Kind
@@ -66,6 +69,7 @@ class View:
     role: Role
     unit: bool = True
     private: bool = False
+    streamed: bool = False
 
 
 # -------------------------------------------------------------------------------------------- statements

@@ -55,6 +55,11 @@ def half_power(x: Any, m: Machine) -> Any:
     return m.choose(x == -math.inf, math.inf, root)
 
 
+def same(x: Any, y: Any, m: Machine) -> Any:
+    """Are all bits the same?"""
+    return m.bits(x) == m.bits(y) if m.is_float(x) else x == y
+
+
 def abs(x: Any, m: Machine) -> Any:
     return m.magnitude(x)
 

@@ -38,7 +38,7 @@ def test_rows_and_columns(kind: Kind, length: int, kernels: list[Kernel]) -> Non
         for threads in (1, 3):
             for kernel, plain in both(made, arrays, threads):
                 assert same_bits(kernel, plain) or np.array_equal(kernel, plain, equal_nan=kind.is_float), (rows, threads)
-        assert kernels[-1].length == length
+        assert kernels[-1].length == (length if length <= 5 else 0)
 
 
 def test_frames_around(kernels: list[Kernel]) -> None:

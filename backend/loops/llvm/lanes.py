@@ -6,11 +6,12 @@ Neighbours: `printer` (Note [Vector loops]).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ...scalar.table import LONG, weight_of
 from ..check import may_fail
-from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Statement, Store, View, walk
+from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Statement, Store, View, uses, walk
 
 
 def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
@@ -19,32 +20,85 @@ def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
     if loop.step != 1 or (fails(inside) and read_back(inside)) or any(c.reduction is None for c in loop.carried):
         return 1
     varying, kinds = {loop.index}, list[Kind]()
+    busiest = set(map(id, _busiest(loop.body)))
     for statement in inside:  # definitions come before uses
+        is_busy = id(statement) in busiest
         match statement:
             case Number(name, index) if any(t in varying for t, _ in index.terms):
                 varying.add(name)
-                kinds.append(Kind.I64)
-            case Apply(name=name, args=args):
-                kinds += [statement.kind, statement.compute]
-                if any(a in varying for a in args):
-                    varying.add(name)
+                kinds += [Kind.I64] * is_busy
+            case Apply(name=name, args=args) if any(a in varying for a in args):
+                kinds += [statement.kind, statement.compute] * is_busy
+                varying.add(name)
             case Load(name=name, view=view, indices=indices, mask=mask):
-                kinds.append(views[view].kind)
                 if mask in varying or any(t in varying for i in indices for t, _ in i.terms):
+                    kinds += [views[view].kind] * is_busy
                     varying.add(name)
             case Store(view=view):
-                kinds.append(views[view].kind)
+                kinds += [views[view].kind] * is_busy
             case If(condition=condition):
                 if condition in varying or statement.results:
                     return 1
             case For():
                 bounds = (*statement.lower, *statement.upper)
-                if statement.until is not None or any(t in varying for i in bounds for t, _ in i.terms):
+                if any(t in varying for i in bounds for t, _ in i.terms) or (statement.until is not None and _touches(statement)):
                     return 1
                 varying.update(name for c in statement.carried for name in (c.inside, c.result))
             case _:
                 pass
     return max(1, vector_bytes // max((k.bytes for k in kinds), default=8))
+
+
+def _busiest(body: Sequence[Statement]) -> list[Statement]:
+    """What is done most often: the innermost loops, if there are any."""
+    inner = [statement for statement in body if isinstance(statement, For)]
+    return [each for loop in inner for each in _busiest(loop.body)] if inner else list(walk(tuple(body)))
+
+
+def vectors_of(loop: For, vector_bytes: int) -> int:
+    """How many vectors of a loop go together: two, as many as hide the time of long functions of binary32, or one where more
+    values are alive at once than there are registers."""
+    inside = list(walk(loop.body))
+    kinds = [s.compute for s in inside if isinstance(s, Apply)]
+    long = sum(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in inside)
+    is_wide, is_nested = vector_bytes >= _WIDE, any(isinstance(s, For) for s in inside)
+    if is_wide and long >= _WAITING and max(k.bytes for k in kinds) == Kind.F32.bytes and not is_nested:
+        return 4
+    return 1 if _most_alive(inside) > (_MANY_REGISTERS if is_wide else _REGISTERS) else 2
+
+
+_WIDE: Final = 64
+_WAITING: Final = 3
+"""Functions of binary32 by polynomials, whose time is mostly waiting for one step after the other: four vectors fill it."""
+_REGISTERS: Final = 10
+"""More values alive than this, two registers each, would not fit."""
+_MANY_REGISTERS: Final = 13
+"""The same of processors whose registers are twice as many."""
+
+
+def _most_alive(statements: Sequence[Statement]) -> int:
+    last: dict[str, int] = {}
+    for place, statement in enumerate(statements):
+        if isinstance(statement, Apply | Store):
+            last.update(dict.fromkeys(uses(statement), place))
+    ends: dict[int, int] = {}
+    alive = most = 0
+    seen: set[str] = set()
+    for place, statement in enumerate(statements):
+        names = {statement.name} if isinstance(statement, Apply | Load) else set[str]()
+        names |= set(uses(statement)) if isinstance(statement, Apply) else set()
+        for name in names - seen:  # what comes from outside is alive from its first use on
+            seen.add(name)
+            alive += 1
+            ends[last.get(name, place)] = ends.get(last.get(name, place), 0) + 1
+        most = max(most, alive)
+        alive -= ends.pop(place, 0)
+    return most
+
+
+def _touches(loop: For) -> bool:
+    """Does an iteration more of some lanes show?"""
+    return any(isinstance(s, Load | Store | Fail) or (isinstance(s, Apply) and may_fail(s)) for s in walk(loop.body))
 
 
 def read_back(statements: Sequence[Statement]) -> set[str]:
@@ -58,8 +112,8 @@ def fails(statements: Iterable[Statement]) -> bool:
 
 
 def is_long(statements: Iterable[Statement]) -> bool:
-    """Are there so many instructions that they are better written once?"""
-    return any(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in statements)
+    """Are there so many instructions that they are better written once than once more for the rest?"""
+    return sum(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in statements) > 1
 
 
 def kinds_of(program: Program) -> dict[str, Kind]:

@@ -1,15 +1,22 @@
 """Loads and stores: side by side, backwards, of one item, anywhere; with and without masks.
 
+Note [Rows].  Where a block loads, or stores one after the other, every item of short rows that lie one after the other in memory
+(the parts of complex numbers, points of three coordinates), the lanes of all of them are one piece of memory, and are taken apart
+or put together by shuffles.
+
 Neighbours: `addresses` (where), `registers` (what).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final, TypeAlias
 
 from ....typechecker.elements import Kind
-from ...kernels.vectors import Vectors
-from ..ir import Index, Load, Store, View
+from ...kernels.vectors import STORED, Vectors
+from ..forms import coefficient
+from ..ir import Index, Load, Statement, Store, View
 from .addresses import Addresses
 from .registers import Registers
 
@@ -17,16 +24,61 @@ from .registers import Registers
 class Memory:
     def __init__(self, registers: Registers, addresses: Addresses, views: dict[str, View]) -> None:
         self.registers, self.addresses, self.views = registers, addresses, views
+        self.rows: set[_Row] = set()
+        """Those that are loaded or stored as a whole."""
+        self.stored: dict[_Row, list[str]] = {}
+        """Items of such a row, which are stored when the last is there."""
 
-    def direction(self, view: View, indices: tuple[Index, ...]) -> int:
-        """1 or -1 where the lanes lie side by side, forwards or backwards; else 0."""
-        r = self.registers
+    def enter(self, body: Sequence[Statement]) -> None:
+        """Look for rows in a block that is printed next."""
+        loaded: dict[_Row, set[int]] = {}
+        run: list[_Row] = []
+        for statement in body if self.registers.lanes > 1 else ():
+            if not isinstance(statement, Load | Store) or not statement.indices:
+                run = []
+                continue
+            row, last = self.row(statement), statement.indices[-1].constant
+            if not 1 < row[1] <= LONGEST_ROW:
+                run = []
+            elif isinstance(statement, Load):
+                loaded.setdefault(row, set()).add(last % row[1])
+                run = []
+            else:
+                run = [*run, row] if run and run[0] == row and last % row[1] == len(run) else [row] * (last % row[1] == 0)
+            if row[1] in (len(run), len(loaded.get(row, ()))):
+                self.rows.add(row)
+
+    def row(self, access: Load | Store) -> _Row:
+        """The row of an access, of as many items as the lanes are apart."""
+        *outer, last = access.indices
+        length = coefficient(last, self.registers.vector_index)
+        start = last.constant - last.constant % length if length else last.constant
+        kind = Load if isinstance(access, Load) else Store
+        return kind, length, access.view, (*outer, replace(last, constant=start)), access.mask
+
+    def apart(self, access: Load | Store, view: View) -> int:
+        """How many items lie from lane to lane of a piece of memory (-1: it lies backwards); 0 where there is no such piece."""
+        r, indices = self.registers, access.indices
         if not indices or not view.unit or any(map(r.varies, indices[:-1])):
             return 0
         if any(r.values[name].varying for name, _ in indices[-1].terms):
             return 0
-        coefficient = dict(indices[-1].terms).get(r.vector_index, 0)
-        return coefficient if coefficient in (1, -1) else 0
+        apart = coefficient(indices[-1], r.vector_index)
+        return apart if apart in (1, -1) or (apart > 1 and self.row(access) in self.rows) else 0
+
+    def start(self, access: Load | Store, view: View, apart: int) -> str:
+        """Where the piece of memory begins."""
+        return self.addresses.address(view, self.row(access)[3], 1 - self.registers.lanes if apart == -1 else 0)
+
+    def spread(self, apart: int, present: str) -> str:
+        """The mask of a piece of memory of that of the lanes."""
+        lanes = range(self.registers.lanes)
+        places = lanes[::-1] if apart == -1 else [lane for lane in lanes for _ in range(apart)]
+        return self.shuffled(self.registers.mask_type, present, places) if apart != 1 else present
+
+    def shuffled(self, type: str, value: str, places: Sequence[int], other: str = "poison") -> str:
+        order = ", ".join(f"i32 {place}" if place >= 0 else "i32 poison" for place in places)
+        return self.registers.w.let(f"shufflevector {type} {value}, {type} {other}, <{len(places)} x i32> <{order}>")
 
     def load(self, node: Load) -> None:
         r, view = self.registers, self.views[node.view]
@@ -42,26 +94,21 @@ class Memory:
 
     def lanes(self, node: Load, view: View) -> str:
         """An item for each lane that is there."""
-        r, kind = self.registers, view.kind
-        v, direction, present = Vectors(r.w, r.lanes), self.direction(view, node.indices), r.present(node.mask)
-        if direction:
-            address = self.addresses.address(view, node.indices, 0 if direction == 1 else 1 - r.lanes)
-            present = self.turned(direction, r.mask_type, present) if present else ""
-            value = v.load_present(kind, address, present) if present else v.load(kind, address)
-            return self.turned(direction, v.type(kind), value)
+        r, kind, lanes = self.registers, view.kind, self.registers.lanes
+        v, apart, present = Vectors(r.w, lanes), self.apart(node, view), r.present(node.mask)
+        if apart:
+            address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
+            found = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
+            if apart != 1:
+                first = node.indices[-1].constant % apart
+                places = range(lanes)[::-1] if apart == -1 else range(first, apart * lanes, apart)
+                found = self.shuffled(piece.stored(kind), found, places)
+            return v.from_stored(kind, found)
         pointers = self.addresses.addresses(view, node.indices)
-        lanes, stored = r.lanes, v.stored(kind)
-        value = r.w.call(stored, f"llvm.masked.gather.{_suffix(lanes, stored)}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
-                         (r.mask_type, present or _ALL), (stored, "zeroinitializer"))  # fmt: skip
+        type = v.stored(kind)
+        value = r.w.call(type, f"llvm.masked.gather.{_suffix(lanes, type)}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
+                         (r.mask_type, present or _ALL), (type, "zeroinitializer"))  # fmt: skip
         return v.from_stored(kind, value)
-
-    def turned(self, direction: int, type: str, value: str) -> str:
-        """The lanes in the order in which they lie."""
-        if direction == 1:
-            return value
-        lanes = self.registers.lanes
-        order = ", ".join(f"i32 {lane}" for lane in range(lanes - 1, -1, -1))
-        return self.registers.w.let(f"shufflevector {type} {value}, {type} poison, <{lanes} x i32> <{order}>")
 
     def store(self, node: Store) -> None:
         r, view = self.registers, self.views[node.view]
@@ -81,26 +128,53 @@ class Memory:
         w.label(after)
 
     def store_lanes(self, node: Store, view: View) -> None:
-        r, w, kind = self.registers, self.registers.w, view.kind
-        v, value, direction = Vectors(w, r.lanes), r.vector(node.value), self.direction(view, node.indices)
-        present, stored = r.present(node.mask), v.stored(kind)
-        if direction:
-            address = self.addresses.address(view, node.indices, 0 if direction == 1 else 1 - r.lanes)
-            value = self.turned(direction, v.type(kind), value)
-            if not present:
-                v.store(kind, value, address)
-                return
-            present = self.turned(direction, r.mask_type, present)
-            name, type = f"llvm.masked.store.{_suffix(r.lanes, stored)}.p0", "ptr"
-        else:
-            address, type = self.addresses.addresses(view, node.indices), f"<{r.lanes} x ptr>"
-            name = f"llvm.masked.scatter.{_suffix(r.lanes, stored)}.v{r.lanes}p0"
+        r, w, kind, lanes = self.registers, self.registers.w, view.kind, self.registers.lanes
+        v, value, apart, present = Vectors(w, lanes), r.vector(node.value), self.apart(node, view), r.present(node.mask)
         if kind is Kind.BOOL:
-            value = w.let(f"zext {v.type(kind)} {value} to {stored}")
-        w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, {r.mask_type})"] = None
-        w.do(f"call void @{name}({stored} {value}, {type} {address}, i32 1, {r.mask_type} {present or _ALL})")
+            value = w.let(f"zext {v.type(kind)} {value} to {v.stored(kind)}")
+        if apart == -1:
+            value = self.shuffled(v.stored(kind), value, range(lanes)[::-1])
+        if apart > 1:
+            items = self.stored.setdefault(self.row(node), [])
+            items.append(value)
+            if len(items) < apart:
+                return
+            value = self.joined(v.stored(kind), self.stored.pop(self.row(node)))
+        if not apart:
+            pointers, stored = self.addresses.addresses(view, node.indices), v.stored(kind)
+            self.masked("scatter", stored, value, f"<{lanes} x ptr>", f".v{lanes}p0", pointers, r.mask_type, present or _ALL)
+            return
+        address, count = self.start(node, view, apart), abs(apart) * lanes
+        stored = f"<{count} x {STORED[kind]}>"
+        if present:
+            self.masked("store", stored, value, "ptr", ".p0", address, f"<{count} x i1>", self.spread(apart, present))
+        elif view.streamed and apart > 0:
+            w.do(f"store {stored} {value}, ptr {address}, align {min(_LINE, lanes * kind.bytes)}, !nontemporal !0")
+        else:
+            w.do(f"store {stored} {value}, ptr {address}, align 1")
+
+    def masked(self, what: str, stored: str, value: str, type: str, suffix: str, address: str, mask: str, present: str) -> None:
+        """A store or a scatter of some lanes."""
+        name = f"llvm.masked.{what}.{_suffix(int(stored[1:].split()[0]), stored)}{suffix}"
+        self.registers.w.declarations[f"declare void @{name}({stored}, {type}, i32 immarg, {mask})"] = None
+        self.registers.w.do(f"call void @{name}({stored} {value}, {type} {address}, i32 1, {mask} {present})")
+
+    def joined(self, type: str, items: Sequence[str]) -> str:
+        """The items of rows as they lie in memory."""
+        lanes, whole, count = self.registers.lanes, items[0], 1
+        element = type.split(" x ")[1].rstrip(">")
+        for item in items[1:]:
+            wide = f"<{count * lanes} x {element}>"
+            item = self.shuffled(type, item, [*range(lanes), *(-1 for _ in range((count - 1) * lanes))])
+            whole, count = self.shuffled(wide, whole, range((count + 1) * lanes), item), count + 1
+        places = [item * lanes + lane for lane in range(lanes) for item in range(count)]
+        return self.shuffled(f"<{count * lanes} x {element}>", whole, places)
 
 
+_Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]
+LONGEST_ROW: Final = 8
+_LINE: Final = 64
+_AS_STORED: Final = {Kind.BOOL: Kind.U8}
 _ALL: Final = "splat (i1 true)"
 
 

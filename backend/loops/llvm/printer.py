@@ -3,11 +3,13 @@
 One function `i64 kernel(ptr words)` (`words`).  It returns 0, or 1 + the number of the check that failed, or -1 where a routine
 returned something else than 1.
 
-Note [Vector loops].  A VECTOR loop is a loop over pairs of vectors and one over the rest, in which lanes are masked (where the
-processor has masks, but for loops that load scratch that they store); if its text is long, there is only the latter.  A loop
-that may fail has a scalar loop over the rest: a vector in which a check fails is left to that, which finds the first item that
-fails; so such loops store no view that they load.  Loops that cannot be printed so (a branch on a value of the lane, a failing
-check beside such views) are scalar loops throughout.
+Note [Vector loops].  A VECTOR loop is a loop over one vector or several at once (`lanes.vectors_of`) and one over the rest, in
+which lanes are masked (where the processor has masks, but for loops that load scratch that they store); if its text is long,
+there is only the latter, with as many vectors.  What is streamed is not masked, so there is a loop over single vectors between
+the two.  A lane in which a loop inside has ended early goes along with the others and keeps its values.  A loop that may fail has
+a scalar loop over the rest: a vector in which a check fails is left to that, which finds the first item that fails; so such loops
+store no view that they load.  Loops that cannot be printed so (a branch on a value of the lane, a failing check beside such
+views) are scalar loops throughout.
 
 Note [Counters].  Counters of loops are vectors of one item: LLVM's strength reduction, which takes longer than all else that LLVM
 does with a text and finds nothing where addresses are written as here, looks for plain ones.
@@ -48,10 +50,10 @@ from ..ir import (
     walk,
 )
 from .addresses import Addresses
-from .lanes import fails, is_long, lanes_of, read_back
+from .lanes import fails, is_long, lanes_of, read_back, vectors_of
 from .memory import Memory
 from .registers import Registers, Value
-from .words import calls_at
+from .words import calls_at, strides_of
 
 _LEAST_MASKED: Final = 64
 """Bytes of vectors from which on processors have masks for loads and stores."""
@@ -89,11 +91,10 @@ class Printer:
         place = len(self.program.parameters)
         for view in self.program.views:
             self.addresses.bases[view.name] = w.let(f"inttoptr i64 {self.load_word(place)} to ptr")
-            strides: list[str | int] = [self.load_word(place + 1 + axis) for axis in range(len(view.shape))]
-            if strides and view.unit:
-                strides[-1] = view.kind.bytes
-            self.addresses.strides[view.name] = tuple(strides)
-            place += 1 + len(view.shape)
+            place += 1
+            strides: list[str | int] = [self.load_word(place + axis) for axis in range(strides_of(view))]
+            place += len(strides)
+            self.addresses.strides[view.name] = (*strides, view.kind.bytes) if len(strides) < len(view.shape) else tuple(strides)
         self.registers.open()
         self.block(self.program.body)
         w.do("ret i64 0")
@@ -106,6 +107,7 @@ class Printer:
     # --------------------------------------------------------------------------------------- statements
 
     def block(self, body: tuple[Statement, ...]) -> None:
+        self.memory.enter(body)
         for statement in body:
             match statement:
                 case Constant():
@@ -241,10 +243,15 @@ class Printer:
         is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body)) and not self.reads_back([*walk(node.body)])
         values = [r.vector(c.initial) for c in node.carried]
         r.open()
-        if lanes > 1 and not (is_masked and is_long(walk(node.body))):
-            lower, values = self.vectors(node, lower, upper, values, 2 * lanes, Steps.WHOLE)
+        together = vectors_of(node, self.vector_bytes) if lanes > 1 else 1
+        streams = any(self.views[s.view].streamed for s in walk(node.body) if isinstance(s, Store))
+        if lanes > 1 and (streams or together > 2 or not (is_masked and is_long(walk(node.body)))):
+            lower, values = self.vectors(node, lower, upper, values, together * lanes, Steps.WHOLE)
+            if streams and together > 1:
+                lower, values = self.vectors(node, lower, upper, values, lanes, Steps.WHOLE)
+            together = 1
         if is_masked:
-            _, values = self.vectors(node, lower, upper, values, lanes, Steps.MASKED)
+            _, values = self.vectors(node, lower, upper, values, together * lanes, Steps.MASKED)
         else:
             _, values = self.counted(node, lower, upper, values, node.step, Steps.SINGLE)
         r.close()
@@ -273,33 +280,43 @@ class Printer:
         if may_leave:
             self.leave, self.has_left = w.new_label(), False
         counter = w.let(f"insertelement <1 x i64> poison, i64 {lower}, i64 0")
+        absent = w.let(f"xor {r.mask_type} {r.mask}, splat (i1 true)") if r.mask and node.until is not None else "zeroinitializer"
         going, before = self.goes_on(lower, upper, step, steps), w.block
         w.branch(going, body, after)
         w.label(body)
         types = ["<1 x i64>", *(f"<{r.lanes} x {COMPUTED[c.kind]}>" for c in node.carried)]
         phis = [(w.fresh(), w.hole()) for _ in types]
+        ended, ended_hole = w.fresh(), w.hole()
         now = w.let(f"extractelement <1 x i64> {phis[0][0]}, i64 0")
         r.define_word(node.index, now, r.here)
         for carried, (name, _) in zip(node.carried, phis[1:], strict=True):
             r.define(carried.inside, name, varying=r.lanes > 1)
         r.open()
         if steps is Steps.MASKED:
-            end = r.splat(Kind.I64, upper, 0 if upper.lstrip("-").isdigit() else r.here)
-            r.mask = w.let(f"icmp slt <{r.lanes} x i64> {r.vector(node.index)}, {end}")
+            r.mask = self.first(w.word("sub", upper, now))
         self.block(node.body)
         following = w.word("add", now, step)
         going = self.goes_on(following, upper, step, steps)
-        if node.until is not None:
+        by_lane, following_ended = r.differs(node.until), ""
+        if node.until is not None and not by_lane:
             going = w.let(f"select i1 {r.truth(node.until)}, i1 false, i1 {going}")
         yielded = [w.let(f"insertelement <1 x i64> poison, i64 {following}, i64 0"), *(r.vector(c.yielded) for c in node.carried)]
         if steps is Steps.MASKED:
             for place, (name, _) in enumerate(phis[1:], 1):
                 yielded[place] = w.let(f"select {r.mask_type} {r.mask}, {types[place]} {yielded[place]}, {types[place]} {name}")
             r.mask = ""
+        if by_lane and node.until is not None:
+            for place, (name, _) in enumerate(phis[1:], 1):
+                yielded[place] = w.let(f"select {r.mask_type} {ended}, {types[place]} {name}, {types[place]} {yielded[place]}")
+            following_ended = w.let(f"or {r.mask_type} {ended}, {r.vector(node.until)}")
+            every = w.call("i1", f"llvm.vector.reduce.and.v{r.lanes}i1", (r.mask_type, following_ended))
+            going = w.let(f"select i1 {every}, i1 false, i1 {going}")
         latch = w.block
         w.branch(going, body, after)
         for (name, hole), type, first, last in zip(phis, types, [counter, *initial], yielded, strict=True):
             w.fill(hole, f"{name} = phi {type} [ {first}, %{before} ], [ {last}, %{latch} ]")
+        if following_ended:
+            w.fill(ended_hole, f"{ended} = phi {r.mask_type} [ {absent}, %{before} ], [ {following_ended}, %{latch} ]")
         r.close()
         sources = [(before, [lower, *initial]), (latch, [following, *yielded[1:]])]
         if may_leave and self.has_left:
@@ -311,6 +328,15 @@ class Printer:
             self.phi(type, [(label, ends[place]) for label, ends in sources]) for place, type in enumerate(["i64", *types[1:]])
         ]
         return rest, values
+
+    def first(self, count: str) -> str:
+        """A mask of so many lanes, at least one, or of all: bits of a word, as that takes no vectors."""
+        w, lanes = self.w, self.registers.lanes
+        absent = w.word("sub", lanes, w.smaller(count, lanes))
+        type = f"i{lanes}"
+        if lanes != 64:
+            absent = w.let(f"{'trunc' if lanes < 64 else 'zext'} i64 {absent} to {type}")
+        return w.let(f"bitcast {type} {w.let(f'lshr {type} -1, {absent}')} to {self.registers.mask_type}")
 
     def goes_on(self, index: str, upper: str, step: int, steps: Steps) -> str:
         """Is there an iteration at the index?"""

@@ -28,13 +28,15 @@ from ....typechecker.elements import Kind
 from ...kernels.build import Body, build_kernel
 from ...kernels.chains import Chain
 from ...kernels.ir import Form, Kernel, Load, Operand, Result, Step
+from ...kernels.llvm_leaf import vector_bytes
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn
 from ...kernels.store import address_of
+from ...loops.lower.kernel import code_of
 from ...schedule.workspace import BANDS, FEW_BANDS
 from ..pool import ALIGNMENT, room
 from ..team import run_boxes
-from .compiled import CALL, strides_over, vector_bytes
+from .compiled import CALL, strides_over
 from .kinds import DTYPES, NumArray
 
 LEAST_ROW: Final = 16
@@ -156,7 +158,7 @@ class Bands:
     def run(self, kernel: Kernel, outside: Mapping[int, NumArray], state: Sequence[Any], turns: int) -> tuple[Any, ...] | None:
         """The state after so many turns; None: there is no code."""
         copiers = (self.copier(place) for place in range(len(self.kinds)))
-        found = [address_of(Chain()), address_of(kernel), *map(address_of, copiers)]
+        found = [address_of(Chain()), *(address_of(code_of(own)) for own in (kernel, *copiers))]
         codes = [code for code in found if code is not None]
         if len(codes) != len(found):
             return None

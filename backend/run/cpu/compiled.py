@@ -22,14 +22,15 @@ from ....typechecker.sizes import Size
 from ...graph.phases import ApplyNode, Structured, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
-from ...kernels.columns import column_nest, in_columns, is_free
+from ...kernels.columns import column_nest, is_free
 from ...kernels.flat_maps import with_flat_rows
 from ...kernels.ir import NO_MEMORY, Apply, Form, Kernel, Stores
-from ...kernels.llvm_leaf import has_feature, is_installed
+from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
+from ...loops.lower.kernel import code_of
 from ...schedule.workspace import workspace
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
@@ -154,7 +155,7 @@ class CompiledRun:
         self.runs += 1
         if self.small and self.runs % ASKED:
             return False
-        return policy.is_worthwhile(kernel, self.body, self.points, ASKED if self.small else 1)
+        return policy.is_worthwhile(code_of(kernel), self.body, self.points, ASKED if self.small else 1)
 
     def result_shape(self) -> tuple[int, ...]:
         return self.space[:-1] if self.reduces else self.space
@@ -180,8 +181,6 @@ class CompiledRun:
         if stores is Stores.STREAMED and not self.may_stream(nest):
             stores = Stores.PLAIN
         kernel = build_kernel(self.body, nest, self.operands, vector_bytes(), stores)
-        if nest.form is Form.COLUMNS:
-            return in_columns(kernel, nest, vector_bytes())
         return with_short_rows(kernel, nest, vector_bytes()) if self.reduces else with_flat_rows(kernel, nest)
 
     def may_stream(self, nest: Nest) -> bool:
@@ -191,7 +190,7 @@ class CompiledRun:
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
     def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> Bound | None:
-        address = address_of(kernel)
+        address = address_of(code_of(kernel))
         if address is None:
             return None
         packs = to_pack(self.nest(arrays), arrays, self.packable)
@@ -329,7 +328,3 @@ def strides_over(array: NumArray, space: tuple[int, ...]) -> tuple[int, ...]:
     if array.ndim != len(space):
         return (0,) * len(space)
     return tuple([0 if size == 1 else stride for size, stride in zip(array.shape, array.strides, strict=True)])
-
-
-def vector_bytes() -> int:
-    return 64 if has_feature("avx512f") else 32 if has_feature("avx2") else 16

@@ -18,7 +18,7 @@ from ...graph.phases import LibraryPhase, ValueId
 from ...graph.registry import frame_of
 from ...kernels.build import KINDS
 from ...kernels.counting import Counting
-from ...kernels.llvm_leaf import has_feature
+from ...kernels.llvm_leaf import has_feature, vector_bytes
 from ...kernels.scan_words import RUN
 from ...kernels.scan_words import Form as ScanForm
 from ...kernels.scanning import Scan
@@ -26,7 +26,6 @@ from ...kernels.selecting import WIDTHS, Select
 from ...kernels.selecting import Form as SelectForm
 from ...scalar.table import REDUCTIONS
 from ..native.words import Operation
-from .compiled import vector_bytes
 from .drafting import Refused, Verdict
 from .kinds import DTYPES, NumArray
 from .launching import Base, Block, words_of

@@ -32,9 +32,8 @@ from ...kernels import policy
 from ...kernels.build import joining_body
 from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
-from ...kernels.rows import RowKernel
-from ...kernels.side_rows import SideKernel
 from ...kernels.store import Code, address_of
+from ...loops.lower.kernel import code_of
 from ...schedule.plan import Step
 from ..native.words import Operation
 from ..pool import LEAST
@@ -213,7 +212,7 @@ class Values(Draft, ABC):
         stores = run.stores(overwrite is not None)
         key = (stores, layout_of(arrays))
         found = run.kept[key] if key in run.kept else run.kernel_for(arrays, stores)
-        if isinstance(found, Kernel) and self.wants(found):
+        if isinstance(found, Kernel) and self.wants(code_of(found)):
             found = run.bind(found, arrays)
         run.kept[key] = found
         return self.checked(found, Bound)
@@ -226,7 +225,7 @@ class Values(Draft, ABC):
         self.is_ready = False
         return None
 
-    def wants(self, kernel: Kernel | RowKernel | SideKernel) -> bool:
+    def wants(self, kernel: Code | Kernel) -> bool:
         """Is a kernel there, or is it time to make it?"""
         return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 

@@ -22,11 +22,11 @@ from ...graph import traverse
 from ...graph.phases import Constant, Fold, Loop, Map, PhaseId, ValueId
 from ...graph.phases import Phase as AnyPhase
 from ...kernels import policy
-from ...kernels.llvm_leaf import is_installed
+from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.store import address_of
 from ...loops.ir import MOST_VALUES, Index, Program
 from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
-from ...loops.llvm import calls_at, calls_of, llvm_text, words_of
+from ...loops.llvm import calls_at, calls_of, llvm_text, strides_of, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise, progressions
@@ -35,7 +35,7 @@ from ..device import Types
 from ..failures import CheckFailed, outside
 from ..pool import room
 from ..team import run_boxes
-from .compiled import CALL, vector_bytes
+from .compiled import CALL
 from .kinds import DTYPES, NumArray
 from .routines import Routines, in_parts
 from .scalars import implementation
@@ -302,11 +302,11 @@ class _Launch:
             array = self.arrays.get(view.name)
             array = scratch[view.name] if array is None else array
             block[place] = array.__array_interface__["data"][0]
-            place += 1
+            strides = list(array.strides)
             if view.name in self.others:  # two buffers are one view, wherever they lie
-                block[place] = self.others[view.name].__array_interface__["data"][0] - block[place - 1]
-                place += 1
-            for stride in array.strides:
+                strides.insert(0, self.others[view.name].__array_interface__["data"][0] - block[place])
+            place += 1
+            for stride in strides[: strides_of(view)]:
                 block[place] = stride
                 place += 1
         return block

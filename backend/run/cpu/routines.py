@@ -26,7 +26,7 @@ from ....typechecker.sizes import Size, SizeVariable, capacity
 from ....typechecker.types import ArrayType
 from ...graph.phases import LibraryPhase, ValueId
 from ...loops.ir import Call, Program
-from ...loops.llvm import calls_at, calls_of
+from ...loops.llvm import calls_at, calls_of, strides_of
 from ...loops.lower.calls import with_numbers
 from ...loops.lower.values import Routine
 from ..binding import broken_guard
@@ -225,8 +225,9 @@ def _strides(program: Program, block: Any) -> dict[str, list[int]]:
     """Of each view, in bytes."""
     strides, place = {}, len(program.parameters)
     for view in program.views:
-        strides[view.name] = block[place + 1 : place + 1 + len(view.shape)]
-        place += 1 + len(view.shape)
+        last = place + 1 + strides_of(view)
+        strides[view.name] = [*block[place + 1 : last], view.kind.bytes][: len(view.shape)]
+        place = last
     return strides
 
 

@@ -23,7 +23,7 @@ from ...graph.chains import Joined
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import LANES, Form, Stores
-from ...kernels.llvm_leaf import has_feature
+from ...kernels.llvm_leaf import has_feature, vector_bytes
 from ...kernels.nest import Nest
 from ...kernels.row_plan import MOST_SIDE
 from ...kernels.rows import RowKernel, scratch_pitch, scratch_rows
@@ -32,7 +32,7 @@ from ...kernels.store import address_of
 from ..native import native
 from ..pool import ALIGNMENT
 from ..team import run_boxes
-from .compiled import ASKED, CALL, SHORT_CALL, STREAMED, strides_over, vector_bytes
+from .compiled import ASKED, CALL, SHORT_CALL, STREAMED, strides_over
 from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray
 

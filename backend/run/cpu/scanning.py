@@ -20,13 +20,13 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
 from ...kernels import policy
 from ...kernels.build import KINDS
-from ...kernels.llvm_leaf import is_installed
+from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.scan_words import BLOCK, PARITIES, RUN, Form
 from ...kernels.scanning import Scan
 from ...kernels.store import address_of
 from ...scalar.table import REDUCTIONS
 from ..pool import ALIGNMENT, room
-from .compiled import STREAMED, vector_bytes
+from .compiled import STREAMED
 from .kinds import DTYPES, NumArray
 from .launching import Block
 from .scalars import PLAIN

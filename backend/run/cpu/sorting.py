@@ -19,7 +19,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.dealing import Dealing, Stage
-from ...kernels.llvm_leaf import is_installed
+from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.sorting import (
     HEAD,
     ITEMS_PLACE,
@@ -35,7 +35,7 @@ from ...kernels.store import Code, address_of
 from ..native import native
 from ..pool import room, trim
 from ..team import run_boxes
-from .compiled import CALL, SHORT_CALL, vector_bytes
+from .compiled import CALL, SHORT_CALL
 from .kinds import DTYPES, NumArray
 from .launching import UNLOCKED_NANOSECONDS, Block, Launch, words_of
 from .numpy_sorts import numpy_sort

@@ -26,14 +26,16 @@ from ...graph.phases import Loop, ValueId
 from ...kernels import policy
 from ...kernels.build import Body, build_body, build_kernel
 from ...kernels.ir import Kernel
+from ...kernels.llvm_leaf import vector_bytes
 from ...kernels.narrowing import narrow
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
 from ...kernels.store import address_of
+from ...loops.lower.kernel import code_of
 from ..pool import room
 from ..team import run_boxes
 from .bands import MOST_TURNS, Bands, buffers_planned, shape_of
-from .compiled import CALL, strides_over, vector_bytes
+from .compiled import CALL, strides_over
 from .cuts import PARALLEL
 from .kinds import DTYPES, FILLS, NumArray
 from .views import compile_view
@@ -93,9 +95,9 @@ class Stencil:
         kernel = run.kernel(outside)
         if kernel is None:
             return None
-        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(kernel, body, points, turns):
+        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(code_of(kernel), body, points, turns):
             return None
-        address = address_of(kernel)
+        address = address_of(code_of(kernel))
         if address is None:
             return None
         threads = self.threads if policy.work(body, points) >= PARALLEL else 1
@@ -117,7 +119,8 @@ class Stencil:
         kernel = None if bands is None else bands.kernel()
         if bands is None or kernel is None:
             return None
-        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(kernel, body, space[0] * space[1], turns):
+        points = space[0] * space[1]
+        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(code_of(kernel), body, points, turns):
             return None
         return bands.run(kernel, outside, state, turns)
 

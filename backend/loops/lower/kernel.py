@@ -1,0 +1,345 @@
+"""Kernels as loop programs: a nest of loops with a scalar body, on the argument block of `kernels.ir`.
+
+Parameters are the sizes of the axes, their first coordinates and the scalars.  Views are the operands and the results, with the
+axes of the nest and, behind these, one of items that lie side by side: those of the vector axis where its stride is one item, the
+parts of a complex number, and what an index picks from.  A node is computed in the outermost loop in which all that it depends on
+is known.  The number of a check is that of its node.
+
+Note [Few columns].  A kernel with `length` has rows of so few items that vectors go across rows: a vector for each column, which
+the printer takes from whole rows (`llvm.memory`, Note [Rows]).
+
+Note [Repeated bodies].  Iterations come in stretches.  One whose last iteration changes no bit of a lane's state ends the loop
+for it: all that would follow is the same again.
+
+Neighbours: `kernels.ir` (what a kernel is), `kernels.build` (makes them), `llvm` (prints this), `run.cpu.compiled` (binds it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from math import nan
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.scalars import may_fail, neutral
+from ...graph.phases import PLACES
+from ...kernels.build import bits_of
+from ...kernels.ir import (
+    FETCH,
+    Apply,
+    Argument,
+    Coordinate,
+    Form,
+    Kernel,
+    Literal,
+    Load,
+    Node,
+    Operand,
+    Result,
+    Step,
+    Stores,
+    kind_of,
+)
+from ...kernels.llvm_leaf import vector_bytes
+from ..builder import Builder, at
+from ..forms import minus
+from ..ir import ONE, ZERO, Index, LoopKind, Program, Role, View, plus, times
+from ..llvm import llvm_text
+from .values import parts_of
+
+_STRETCH: Final = 8
+"""Iterations between two looks at whether anything changes, a power of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCode:
+    """The code of a kernel."""
+
+    kernel: Kernel
+
+    def text(self) -> str:
+        return llvm_text(program_of(self.kernel), vector_bytes())
+
+
+def code_of(kernel: Kernel) -> KernelCode | Kernel:
+    """What is compiled of a kernel."""
+    return KernelCode(kernel) if kernel.form in (Form.MAP, Form.COLUMNS) else kernel
+
+
+def program_of(kernel: Kernel) -> Program:
+    """A program whose block of words is the kernel's argument block."""
+    return _Lowering(kernel).program()
+
+
+class _Lowering:
+    """`known`: the registers of nodes."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel, self.b = kernel, Builder()
+        self.sizes = [f"n{axis}" for axis in range(kernel.axes)]
+        self.origins = [f"o{axis}" for axis in range(kernel.axes)]
+        self.scalars = [f"s{place}" for place in range(kernel.scalars)]
+        self.views: list[View] = []
+        self.operands = [self.operand(f"x{i}", row) for i, row in enumerate(kernel.operands)]
+        self.results = [self.result(f"y{i}", result.kind) for i, result in enumerate(kernel.results)]
+        self.axes: list[frozenset[int]] = []
+        for node in kernel.body:
+            self.axes.append(self.depends(node))
+        self.needed = self.wanted()
+        self.known: dict[int, str] = {}
+
+    def program(self) -> Program:
+        self.write()
+        return Program("kernel", (*self.sizes, *self.origins, *self.scalars), tuple(self.views),
+                       (*self.b.preamble, *self.b.statements))  # fmt: skip
+
+    # ------------------------------------------------------------------------------------------- views
+
+    def operand(self, name: str, row: Operand) -> str:
+        parts, extents = parts_of(row.kind), [at(n) if on else ONE for n, on in zip(self.sizes, row.moves, strict=True)]
+        together = self.together(row)
+        last = Index((), len(parts))
+        for axis in together:
+            last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
+        if len(together) > 1:
+            last = times(at(self.sizes[together[0]]), self.kernel.length)
+        self.views.append(View(name, parts[0], (*extents, last), Role.INPUT))
+        return name
+
+    def result(self, name: str, kind: Kind) -> str:
+        parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
+        last, extents[-1] = times(extents[-1], len(parts)), ONE
+        if self.kernel.length:
+            last, extents[-2] = times(extents[-2], self.kernel.length), ONE
+        streamed = self.kernel.stores is Stores.STREAMED
+        self.views.append(View(name, parts[0], (*extents, last), Role.OUTPUT, streamed=streamed))
+        return name
+
+    def together(self, row: Operand) -> tuple[int, ...]:
+        """The axes along which the items of an operand lie side by side, or backwards."""
+        vector = self.kernel.vector_axis
+        if self.kernel.length and row.moves[vector] and row.moves[vector - 1]:
+            return vector - 1, vector
+        return (vector,) if row.step in (Step.UNIT, Step.REVERSED) else ()
+
+    def item(self, number: int, point: Sequence[Index], part: int = 0, ahead: Index = ZERO) -> tuple[Index, ...]:
+        """The indices of an operand's item, so many items on."""
+        row = self.kernel.operands[number]
+        own = [index if on else ZERO for index, on in zip(point, row.moves, strict=False)]
+        own += [ZERO] * (self.kernel.axes - len(own))
+        last, step = plus(Index((), part), ahead), len(parts_of(row.kind))
+        for axis in reversed(self.together(row)):
+            last = plus(last, times(own[axis], -step if row.step is Step.REVERSED else step))
+            own[axis], step = ZERO, step * self.kernel.length
+        return *own, last
+
+    def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
+        """The indices of a result's item; its last axis lies side by side."""
+        *own, last = point
+        last = plus(times(last, len(parts_of(self.kernel.results[place].kind))), Index((), part))
+        if self.kernel.length:
+            last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
+        return *own, ZERO, last
+
+    # ------------------------------------------------------------------------------------------- nodes
+
+    def depends(self, node: Node) -> frozenset[int]:
+        """The axes on which a node depends, once those of earlier ones are known."""
+        kernel = self.kernel
+        match node:
+            case Load(operand):
+                return frozenset(axis for axis, on in enumerate(kernel.operands[operand].moves) if on)
+            case Coordinate(axis):
+                return frozenset({axis})
+            case Apply(args=args):
+                moves = kernel.operands[node.parameter].moves if node.function == FETCH else ()
+                return frozenset(axis for axis, on in enumerate(moves) if on).union(*(self.axes[arg] for arg in args))
+            case Literal() | Argument():
+                return frozenset()
+
+    def wanted(self) -> set[int]:
+        kernel = self.kernel
+        wanted = {node for result in kernel.results for node in result.nodes} | {n for step in kernel.steps for n in step}
+        for place in range(len(kernel.body) - 1, -1, -1):
+            node = kernel.body[place]
+            if place in wanted and isinstance(node, Apply):
+                wanted.update(node.args)
+        return wanted
+
+    def at_depth(self, depth: int) -> list[int]:
+        """The nodes that are known inside so many loops and not before."""
+        return [place for place in sorted(self.needed) if max(self.axes[place], default=-1) + 1 == depth]
+
+    def compute(self, places: Iterable[int], point: Sequence[Index], known: dict[int, str]) -> None:
+        for place in places:
+            known[place] = self.node(place, point, known)
+
+    def node(self, place: int, point: Sequence[Index], known: dict[int, str]) -> str:
+        b, node = self.b, self.kernel.body[place]
+        match node:
+            case Load(operand, part):
+                return b.load(self.operands[operand], self.item(operand, point, max(part, 0)))
+            case Literal(kind, bits):
+                return b.constant(kind, bits)
+            case Argument(number):
+                return self.scalars[number]
+            case Coordinate(axis):
+                return b.number(plus(point[axis], at(self.origins[axis])))
+            case Apply(function, args, compute, kind, parameter):
+                registers = [known[arg] for arg in args]
+                if function == FETCH:
+                    return self.fetch(place, parameter, registers, point)
+                return b.apply(function, registers, compute, kind, parameter, place if may_fail(function, kind) else -1)
+
+    def fetch(self, place: int, operand: int, registers: Sequence[str], point: Sequence[Index]) -> str:
+        """An item by an index, which is checked."""
+        b, (index, count, stride) = self.b, registers
+        below, above = b.compare("lt", at(index), ZERO), b.compare("ge", at(index), at(count))
+        b.fail(place, b.apply("or", (below, above), Kind.BOOL, Kind.BOOL), (index,))
+        shift = b.constant(Kind.I64, self.kernel.operands[operand].kind.bytes.bit_length() - 1)
+        items = b.apply("shr", (shift, stride), Kind.I64, Kind.I64)
+        ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)
+        return b.load(self.operands[operand], self.item(operand, point, ahead=at(ahead)))
+
+    # ------------------------------------------------------------------------------------------- loops
+
+    def write(self) -> None:
+        kernel, point = self.kernel, list[Index]()
+        with ExitStack() as loops:
+            stretches = self.stretches() if kernel.steps else ZERO
+            self.compute(self.at_depth(0), point, self.known)
+            for axis in range(kernel.vector_axis - bool(kernel.length)):
+                loop = loops.enter_context(self.b.range(LoopKind.SERIAL, at(self.sizes[axis])))
+                point.append(at(loop.index))
+                self.compute(self.at_depth(axis + 1), point, self.known)
+            if kernel.length:
+                self.few_columns(point)
+                return
+            with self.b.range(LoopKind.VECTOR, at(self.sizes[kernel.vector_axis])) as loop:
+                here, known = [*point, at(loop.index)], dict(self.known)
+                if kernel.steps:
+                    known = self.repeated(here, stretches)
+                else:
+                    self.compute(self.at_depth(kernel.vector_axis + 1), here, known)
+                for place in range(len(kernel.results)) if kernel.form is Form.MAP else ():
+                    self.store(place, here, known)
+                if kernel.form is Form.COLUMNS:
+                    self.down_columns(here, known)
+            if kernel.ghosts >= 0:
+                self.ghosts(point)
+
+    def store(self, place: int, point: Sequence[Index], known: dict[int, str]) -> None:
+        for part, node in enumerate(self.kernel.results[place].nodes):
+            self.b.store(self.results[place], self.target(place, point, part), known[node])
+
+    def few_columns(self, point: Sequence[Index]) -> None:
+        """See Note [Few columns]."""
+        kernel = self.kernel
+        rows, column = kernel.axes - 2, kernel.axes - 1
+        items: list[dict[int, str]] = [{} for _ in range(kernel.length)]
+        alone = [place for place in sorted(self.needed) if column in self.axes[place] and rows not in self.axes[place]]
+        for place, own in enumerate(items):
+            own |= self.known
+            self.compute(alone, [*point, ZERO, Index((), place)], own)
+        with self.b.range(LoopKind.VECTOR, at(self.sizes[rows])) as loop:
+            here, known = [*point, at(loop.index)], dict(self.known)
+            self.compute(self.at_depth(rows + 1), here, known)
+            both = [place for place in sorted(self.needed) if {rows, column} <= self.axes[place]]
+            for place, own in enumerate(items):
+                self.compute(both, [*here, Index((), place)], own := known | own)
+                items[place] = own
+            for result in range(len(kernel.results)):
+                for place, own in enumerate(items):
+                    self.store(result, [*here, Index((), place)], own)
+
+    def stretches(self) -> Index:
+        """How many stretches the iterations of a repeated body are."""
+        b, last = self.b, plus(at(self.scalars[self.kernel.trip]), Index((), _STRETCH - 1))
+        shift = b.constant(Kind.I64, _STRETCH.bit_length() - 1)
+        return at(b.apply("shr", (shift, b.number(last)), Kind.I64, Kind.I64))
+
+    def repeated(self, point: Sequence[Index], stretches: Index) -> dict[int, str]:
+        """See Note [Repeated bodies]."""
+        b, kernel, known = self.b, self.kernel, dict(self.known)
+        states = [state for state, _ in kernel.steps]
+        changing = set(states)
+        for place, node in enumerate(kernel.body):
+            if isinstance(node, Apply) and changing.intersection(node.args):
+                changing.add(place)
+        still = [p for p in sorted(self.needed) if p not in known and (p in states or p not in changing)]
+        self.compute(still, point, known)
+        within = sorted((changing & self.needed) - set(states))
+        trip = at(self.scalars[kernel.trip])
+        kinds = [kind_of(kernel, state) for state in states]
+        with b.range(LoopKind.SERIAL, stretches, [(k, known[s], None) for k, s in zip(kinds, states, strict=True)]) as stretch:
+            first, entry = times(at(stretch.index), _STRETCH), [(k, s, None) for k, s in zip(kinds, stretch.inside, strict=True)]
+            with b.loop(LoopKind.SERIAL, (first,), (plus(first, Index((), _STRETCH)), trip), entry * 2) as loop:
+                now = known | dict(zip(states, loop.inside, strict=False))
+                self.compute(within, point, now)
+                loop.yields = *(now[following] for _, following in kernel.steps), *loop.inside[: len(states)]
+            stretch.yields = loop.results[: len(states)]
+            same = [b.apply("same", pair, k, Kind.BOOL)
+                    for k, *pair in zip(kinds, loop.results, loop.results[len(states) :], strict=False)]  # fmt: skip
+            for other in same[1:]:
+                same[0] = b.apply("and", (same[0], other), Kind.BOOL, Kind.BOOL)
+            stretch.until = same[0]
+        return known | dict(zip(states, stretch.results, strict=True))
+
+    def down_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
+        """Reductions that are exact in any order, with their state in registers."""
+        b, results = self.b, self.kernel.results
+        carried = [part for result in results for part in self.entry(result)]
+        with b.range(LoopKind.SERIAL, at(self.sizes[-1]), carried) as loop:
+            here, now, state = [*point, at(loop.index)], dict(known), list(loop.inside)
+            self.compute(self.at_depth(self.kernel.axes), here, now)
+            row = b.number(plus(here[-1], at(self.origins[-1])))
+            loop.yields = tuple(part for result in results for part in self.joined(result, now[result.node], row, state))
+        last = list(loop.results)
+        for place, result in enumerate(results):
+            total = last.pop(0)
+            if result.reduction in PLACES:
+                counted, total = _counted(kind_of(self.kernel, result.node)), last.pop(0)
+                total = total if counted is Kind.I64 else b.apply("convert", (total,), counted, Kind.I64)
+            b.store(self.results[place], self.target(place, point), total)
+
+    def entry(self, result: Result) -> list[tuple[Kind, str, None]]:
+        """What a reduction starts with; that of a place loses against every item."""
+        b, kind, function = self.b, kind_of(self.kernel, result.node), result.reduction or ""
+        if function not in PLACES:
+            return [(result.kind, b.constant(result.kind, bits_of(result.kind, neutral(function, result.kind))), None)]
+        loses = nan if kind.is_float else neutral("min" if function == "least_place" else "max", kind)
+        counted = _counted(kind)
+        return [(kind, b.constant(kind, bits_of(kind, loses)), None), (counted, b.constant(counted, 0), None)]
+
+    def joined(self, result: Result, item: str, row: str, state: list[str]) -> list[str]:
+        """A reduction's part of the state, which is taken from there, after one more row."""
+        b, kind, function, before = self.b, kind_of(self.kernel, result.node), result.reduction or "", state.pop(0)
+        if function not in PLACES:
+            return [b.apply(function, (before, item), result.kind, result.kind)]
+        if kind.is_float:  # the state may be NaN
+            loses = b.apply("ge" if function == "least_place" else "le", (item, before), kind, Kind.BOOL)
+            is_number = b.apply("eq", (item, item), kind, Kind.BOOL)
+            better = b.apply("and", (b.apply("not", (loses,), Kind.BOOL, Kind.BOOL), is_number), Kind.BOOL, Kind.BOOL)
+        else:
+            better = b.apply("lt" if function == "least_place" else "gt", (item, before), kind, Kind.BOOL)
+        counted = _counted(kind)
+        here = row if counted is Kind.I64 else b.apply("convert", (row,), Kind.I64, counted)
+        return [b.apply("select", (better, item, before), kind, kind),
+                b.apply("select", (better, here, state.pop(0)), counted, counted)]  # fmt: skip
+
+    def ghosts(self, point: Sequence[Index]) -> None:
+        """The ends of a row of each result beside its other ends (`Kernel.ghosts`)."""
+        kernel, row = self.kernel, at(self.sizes[-1])
+        before, behind = (at(self.scalars[kernel.ghosts + side]) for side in range(2))
+        for place in range(len(kernel.results)):
+            for count, source, target in ((before, minus(row, before), minus(ZERO, before)), (behind, ZERO, row)):
+                with self.b.range(LoopKind.VECTOR, count) as loop:
+                    item = self.b.load(self.results[place], self.target(place, [*point, plus(source, at(loop.index))]))
+                    self.b.store(self.results[place], self.target(place, [*point, plus(target, at(loop.index))]), item)
+
+
+def _counted(kind: Kind) -> Kind:
+    """What places are counted in: as wide as the items, so that both fill as many registers."""
+    return Kind.I64 if kind.bytes == 8 else Kind.I32

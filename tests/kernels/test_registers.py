@@ -1,0 +1,93 @@
+"""Element-wise kernels and reductions down columns are loop programs: well formed, and the same for registers of any width."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho.backend.graph.phases import AxisNode
+from rho.backend.kernels import policy, store
+from rho.backend.kernels.ir import Kernel
+from rho.backend.loops import check
+from rho.backend.loops.ir import Program
+from rho.backend.loops.lower import kernel as lowering
+from rho.backend.loops.text import parse, show
+from rho.tests.backend.differential import checked, run_both
+from rho.tests.kernels.phases import apply, both, data, phase, projection, read, same_bits
+from rho.typechecker.elements import Kind
+
+pytest.importorskip("llvmlite")
+
+
+@pytest.fixture(params=[16, 32, 64])
+def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[Program]:
+    """Those of the kernels that the test compiles for registers of so many bytes, each looked at by the verifier."""
+    seen: list[Program] = []
+
+    def program_of(kernel: Kernel) -> Program:
+        program = made(kernel)
+        check.verify(program)
+        assert parse(show(program)) == program
+        seen.append(program)
+        return program
+
+    made = lowering.program_of
+    monkeypatch.setattr(store, "_addresses", {})
+    monkeypatch.setattr(lowering, "vector_bytes", lambda: request.param)
+    monkeypatch.setattr(lowering, "program_of", program_of)
+    return seen
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])
+def test_maps(kind: Kind, programs: list[Program]) -> None:
+    """Forwards, backwards, strided, one item for all; rows of few columns."""
+    most, least = ("or", "and") if kind is Kind.BOOL else ("max", "min")
+    body = [*(read(place, kind) for place in range(4)), apply(most, (0, 1), kind), apply(least, (2, 3), kind),
+            apply(most, (4, 5), kind)]  # fmt: skip
+    for n in (1, 7, 16, 67, 1000):
+        reads = [projection([n], [n], [0]), projection([n], [n], [0], [-1], [n - 1]), projection([n], [3 * n], [0], [3]),
+                 projection([n], [1], [0], [0])]  # fmt: skip
+        arrays = [data(kind, n, 1), data(kind, n, 2), data(kind, 3 * n, 3), data(kind, 1, 4)]
+        for kernel, plain in both(phase([n], reads, body, [6, 4]), arrays):
+            assert same_bits(kernel, plain), n
+    for columns in (2, 3, 5, 9):
+        space = [131, columns]
+        reads = [projection(space, space, [0, 1]), projection(space, [131], [0]), projection(space, [columns], [1]),
+                 projection(space, [columns, 131], [1, 0])]  # fmt: skip
+        arrays = [data(kind, 131 * columns, 1).reshape(space), data(kind, 131, 2), data(kind, columns, 3),
+                  data(kind, 131 * columns, 4).reshape(columns, 131)]  # fmt: skip
+        for kernel, plain in both(phase(space, reads, body, [6, 5]), arrays):
+            assert same_bits(kernel, plain) or np.array_equal(kernel, plain, equal_nan=kind.is_float), columns
+    assert programs
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I32, Kind.BOOL])
+@pytest.mark.parametrize("function", ["min", "least_place", "greatest_place"])
+def test_columns(kind: Kind, function: str, programs: list[Program]) -> None:
+    """The same node twice, and the place of what is computed of coordinates."""
+    function = "and" if (kind, function) == (Kind.BOOL, "min") else function
+    for cells, length in ((17, 5), (130, 40)):
+        body = [read(0, kind), AxisNode(1), AxisNode(0), apply("sub", (1, 2), Kind.I64)]
+        nodes = [0, 0] if function == "and" else [0, 3, 0]
+        made = phase([cells, length], [projection([cells, length], [length, cells], [1, 0])], body, nodes, function)
+        array = data(kind, cells * length, 5).reshape(length, cells)
+        for kernel, plain in both(made, [array]):
+            assert same_bits(kernel, plain) or np.array_equal(kernel, plain, equal_nan=kernel.dtype.kind == "f"), (cells, length)
+    assert programs
+
+
+@pytest.mark.parametrize("text", [
+    "input x : c128[n]\noutput r ← (⌽x)×x+2", "input x : c64[n]\noutput r ← |x×x", "input x : f64[n]\noutput r ← ⌊x×100",
+    "input x : f64[n]\noutput r ← {0.5×⍵+2÷⍵}⍣20 ⊢ x+1", "input x : f32[n]\noutput r ← {(x×⍵)+¯0.5×⍵*2}⍣21 ⊢ x",
+    "input x : i64[n]\noutput r ← {n ← 7|⍵×3 ⋄ n+⍵=2}⍣9 ⊢ x", "input x : f64[n]\noutput r ← (*x)+(⍟x+1)+1○x",
+])  # fmt: skip
+def test_programs(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Complex numbers, checks, and loops that are kernels."""
+    monkeypatch.setenv(policy.SWITCH, "always")
+    for n in (1, 33, 500):
+        kinds = {"c128": np.complex128, "c64": np.complex64, "i64": np.int64, "f32": np.float32, "f64": np.float64}
+        drawn = np.random.default_rng(n).random(n) * 3
+        core = checked(text)
+        assert core is not None
+        assert not run_both(core, {"x": drawn.astype(kinds[text.split(" : ")[1].split("[")[0]])}), n
+    assert programs
