@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from rho.backend.schedule.budget import DEFAULT
 from rho.backend.schedule.problem import (
     Contention,
     DeviceGroup,
@@ -31,6 +30,7 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import DEFAULT
 
 Arcs = list[tuple[int, int]]
 

@@ -112,7 +112,7 @@ def declaration(kind: str) -> str:
 
 def jobs(sizes: list[int], only: str, programs: Sequence[tuple[str, str]] = PROGRAMS) -> Iterator[Job]:
     from rho import backend
-    from rho.backend.schedule.plan import Device
+    from rho.backend.schedule.plan.model import Device
     from rho.lang.source import Source
     from rho.shell.cli.requests import Request
     from rho.shell.execution.machine import cores
@@ -154,7 +154,7 @@ def run_in_a_row(job: Job, threads: int) -> None:
 def run_once(job: Job, threads: int) -> dict[int, int]:
     from rho.backend.run.cpu import CpuBackend
     from rho.backend.run.executor import execute_plan
-    from rho.backend.schedule.describe import label
+    from rho.backend.schedule.plan.describe import label
 
     spent: dict[int, int] = defaultdict(int)
     launches: dict[int, int] = defaultdict(int)

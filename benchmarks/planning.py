@@ -15,7 +15,6 @@ import sys
 import time
 from fractions import Fraction
 
-from rho.backend.schedule.budget import DEFAULT
 from rho.backend.schedule.problem import (
     Answer,
     Contention,
@@ -29,6 +28,7 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import DEFAULT
 
 
 def timed(problem: Problem) -> tuple[Answer, float]:

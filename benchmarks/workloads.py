@@ -30,7 +30,7 @@ import numpy as np
 
 from rho import backend
 from rho.backend.run.prepared import PreparedPlan
-from rho.backend.schedule.plan import Device
+from rho.backend.schedule.plan.model import Device
 from rho.benchmarks.peers import PEERS, peers
 from rho.benchmarks.peers.sides import FEW_PRIMES, STEPS
 from rho.lang.source import Source

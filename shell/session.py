@@ -27,7 +27,7 @@ from .stages import Checked, Engine, Loaded, PlanDetail, Strictness
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.executor import Observer
-    from ..backend.schedule.plan import Plan, PlannedFile
+    from ..backend.schedule.plan.model import Plan, PlannedFile
     from .cli.requests import Request
     from .execution.loading import InputFile
     from .execution.outcome import Outcome
@@ -71,7 +71,7 @@ class Session:
 
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
         from ..backend import Detail, Device, bind_shapes, plan
-        from ..backend.schedule.one_device import HOME
+        from ..backend.schedule.single.one_device import HOME
         from .execution.refusals import Candidate, check_memory, check_time
 
         core = checked.core
@@ -148,7 +148,7 @@ def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFi
     if request.outputs:
         from ..backend.graph.phases import Output
         from ..backend.run.files import writing_bytes
-        from ..backend.schedule.one_device import Numbers
+        from ..backend.schedule.single.one_device import Numbers
 
         cap = Numbers().cap
         for phase in bound.graph.phases:

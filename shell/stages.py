@@ -16,7 +16,7 @@ from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
-    from ..backend.schedule.plan import Plan
+    from ..backend.schedule.plan.model import Plan
     from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile

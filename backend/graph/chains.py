@@ -13,8 +13,6 @@ the whole row, and so is a result that `is_row` names.
 
 Note [Where a chain runs].  A chain runs as a whole: where its last member was, or before the first other phase that needs one
 of its values.  Members after that place may join only if all they read is there already.
-
-Neighbours: `schedule.one_device` (makes steps of chains), `kernels.rows` (compiles them), `backend.run.cpu.rows` (runs them).
 """
 
 from __future__ import annotations

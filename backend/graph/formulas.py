@@ -6,7 +6,7 @@ is short, and otherwise the larger coefficient of every monomial, which is never
 Note [Logarithms].  Sizes are polynomials; the steps of a tree over n items are ⌈2⍟n⌉.  A `Span` therefore is a size that may
 mention *logarithms*: variables of its own, each standing for ⌈2⍟n⌉ of a size (0 where n ≤ 1), written as in the language.
 
-Neighbours: `spans`, `backend.schedule.memory_bound`; `typechecker.sizes` (the algebra).
+Neighbours: `spans`, `backend.schedule.single.memory_bound`; `typechecker.sizes` (the algebra).
 """
 
 from __future__ import annotations

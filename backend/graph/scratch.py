@@ -5,7 +5,7 @@ index arrays that are alive at once.  `tests/backend/test_memory.py` measures ev
 whole operands, frames included; run-time sizes count at their caps.
 
 Note [Copies of views].  An operand that is a view, or was made in another order of axes, may be copied to lie in rows; that is
-known to the planner (`backend.schedule.workspace.copied`), not here.
+known to the planner (`backend.schedule.single.workspace.copied`), not here.
 
 Neighbours: `registry` (the ops), `costs` (asks), `run.cpu.library` (what is described).
 """
@@ -37,7 +37,7 @@ _PIECE: Final = 1 << 14
 """Items of a sort that are moved at once (`run.cpu.library.grading`)."""
 _FEW: Final = 8
 _BOXES: Final = 1 << 19
-"""Points of a team's boxes that are reduced (`schedule.workspace`)."""
+"""Points of a team's boxes that are reduced (`schedule.single.workspace`)."""
 _RANDOM: Final = 1 << 21
 
 

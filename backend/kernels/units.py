@@ -1,8 +1,4 @@
-"""What one step runs: a phase, or a chain along rows as a whole.
-
-Neighbours: `graph.chains` (finds chains), `build` (which have a body), `backend.schedule.one_device` (plans the units of a block
-in order), `backend.devices` (what they cost).
-"""
+"""What one step runs: a phase, or a chain along rows as a whole."""
 
 from __future__ import annotations
 

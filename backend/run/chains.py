@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..graph.phases import Structured
-from ..schedule.plan import RowsStep
+from ..schedule.plan.model import RowsStep
 from .device import Backend, Kernel
 from .memory import Memory, sole_owner
 

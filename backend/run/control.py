@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ...typechecker.sizes import SizeVariable
 from ..graph import traverse
 from ..graph.phases import Branch, Fold, Loop, Map, SubGraph, ValueId
-from ..schedule.plan import BranchStep, CellsStep, DeviceId, LoopStep, SubPlan
+from ..schedule.plan.model import BranchStep, CellsStep, DeviceId, LoopStep, SubPlan
 from .failures import CheckFailed
 from .memory import Memory
 

@@ -13,7 +13,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import Size, SizeVariable
 from ...typechecker.types import ArrayType
 from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
-from ..schedule.plan import Box
+from ..schedule.plan.model import Box
 
 Kernel: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]
 """From a memory and an array to write the first result over (or None) to the results, in order."""

@@ -27,7 +27,8 @@ from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Span
 from ..graph import traverse
 from ..graph.phases import LibraryPhase, Loop, Phase, PhaseId, Structured, ValueId
-from ..schedule.plan import (
+from ..schedule.facts.sharding import meet, reads_of
+from ..schedule.plan.model import (
     ALIGNMENT,
     Box,
     BranchStep,
@@ -47,8 +48,7 @@ from ..schedule.plan import (
     TransferStep,
     WaitStep,
 )
-from ..schedule.program.sharding import meet, reads_of
-from ..schedule.program.turns_checked import is_shared, shared_loops
+from ..schedule.verify.plans.turns_checked import is_shared, shared_loops
 from .executor import Machine, Observer, Pace, compile_step
 from .pieces import Holdings, OutOfMemory, extents
 from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of

@@ -31,7 +31,7 @@ from ..graph import traverse
 from ..graph.arms import with_arms_out
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, Structured, ValueId
-from ..schedule.plan import (
+from ..schedule.plan.model import (
     BranchStep,
     CellsStep,
     CombineStep,

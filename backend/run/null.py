@@ -18,7 +18,7 @@ from ...typechecker.sizes import Size, capacity
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, LibraryPhase, Structured, ValueId
-from ..schedule.plan import Box
+from ..schedule.plan.model import Box
 from .device import Kernel, Types
 
 

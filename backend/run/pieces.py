@@ -17,7 +17,7 @@ from typing import Any
 
 from ...typechecker.elements import Kind
 from ..graph.phases import ValueId
-from ..schedule.plan import Box, DeviceId
+from ..schedule.plan.model import Box, DeviceId
 from .device import Backend
 from .memory import Memory
 

@@ -17,7 +17,7 @@ from ...lang.diagnostics import Diagnostic, RunFailed
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Input, Output, Print
-from ..schedule.plan import DeviceId, Plan
+from ..schedule.plan.model import DeviceId, Plan
 from .cpu import CpuBackend
 from .cpu.drafting import OTHER, Take, Verdict
 from .cpu.linking import link, printed_name

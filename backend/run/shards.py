@@ -33,8 +33,8 @@ from ..graph.phases import (
     ValueId,
 )
 from ..graph.restriction import restrict
-from ..schedule.plan import Box
-from ..schedule.program.sharding import BLOCK, as_one, is_ordered, operand_boxes, result_boxes, subtrees
+from ..schedule.facts.sharding import BLOCK, as_one, is_ordered, operand_boxes, result_boxes, subtrees
+from ..schedule.plan.model import Box
 from .device import Backend, Types
 from .pieces import extents
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics import RunFailed
-from ..schedule.plan import FenceStep, Step, WaitStep
+from ..schedule.plan.model import FenceStep, Step, WaitStep
 from .failures import CheckFailed
 from .turning import Part, Together, Unreached
 

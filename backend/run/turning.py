@@ -19,8 +19,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..graph import traverse
 from ..graph.phases import ValueId
 from ..graph.turns import Turn
-from ..schedule.plan import Box, CombineStep, DeviceId, FenceStep, Plan, QueueKind, RunStep, Step, SubPlan, TransferStep, WaitStep
-from ..schedule.program.turns_checked import Shared, box_of_state
+from ..schedule.plan.model import (
+    Box,
+    CombineStep,
+    DeviceId,
+    FenceStep,
+    Plan,
+    QueueKind,
+    RunStep,
+    Step,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+)
+from ..schedule.verify.plans.turns_checked import Shared, box_of_state
 
 if TYPE_CHECKING:
     from .distributed import Action, Cluster

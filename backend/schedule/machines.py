@@ -1,7 +1,4 @@
-"""The devices and links of a profile as a problem has them.
-
-Neighbours: `backend.devices` (profiles, and what phases cost on them), `problem`.
-"""
+"""The devices and links of a profile as a problem has them."""
 
 from __future__ import annotations
 

@@ -42,8 +42,6 @@ they go (a loop, whose turns have a plan of their own).  It has one mode; all it
 ticks, which are those of its table whatever the rows.  It keeps its channels to itself from its start to its end.  Each of its
 devices has the rows of the output that are its shard's, or home has all of it (`gathers`; its parts are then in bytes as an
 atomic one's); the output takes memory from the start on.  A device's `scratch` is as said for it, not in proportion.
-
-Neighbours: `timing` (a schedule from decisions), `exact`, `heuristics`, `splitting` (planners), `verify` (the judge).
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ...backend.devices.cost import step_ns, with_interval
 from ...backend.graph import traverse
 from ...backend.graph.phases import Constant, Input, Output, Phase, PhaseId, Print
-from ...backend.schedule.describe import label
-from ...backend.schedule.plan import LoopStep, Plan, RowsStep
+from ...backend.schedule.plan.describe import label
+from ...backend.schedule.plan.model import LoopStep, Plan, RowsStep
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile

@@ -11,8 +11,8 @@ from ...backend.graph.phases import Graph, LibraryPhase, Structured
 from ...backend.loops.lower.region import Region
 from ...backend.loops.text import show
 from ...backend.loops.transform import optimise
-from ...backend.schedule.describe import label
-from ...backend.schedule.regions import lowered_loops
+from ...backend.schedule.facts.regions import lowered_loops
+from ...backend.schedule.plan.describe import label
 from ...lang.source import Source
 
 

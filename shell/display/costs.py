@@ -2,7 +2,7 @@
 
 For `rho type --cost` and `rho plan`; `measured` serves `rho run --analyze`.  Worked out only when asked for.
 
-Neighbours: `backend.graph.costs` and `spans`, `backend.schedule.memory_bound` (the formulas), `typechecker.check` (definitions).
+Neighbours: `backend.graph.costs` and `spans`, `schedule.single.memory_bound` (the formulas), `typechecker.check`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...backend.graph.costs import graph_cost
 from ...backend.graph.formulas import Span
 from ...backend.graph.phases import Graph
 from ...backend.graph.spans import graph_span
-from ...backend.schedule.memory_bound import peak_bound
+from ...backend.schedule.single.memory_bound import peak_bound
 from ...typechecker.core import Core
 from ...typechecker.size_text import show_short_formula
 from ...typechecker.sizes import Size, SizeVariable

@@ -3,7 +3,7 @@
 A thread of its own draws it several times a second, from whatever state the work has by then, so that the work neither waits
 nor reports.  Nothing is written unless messages go to a terminal; the line has no colours.
 
-Neighbours: `watching` (the stages of a run), `backend.run.watching` and `backend.schedule.found` (what is looked at), the verbs.
+Neighbours: `watching` (the stages of a run), `backend.run.watching` and `schedule.solve.found` (what is looked at), the verbs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .durations import waiting
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
     from ...backend.run.executor import Machine, Observer
-    from ...backend.schedule.found import Found
+    from ...backend.schedule.solve.found import Found
     from ..stages import Loaded
 
 AFTER: Final = 1.0
@@ -117,7 +117,7 @@ def planning(console: Console) -> Iterator[None]:
     if not console.has_lines:
         yield
         return
-    from ...backend.schedule.found import LISTENER
+    from ...backend.schedule.solve.found import LISTENER
 
     latest: list[Found] = []
     token = LISTENER.set(lambda found: latest.__setitem__(slice(None), [found]))
@@ -184,7 +184,7 @@ class RunProgress(Watch):
 
     def _look_on(self) -> None:
         from ...backend.run.watching import WATCHER
-        from ...backend.schedule.found import LISTENER
+        from ...backend.schedule.solve.found import LISTENER
 
         search, run = LISTENER.set(self._told), WATCHER.set(self._begun)
         self._resets = [lambda: LISTENER.reset(search), lambda: WATCHER.reset(run)]
@@ -227,7 +227,7 @@ class Phases:
         from ...backend.devices.cost import step_ns
         from ...backend.graph import traverse
         from ...backend.graph.phases import Constant, Input, Output, Print
-        from ...backend.schedule.describe import label
+        from ...backend.schedule.plan.describe import label
         from ..execution.profiles import this_machine
 
         graph = loaded.bound.graph

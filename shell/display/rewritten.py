@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from ...backend.graph.passes.fusion import kept_values
 from ...backend.graph.phases import OFFER, Graph
-from ...backend.schedule.describe import written_over
-from ...backend.schedule.plan import Plan
+from ...backend.schedule.plan.describe import written_over
+from ...backend.schedule.plan.model import Plan
 from ...lang.source import Source, Span
 
 

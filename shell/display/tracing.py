@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ...backend.schedule.plan import BranchStep, CellsStep, LoopStep, RunStep
+from ...backend.schedule.plan.model import BranchStep, CellsStep, LoopStep, RunStep
 from ...lang.diagnostics import RhoError
 from ..cli.arguments import UsageError
 from ..execution.watching import StageTimes
@@ -54,9 +54,9 @@ class Recorder(StageTimes):
 
     def text(self) -> str:
         """The trace: JSON that opens in Perfetto."""
-        from ...backend.schedule.explain_queues import time_text
         from ...backend.schedule.pictures.chart import Chart
         from ...backend.schedule.pictures.trace import trace_json
+        from ...backend.schedule.plan.explain_queues import time_text
 
         assert self.loaded is not None, "only what has run is drawn"
         end = time.perf_counter_ns() - self.started
@@ -80,8 +80,8 @@ class Recorder(StageTimes):
     def _phase_lanes(self) -> list[Lane]:
         """One for each thread; inner phases lie under those around them."""
         from ...backend.graph import traverse
-        from ...backend.schedule.describe import label
         from ...backend.schedule.pictures.chart import Bar, BarKind, Lane
+        from ...backend.schedule.plan.describe import label
 
         assert self.loaded is not None
         bound = self.loaded.bound

@@ -19,7 +19,7 @@ from ...backend import Detail, Device, bind_shapes, plan
 from ...backend.run.cpu.drafting import OTHER
 from ...backend.run.cpu.kinds import NumArray
 from ...backend.run.prepared import Links, PreparedPlan, no_call
-from ...backend.schedule.one_device import HOME
+from ...backend.schedule.single.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
 from ...lang.source import Source, Span
 from ...typechecker.elements import Kind

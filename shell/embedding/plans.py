@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...backend.schedule.plan import Plan as StoredPlan
+from ...backend.schedule.plan.model import Plan as StoredPlan
 from ...lang.diagnostics import RhoError
 from ...lang.directives import OBJECTIVES
 from ..cli.results import write_whole
@@ -39,7 +39,7 @@ class Plan:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Store it in canonical form (`plan/2`), whole or not at all."""
-        from ...backend.schedule.plan_json import encode_plan
+        from ...backend.schedule.plan.stored import encode_plan
 
         write_whole(Path(os.fspath(path)), encode_plan(self.stored).rstrip("\n") + "\n")
 
@@ -87,7 +87,7 @@ class Plan:
         return {} if found is None else dict(found.objectives)
 
     def __str__(self) -> str:
-        from ...backend.schedule.explain_queues import queues_text
+        from ...backend.schedule.plan.explain_queues import queues_text
 
         return queues_text(self.stored)
 

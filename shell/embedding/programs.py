@@ -15,7 +15,7 @@ import numpy as np
 
 from ...backend import Detail, Device, bind_shapes, execute, plan
 from ...backend.run.files import check_declared
-from ...backend.schedule.one_device import HOME
+from ...backend.schedule.single.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.source import Span
 from ...typechecker.core import CoreInput

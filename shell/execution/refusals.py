@@ -19,10 +19,10 @@ from typing import Final
 from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
 from ...backend.graph.costs import cost_of, graph_cost
 from ...backend.graph.phases import LibraryPhase, PhaseId, Structured
-from ...backend.schedule.explain import bytes_text
-from ...backend.schedule.one_device import Detail, Numbers, plan_one_device
-from ...backend.schedule.plan import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
-from ...backend.schedule.workspace import workspace
+from ...backend.schedule.facts.workspace import Numbers, workspace
+from ...backend.schedule.plan.explain import bytes_text
+from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
+from ...backend.schedule.single.one_device import Detail, plan_one_device
 from ...lang.diagnostics import Diagnostic, Label, Refused
 from ...lang.records import dataclass
 from ...lang.source import Source, Span

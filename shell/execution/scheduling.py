@@ -20,10 +20,10 @@ from ..cli.arguments import Arguments, UsageError
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
     from ...backend.graph.bind import BoundGraph
-    from ...backend.schedule.budget import Budget
-    from ...backend.schedule.plan import Plan
+    from ...backend.schedule.plan.model import Plan
     from ...backend.schedule.problem import Objective
     from ...backend.schedule.program.planning import Planned
+    from ...backend.schedule.solve.budget import Budget
     from ...typechecker.core import Core
     from ..stages import Loaded
 
@@ -114,7 +114,7 @@ def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
 
 
 def _budget(scheduling: Scheduling) -> Budget:
-    from ...backend.schedule.budget import DEFAULT, FAST, PROVE
+    from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE
 
     base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]
     base = replace(base, without=frozenset(scheduling.without))
@@ -163,7 +163,7 @@ def known_profile(plan: Plan) -> Profile | None:
 
 def read_plan(path: str) -> Plan:
     """RunFailed E704: unreadable.  Refused E705: not a plan."""
-    from ...backend.schedule.plan_json import LARGEST_PLAN, PlanFormatError, decode_plan
+    from ...backend.schedule.plan.stored import LARGEST_PLAN, PlanFormatError, decode_plan
 
     try:
         text = read_text(path, 4 * LARGEST_PLAN, Pipes.READ)
@@ -197,7 +197,7 @@ def require_right(faults: list[str], path: str) -> None:
 
 def require_optimal(plan: Plan, where: str) -> None:
     """RunFailed SCH302: the plan is not proved optimal."""
-    from ...backend.schedule.explain_queues import judged
+    from ...backend.schedule.plan.explain_queues import judged
     from ...backend.schedule.problem import Status
 
     found = plan.prediction
@@ -239,7 +239,7 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
 
 def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
     """What `--json` says of a prediction."""
-    from ...backend.schedule.explain_queues import busy_of
+    from ...backend.schedule.plan.explain_queues import busy_of
 
     found = plan.prediction
     if found is None:
@@ -256,7 +256,7 @@ def summary(plan: Plan, held: Mapping[str, int]) -> dict[str, Any]:
 
 def simulation_lines(plan: Plan) -> list[str]:
     """What a simulation says: the predicted time, and how busy each device is."""
-    from ...backend.schedule.explain_queues import busy_of, prediction_text, time_text
+    from ...backend.schedule.plan.explain_queues import busy_of, prediction_text, time_text
 
     found = plan.prediction
     if found is None:

@@ -135,7 +135,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
     asked = _asked(rest, desk)
     if asked is None:
         return Exit.REJECTED
-    from ...backend.schedule.explain import plan_text
+    from ...backend.schedule.plan.explain import plan_text
     from ..display.costs import cost_of_program
     from ..display.estimates import unmeasured
     from ..display.rewritten import rewritten_lines
@@ -163,7 +163,7 @@ def _time(rest: str, desk: Desk) -> Exit:
         return Exit.REJECTED
     from statistics import median
 
-    from ...backend.schedule.explain import bytes_text
+    from ...backend.schedule.plan.explain import bytes_text
     from ..display.estimates import unmeasured
     from ..workspace.computing import compute, estimate_ns, memory_of
 

@@ -55,7 +55,7 @@ def _parts(workspace: Workspace, asked: Asked) -> list[str]:
     parts = [checked.last or "", reads(asked)]
     if checked.core is None or not checked.core.block.ops:
         return parts
-    from ...backend.schedule.explain import bytes_text
+    from ...backend.schedule.plan.explain import bytes_text
     from ..workspace.computing import estimate_ns, memory_of
 
     try:

@@ -133,7 +133,7 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
     """A profile of one device: the sum over the program's steps."""
     from ...backend import Device, plan
     from ...backend.devices.cost import missing_operation
-    from ...backend.schedule.one_device import HOME
+    from ...backend.schedule.single.one_device import HOME
     from ..display.estimates import wall_time
 
     found = wall_time(bound, profile, profile.home)
@@ -150,7 +150,7 @@ def _alone(name: str, profile: Profile, bound: BoundGraph) -> Row:
 def _planned(name: str, core: Core, bound: BoundGraph, profile: Profile, scheduling: Scheduling) -> Row:
     """A profile of several devices, or objectives: what a plan for it promises."""
     from ...backend.devices.cost import with_interval
-    from ...backend.schedule.explain_queues import judged
+    from ...backend.schedule.plan.explain_queues import judged
     from ...backend.schedule.problem import Status
     from ..display.durations import duration
     from ..execution.scheduling import planned_on
@@ -201,6 +201,6 @@ def lines(sizes: dict[str, int], rows: list[Row]) -> list[str]:
 
 
 def _bytes(count: int) -> str:
-    from ...backend.schedule.explain import bytes_text
+    from ...backend.schedule.plan.explain import bytes_text
 
     return bytes_text(count)

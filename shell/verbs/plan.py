@@ -82,12 +82,12 @@ def run(arguments: Arguments, console: Console) -> Exit:
 
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
     """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
-    from ...backend.schedule.plan_json import encode_plan
+    from ...backend.schedule.plan.stored import encode_plan
 
     plan = loaded.plan
     older, drawn = arguments.value("--diff"), picture_asked(arguments)
     if older is not None:
-        from ...backend.schedule.diff import diff_text
+        from ...backend.schedule.plan.diff import diff_text
 
         return diff_text(read_plan(older), plan)
     if drawn is not None:
@@ -97,10 +97,10 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     if wants_json(arguments) or (scheduling is not None and arguments.has("-o") and arguments.value("--format") is None):
         return encode_plan(plan)
     if loaded.plan.prediction is not None:
-        from ...backend.schedule.explain_queues import queues_text
+        from ...backend.schedule.plan.explain_queues import queues_text
 
         return queues_text(plan)
-    from ...backend.schedule.explain import plan_text
+    from ...backend.schedule.plan.explain import plan_text
     from ..display.compiled_loops import loop_lines
     from ..display.costs import cost_of_program
     from ..display.estimates import time_line

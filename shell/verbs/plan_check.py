@@ -24,7 +24,7 @@ from ..session import Session
 
 if TYPE_CHECKING:
     from ...backend.devices.profile import Profile
-    from ...backend.schedule.plan import Plan
+    from ...backend.schedule.plan.model import Plan
     from ..stages import Loaded
 
 
@@ -94,9 +94,9 @@ def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
 
 def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, prove: bool) -> list[str]:
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
-    from ...backend.schedule.program.checking import needless_waits
     from ...backend.schedule.program.described import UNCHECKED, single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
+    from ...backend.schedule.verify.plans.checking import needless_waits
     from ..execution.scheduling import require_right
 
     require_current(plan, loaded.core, loaded.bound, profile, path)

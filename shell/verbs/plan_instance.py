@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ...backend.schedule.budget import DEFAULT, FAST, PROVE, Budget
-from ...backend.schedule.instances.devices_file import devices_of
-from ...backend.schedule.instances.directives import DirectivesRejected
-from ...backend.schedule.instances.fields import InstanceError
-from ...backend.schedule.instances.read import read_instance
-from ...backend.schedule.instances.result import gap_of, result_json, result_text
-from ...backend.schedule.instances.solve import Solved, budget_of, solve
+from ...backend.schedule.files.devices_file import devices_of
+from ...backend.schedule.files.directives import DirectivesRejected
+from ...backend.schedule.files.fields import InstanceError
+from ...backend.schedule.files.read import read_instance
+from ...backend.schedule.files.result import gap_of, result_json, result_text
+from ...backend.schedule.files.solve import Solved, budget_of, solve
 from ...backend.schedule.problem import Conflict, Contention, Objective, Problem, Status
+from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE, Budget
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.opening import Pipes, read_text
 from ...lang.source import Span

@@ -18,7 +18,7 @@ from .program import Layout
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
-    from ...backend.schedule.plan import Plan
+    from ...backend.schedule.plan.model import Plan
     from ..execution.outcome import Outcome
 
 
@@ -36,7 +36,7 @@ class Ready:
 def ready(session: Session, layout: Layout, checked: Checked, *, full: bool = False) -> Ready:
     """Bind the sizes and plan.  Refused: files, permissions, guards."""
     from ...backend import Detail, Device, bind_shapes, plan
-    from ...backend.schedule.one_device import HOME
+    from ...backend.schedule.single.one_device import HOME
     from ..execution.loading import find_inputs
     from ..execution.machine import cores
 

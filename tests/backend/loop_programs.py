@@ -11,7 +11,7 @@ from rho.backend.devices.profile import Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop
 from rho.backend.graph.turns import can_turn_together
-from rho.backend.schedule.plan import Plan
+from rho.backend.schedule.plan.model import Plan
 from rho.backend.schedule.program.gangs import _axes
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of, setting_of

@@ -26,7 +26,7 @@ from rho.backend.run.cuda.library import IMPLEMENTATIONS
 from rho.backend.run.executor import Results, execute_plan
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import from_numpy
-from rho.backend.schedule.plan import Device, DeviceId, RunStep
+from rho.backend.schedule.plan.model import Device, DeviceId, RunStep
 from rho.backend.schedule.problem import Ticks
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program

@@ -12,7 +12,7 @@ from rho.backend.kernels import nvrtc_leaf
 from rho.backend.kernels.cuda_rows import row_blocks
 from rho.backend.run.cuda.card import CudaBackend
 from rho.backend.run.executor import execute_plan
-from rho.backend.schedule import one_device
+from rho.backend.schedule.single import one_device
 from rho.tests.backend import cuda_stub
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import data, same_bits

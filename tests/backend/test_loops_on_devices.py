@@ -11,12 +11,12 @@ from rho import backend
 from rho.backend.graph.phases import Loop
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Pace, execute_plan
-from rho.backend.schedule.plan import RunStep
-from rho.backend.schedule.plan_json import decode_plan, encode_plan
-from rho.backend.schedule.program.checking import check_plan
+from rho.backend.schedule.plan.model import RunStep
+from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.schedules import verify
 from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import split_evenly, with_modes
 from rho.tests.backend.test_programs_on_devices import random_modes, run, same_bits, ticks_of, topology

@@ -16,17 +16,28 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Pace, execute_plan
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.fences import synchronise
-from rho.backend.schedule.plan import FenceStep, FreeStep, JoinStep, LoopStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
-from rho.backend.schedule.plan_json import decode_plan, encode_plan
+from rho.backend.schedule.facts.sharding import Cut
+from rho.backend.schedule.plan.model import (
+    FenceStep,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    Queue,
+    RunStep,
+    Step,
+    TransferStep,
+    WaitStep,
+)
+from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Status, Ticks
-from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.gangs import _gangs, _options, _turns
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.problem_of import problem_of, setting_of
-from rho.backend.schedule.program.sharding import Cut
-from rho.backend.schedule.verifier import verify, verify_schedule
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.timeline.fences import synchronise
+from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.schedules import verify, verify_schedule
 from rho.lang.diagnostics import RhoError, RunFailed
 from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import loop_program, planned_together

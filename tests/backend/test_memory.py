@@ -23,7 +23,7 @@ from rho.backend.graph.scratch import RULES
 from rho.backend.run import pool
 from rho.backend.run.cpu import bands, space
 from rho.backend.run.cpu.library import keys, sequential
-from rho.backend.schedule import workspace
+from rho.backend.schedule.facts import workspace
 from rho.tests.backend.differential import checked
 
 N = 150_000

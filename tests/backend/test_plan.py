@@ -14,10 +14,10 @@ from rho.backend.graph.phases import Structured
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import execute_plan
 from rho.backend.run.null import Shape
-from rho.backend.schedule.explain import plan_text
-from rho.backend.schedule.explain_queues import queues_text
 from rho.backend.schedule.pictures.of_plan import chart_of_plan
-from rho.backend.schedule.plan import (
+from rho.backend.schedule.plan.explain import plan_text
+from rho.backend.schedule.plan.explain_queues import queues_text
+from rho.backend.schedule.plan.model import (
     Device,
     DeviceId,
     FenceId,
@@ -34,7 +34,7 @@ from rho.backend.schedule.plan import (
     TransferStep,
     WaitStep,
 )
-from rho.backend.schedule.plan_json import PlanFormatError, decode_plan, encode_plan
+from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.tests.backend.differential import checked
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from rho.backend.graph.phases import PhaseId, ValueId
-from rho.backend.schedule.plan import (
+from rho.backend.schedule.plan.model import (
     CombineStep,
     Device,
     DeviceId,
@@ -23,7 +23,7 @@ from rho.backend.schedule.plan import (
     SubPlan,
     TransferStep,
 )
-from rho.backend.schedule.plan_json import PlanFormatError, decode_plan, encode_plan
+from rho.backend.schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
 from rho.backend.schedule.problem import Baseline, Proof, Status
 
 CPU, GPU = DeviceId("cpu0"), DeviceId("gpu0")

@@ -19,20 +19,20 @@ from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, Pace, Results, execute_plan
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import to_numpy
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.plan import FenceStep, FreeStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
-from rho.backend.schedule.plan_json import decode_plan, encode_plan
+from rho.backend.schedule.facts.sharding import Cut
+from rho.backend.schedule.plan.model import FenceStep, FreeStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep
+from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Problem, Ticks
-from rho.backend.schedule.program.checking import check_plan, needless_waits
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import plan_program
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
-from rho.backend.schedule.program.replay import peaks_of
 from rho.backend.schedule.program.schedule_of import answer_of
-from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.program.speculating import speculated
+from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.timeline.timing import Mode
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.verify.plans.checking import check_plan, needless_waits
+from rho.backend.schedule.verify.plans.replay import peaks_of
+from rho.backend.schedule.verify.schedules import verify
 from rho.lang.diagnostics import Refused, Rejected, RhoError, RunFailed
 from rho.lang.source import Source
 from rho.tests.backend.differential import EVERY_PASS, _compare, checked

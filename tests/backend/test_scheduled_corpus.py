@@ -12,10 +12,10 @@ from rho import backend
 from rho.backend.graph.arms import branches_of, taken_apart
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Pace, Results, execute_plan
-from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.speculating import speculated
+from rho.backend.schedule.verify.plans.checking import check_plan
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import with_modes

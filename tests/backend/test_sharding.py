@@ -11,12 +11,7 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import AxisKind, LibraryPhase, Phase, Structured
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, execute_plan
-from rho.backend.schedule.plan import CombineStep, Plan, RunStep, TransferStep
-from rho.backend.schedule.problem import Ticks
-from rho.backend.schedule.program.checking import check_plan
-from rho.backend.schedule.program.plan_of import plan_of
-from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
-from rho.backend.schedule.program.sharding import (
+from rho.backend.schedule.facts.sharding import (
     Cut,
     box_of,
     cuts_of,
@@ -26,6 +21,11 @@ from rho.backend.schedule.program.sharding import (
     space_of,
     subtrees,
 )
+from rho.backend.schedule.plan.model import CombineStep, Plan, RunStep, TransferStep
+from rho.backend.schedule.problem import Ticks
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
+from rho.backend.schedule.verify.plans.checking import check_plan
 from rho.tests.backend.cut_reads import boxes_of, elements_read, marginal_bytes
 from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import split_evenly, with_modes

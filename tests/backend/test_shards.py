@@ -15,7 +15,7 @@ from rho.backend.run.binding import bind_sizes
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.shards import LocalTypes, Makes, combine, compile_shard
-from rho.backend.schedule.program.sharding import Cut, box_of, cuts_of, shape_of, space_of, tiles
+from rho.backend.schedule.facts.sharding import Cut, box_of, cuts_of, shape_of, space_of, tiles
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.cut_reads import boxes_of
 from rho.tests.backend.differential import EVERY_PASS, checked

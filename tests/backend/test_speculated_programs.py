@@ -17,17 +17,17 @@ from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, Results, execute_plan
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.objectives import plan_objectives
-from rho.backend.schedule.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
-from rho.backend.schedule.plan_json import decode_plan, encode_plan
+from rho.backend.schedule.facts.sharding import Cut
+from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
+from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.problem import DeviceGroup, Ticks
-from rho.backend.schedule.program.checking import check_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.planning import Planned, faults_of_stored, plan_program, reproved
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.program.sharding import Cut
 from rho.backend.schedule.program.speculating import speculated
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.objectives import plan_objectives
+from rho.backend.schedule.verify.plans.checking import check_plan
 from rho.lang.diagnostics import Rejected
 from rho.lang.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes

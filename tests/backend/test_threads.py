@@ -18,7 +18,7 @@ from rho.backend.run import distributed
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Pace, Results, execute_plan
 from rho.backend.run.failures import CheckFailed
-from rho.backend.schedule.plan import FenceStep, Plan, Step, WaitStep
+from rho.backend.schedule.plan.model import FenceStep, Plan, Step, WaitStep
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.lang.diagnostics import RunFailed

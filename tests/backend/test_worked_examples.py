@@ -9,9 +9,9 @@ from rho import backend
 from rho.backend.devices.shipped import load_profile
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.executor import Limits, Results, execute_plan
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.plan import BranchStep, Plan, RunStep, TransferStep, WaitStep
+from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.program.planning import Planned, plan_program
+from rho.backend.schedule.solve.budget import FAST
 from rho.lang.diagnostics import Rejected
 from rho.lang.source import Source
 from rho.typechecker.check import check

@@ -72,9 +72,9 @@ def calibration(path: str) -> object:
 
 
 def instance(path: str) -> object:
-    from rho.backend.schedule.instances.directives import DirectivesRejected
-    from rho.backend.schedule.instances.fields import InstanceError
-    from rho.backend.schedule.instances.read import read_instance
+    from rho.backend.schedule.files.directives import DirectivesRejected
+    from rho.backend.schedule.files.fields import InstanceError
+    from rho.backend.schedule.files.read import read_instance
     from rho.lang.opening import read_text
 
     with contextlib.suppress(InstanceError, DirectivesRejected, UnicodeDecodeError):
@@ -83,8 +83,8 @@ def instance(path: str) -> object:
 
 
 def devices(path: str) -> object:
-    from rho.backend.schedule.instances.devices_file import devices_of
-    from rho.backend.schedule.instances.fields import InstanceError
+    from rho.backend.schedule.files.devices_file import devices_of
+    from rho.backend.schedule.files.fields import InstanceError
 
     with contextlib.suppress(InstanceError):
         found = devices_of(path)

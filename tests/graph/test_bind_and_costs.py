@@ -10,7 +10,7 @@ from rho.backend.graph import BoundGraph, bind, lower, optimise, verify
 from rho.backend.graph.costs import cost_of, graph_cost
 from rho.backend.graph.phases import LibraryPhase, Loop, Structured
 from rho.backend.graph.traverse import all_phases, sizes
-from rho.backend.schedule.one_device import plan_one_device
+from rho.backend.schedule.single.one_device import plan_one_device
 from rho.lang.diagnostics import Refused
 from rho.tests.graph.build import BOOL, F64, SPAN, Build
 from rho.typechecker import core as c

@@ -13,8 +13,8 @@ from rho.backend.graph.costs import graph_cost
 from rho.backend.graph.formulas import Logarithms, ceiling_log2, larger
 from rho.backend.graph.phases import Graph
 from rho.backend.graph.spans import graph_span
-from rho.backend.schedule.memory_bound import peak_bound
-from rho.backend.schedule.one_device import Detail, plan_one_device
+from rho.backend.schedule.single.memory_bound import peak_bound
+from rho.backend.schedule.single.one_device import Detail, plan_one_device
 from rho.tests.backend.differential import checked
 from rho.tests.backend.test_differential import DECLARED, PROGRAMS
 from rho.tests.graph.test_random import program

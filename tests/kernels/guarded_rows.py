@@ -11,7 +11,7 @@ import pytest
 
 from rho.backend.run import pool
 from rho.backend.run.cpu import row_kernels, rows
-from rho.backend.schedule import one_device
+from rho.backend.schedule.single import one_device
 from rho.tests.kernels.guarded import guarded, inside, with_small_stacks
 from rho.tests.kernels.phases import same_bits
 from rho.tests.kernels.test_rows import FLOATS, MANY, SHORT, WHOLE, WHOLES, given, program, run

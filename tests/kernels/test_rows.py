@@ -18,11 +18,12 @@ from rho.backend.kernels import policy
 from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.run import pool
 from rho.backend.run.cpu import rows
-from rho.backend.schedule import one_device, workspace
-from rho.backend.schedule.one_device import needs_no_more
-from rho.backend.schedule.plan import Device, Plan, RowsStep, RunStep
-from rho.backend.schedule.plan_json import decode_plan, encode_plan
-from rho.backend.schedule.program.checking import check_plan
+from rho.backend.schedule.facts import workspace
+from rho.backend.schedule.plan.model import Device, Plan, RowsStep, RunStep
+from rho.backend.schedule.plan.stored import decode_plan, encode_plan
+from rho.backend.schedule.single import one_device
+from rho.backend.schedule.single.one_device import needs_no_more
+from rho.backend.schedule.verify.plans.checking import check_plan
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.kernels.phases import data, kind_of, same_bits
 from rho.typechecker.elements import Kind

@@ -16,7 +16,7 @@ from rho import backend
 from rho.backend.loops.lower import control
 from rho.backend.loops.lower.region import Region
 from rho.backend.run.cpu import regions, routines
-from rho.backend.schedule.regions import lowered_loops
+from rho.backend.schedule.facts.regions import lowered_loops
 from rho.tests.backend.differential import checked
 
 PRODUCTS = "{{0.1×⍵(+.×⍤2)⍵}⍣N ⊢ ⍵}"

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.instances.solve import solve
+from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import (
     Answer,
     Before,
@@ -33,6 +32,7 @@ from rho.backend.schedule.problem import (
     Ticks,
     Together,
 )
+from rho.backend.schedule.solve.budget import Budget
 from rho.backend.schedule.synchronisation import Synchronisation
 
 HERE = Line(1, "a directive")

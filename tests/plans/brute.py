@@ -12,9 +12,9 @@ from itertools import combinations, permutations
 import numpy as np
 
 from rho.backend.graph.phases import Constant, Input, Output, Print
+from rho.backend.schedule.facts.sharding import box_of, space_of
 from rho.backend.schedule.problem import Problem, Ticks
 from rho.backend.schedule.program.problem_of import ProgramProblem
-from rho.backend.schedule.program.sharding import box_of, space_of
 from rho.tests.schedule.oracle import shortest
 
 from .planning import Case

@@ -11,10 +11,10 @@ from typing import Any
 from rho import backend
 from rho.backend.devices.reading import read_profile
 from rho.backend.graph.phases import Graph
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.plan_json import encode_plan
+from rho.backend.schedule.plan.stored import encode_plan
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.planning import Planned, plan_program
+from rho.backend.schedule.solve.budget import Budget
 from rho.lang.source import Source
 from rho.typechecker.check import check
 

@@ -11,9 +11,9 @@ from share import share
 
 from rho import backend
 from rho.backend.devices.reading import read_profile
+from rho.backend.schedule.facts.sharding import box_of, space_of
 from rho.backend.schedule.problem import Ticks
 from rho.backend.schedule.program.problem_of import ProgramProblem, problem_of
-from rho.backend.schedule.program.sharding import box_of, space_of
 from rho.lang.source import Source
 from rho.tests.plans.drawn import BLOCKS, drawn
 from rho.tests.plans.prices import Prices

@@ -12,14 +12,14 @@ from dataclasses import replace
 import pytest
 from share import SHARE, share
 
-from rho.backend.schedule.exact.solver import Steps
-from rho.backend.schedule.plan import DeviceId, FenceStep, FreeStep, Plan, Queue, WaitStep
-from rho.backend.schedule.plan_json import encode_plan
+from rho.backend.schedule.plan.model import DeviceId, FenceStep, FreeStep, Plan, Queue, WaitStep
+from rho.backend.schedule.plan.stored import encode_plan
 from rho.backend.schedule.problem import Answer, Objective, Proof, Status
 from rho.backend.schedule.program import described
 from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.solve.smt.solver import Steps
 from rho.backend.schedule.synchronisation import Synchronisation
-from rho.backend.schedule.verifier import ADVISORY, Code, Standing, standing, verify
+from rho.backend.schedule.verify.schedules import ADVISORY, Code, Standing, standing, verify
 
 from .answers import PROBLEMS, Claim, case
 from .forging import HUGE, fields_in, forgeries, places_of, put

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 from share import share
 
-from rho.backend.schedule.budget import Budget
 from rho.backend.schedule.problem import Objective
+from rho.backend.schedule.solve.budget import Budget
 from rho.lang.diagnostics import RhoError
 from rho.tests.plans.brute import best_order, best_split
 from rho.tests.plans.drawn import BLOCKS, SUMS, Drawn, block, drawn, profile

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from rho.backend.schedule import fluid, objectives
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.fences import synchronise
-from rho.backend.schedule.found import StageFailed
 from rho.backend.schedule.problem import Schedule, Status
 from rho.backend.schedule.program import planning
-from rho.backend.schedule.solve import plan_problem, recipe
+from rho.backend.schedule.solve import lp_relaxation as fluid
+from rho.backend.schedule.solve import objectives, plan_problem, recipe
+from rho.backend.schedule.solve.budget import Budget
+from rho.backend.schedule.solve.found import StageFailed
 from rho.backend.schedule.solve.reprove import reprove
 from rho.backend.schedule.solve.strategy import Context, Strategy, always
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.timeline.fences import synchronise
+from rho.backend.schedule.verify.schedules import verify
 from rho.shell.cli.registry import STRATEGY_NAMES
 from rho.tests.plans.drawn import MLP, SOFTMAX, Drawn
 from rho.tests.plans.judge import judge

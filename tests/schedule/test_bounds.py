@@ -6,13 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from rho.backend.schedule.bounds import Bounds
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.heuristics import baselines
-from rho.backend.schedule.loads import best_bound, energy, load
 from rho.backend.schedule.problem import Combine, DeviceGroup, Edge, Line, Link, PhaseIndex, PhaseTask, Place, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.bounds import Bounds
+from rho.backend.schedule.solve.budget import Budget
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.heuristics import baselines
+from rho.backend.schedule.solve.loads import best_bound, energy, load
 from rho.backend.schedule.timeline.timing import Decisions, Queueing, Timer
 
 from .drawn import problem_of

@@ -31,8 +31,8 @@ from rho.backend.schedule.problem import (
     Ticks,
     Together,
 )
-from rho.backend.schedule.verifier import Code, Standing, standing, verify, verify_schedule
-from rho.backend.schedule.verifier.claims import everything_at_home
+from rho.backend.schedule.verify.schedules import Code, Standing, standing, verify, verify_schedule
+from rho.backend.schedule.verify.schedules.claims import everything_at_home
 
 from .drawn import problem_of
 

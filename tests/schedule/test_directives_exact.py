@@ -10,8 +10,6 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.exact.conflict import find_conflict
-from rho.backend.schedule.exact.orders import data_arcs, order_conflict, order_facts
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -38,7 +36,9 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
-from rho.backend.schedule.verifier import verify_schedule
+from rho.backend.schedule.solve.smt.conflict import find_conflict
+from rho.backend.schedule.solve.smt.orders import data_arcs, order_conflict, order_facts
+from rho.backend.schedule.verify.schedules import verify_schedule
 
 from .problems import KINDS, atomic
 

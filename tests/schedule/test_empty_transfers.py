@@ -8,7 +8,7 @@ from fractions import Fraction
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Schedule, Status, Ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.verify.schedules import verify
 
 from .oracle import shortest
 

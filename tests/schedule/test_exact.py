@@ -10,9 +10,7 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.exact.search import Outcome, refine
-from rho.backend.schedule.exact.solver import Steps
-from rho.backend.schedule.instances.read import read_instance
+from rho.backend.schedule.files.read import read_instance
 from rho.backend.schedule.problem import (
     Answer,
     Before,
@@ -33,8 +31,10 @@ from rho.backend.schedule.problem import (
 )
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.solve.smt.search import Outcome, refine
+from rho.backend.schedule.solve.smt.solver import Steps
 from rho.backend.schedule.timeline.timing import Timer
-from rho.backend.schedule.verifier import verify_schedule
+from rho.backend.schedule.verify.schedules import verify_schedule
 
 from .drawn import decisions_for, problem_of
 from .examples import PEFT, TOPCUOGLU

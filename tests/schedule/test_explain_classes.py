@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rho.backend.schedule.explain_classes import folded, ranges, unfolded
+from rho.backend.schedule.plan.explain_classes import folded, ranges, unfolded
 
 
 def piece(k: int, late: int = 0) -> tuple[str, ...]:

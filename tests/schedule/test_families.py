@@ -8,18 +8,18 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.exact.families import family, twins
-from rho.backend.schedule.exact.search import refine
-from rho.backend.schedule.exact.shape import Shape
-from rho.backend.schedule.exact.solver import Steps
-from rho.backend.schedule.forks import fork_of, within
-from rho.backend.schedule.modes import candidate_modes
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.forks import fork_of, within
+from rho.backend.schedule.solve.modes import candidate_modes
 from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.solve.smt.families import family, twins
+from rho.backend.schedule.solve.smt.search import refine
+from rho.backend.schedule.solve.smt.shape import Shape
+from rho.backend.schedule.solve.smt.solver import Steps
 from rho.backend.schedule.timeline.timing import Decisions, Timer
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.verify.schedules import verify
 
 from .oracle import shortest
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rho.backend.schedule.fences import Fence, Merging, QueueKind, Synchronisation, synchronise
 from rho.backend.schedule.problem import (
     Before,
     DeviceGroup,
@@ -23,6 +22,7 @@ from rho.backend.schedule.problem import (
     Schedule,
     Ticks,
 )
+from rho.backend.schedule.timeline.fences import Fence, Merging, QueueKind, Synchronisation, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
 
 CPU, GPU = 0, 1

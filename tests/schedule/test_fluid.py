@@ -9,16 +9,16 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.bounds import Bounds
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.convex import hull_of, rounded
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.fluid import Fluid
-from rho.backend.schedule.linear import Linear, Row, bound_of
-from rho.backend.schedule.loads import best_bound
-from rho.backend.schedule.modes import candidate_modes
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Ticks
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.bounds import Bounds
+from rho.backend.schedule.solve.budget import Budget
+from rho.backend.schedule.solve.convex import hull_of, rounded
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.linear import Linear, Row, bound_of
+from rho.backend.schedule.solve.loads import best_bound
+from rho.backend.schedule.solve.lp_relaxation import Fluid
+from rho.backend.schedule.solve.modes import candidate_modes
 from rho.backend.schedule.timeline.timing import Timer
 
 from .drawn import decisions_for, problem_of

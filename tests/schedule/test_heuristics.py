@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.heuristics import anneal, baselines, heft, peft, uniform
-from rho.backend.schedule.heuristics.listing import optimistic_costs
-from rho.backend.schedule.modes import candidate_modes
 from rho.backend.schedule.problem import DeviceGroup, Edge, PhaseIndex, PhaseTask, Place, Problem, Ticks
 from rho.backend.schedule.problem import Line as SourceLine
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.heuristics import anneal, baselines, heft, peft, uniform
+from rho.backend.schedule.solve.heuristics.listing import optimistic_costs
+from rho.backend.schedule.solve.modes import candidate_modes
 from rho.backend.schedule.timeline.timing import Timer
 
 from .examples import PEFT, TOPCUOGLU

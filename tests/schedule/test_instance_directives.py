@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.instances.directives import DirectivesRejected, Named, Scope, resolve, resolve_texts
-from rho.backend.schedule.instances.solve import solve
+from rho.backend.schedule.files.directives import DirectivesRejected, Named, Scope, resolve, resolve_texts
+from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -33,7 +32,8 @@ from rho.backend.schedule.problem import (
     Split,
     Ticks,
 )
-from rho.backend.schedule.verifier import Code, verify
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.verify.schedules import Code, verify
 from rho.lang.parser import parse_program
 from rho.lang.source import Source, Span
 from rho.lang.tree import Schedule

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rho.backend.schedule.instances.devices_file import devices_of
-from rho.backend.schedule.instances.fields import InstanceError
-from rho.backend.schedule.instances.instance_json import encode
-from rho.backend.schedule.instances.read import read_instance
-from rho.backend.schedule.instances.result import result_json
-from rho.backend.schedule.instances.solve import solve
+from rho.backend.schedule.files.devices_file import devices_of
+from rho.backend.schedule.files.fields import InstanceError
+from rho.backend.schedule.files.instance_json import encode
+from rho.backend.schedule.files.read import read_instance
+from rho.backend.schedule.files.result import result_json
+from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import Contention, Duplex, Objective, Problem
 
 from .drawn import problem_of

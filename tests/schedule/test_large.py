@@ -6,13 +6,13 @@ from dataclasses import replace
 from fractions import Fraction
 from random import Random
 
-from rho.backend.schedule.bounds import Bounds
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.large.contract import contract
-from rho.backend.schedule.large.cutting import cut_list
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.bounds import Bounds
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.heuristics.contract import contract
+from rho.backend.schedule.solve.heuristics.cutting import cut_list
 from rho.backend.schedule.solve.searching import work
 from rho.backend.schedule.timeline.timing import Decisions, Timer, decisions_of
 

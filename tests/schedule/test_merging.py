@@ -9,10 +9,10 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rho.backend.schedule.fences import Merging, synchronise
-from rho.backend.schedule.merging import fewer_syncs
+from rho.backend.schedule.solve.merging import fewer_syncs
+from rho.backend.schedule.timeline.fences import Merging, synchronise
 from rho.backend.schedule.timeline.timing import lay_out
-from rho.backend.schedule.verifier import verify_schedule
+from rho.backend.schedule.verify.schedules import verify_schedule
 
 from .drawn import decisions_for, problem_of
 from .test_fences import scheduled, sums

@@ -8,9 +8,6 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.modes import MOST_MODES, candidate_modes, modes_of, water_filled
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -26,6 +23,9 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import Budget
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.modes import MOST_MODES, candidate_modes, modes_of, water_filled
 from rho.backend.schedule.timeline.timing import Timer
 
 from . import oracle

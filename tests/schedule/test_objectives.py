@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from rho.backend.schedule.objectives import energy, executions, load, plan_objectives, unrolled, value, values
 from rho.backend.schedule.problem import (
     Before,
     Combine,
@@ -24,8 +23,9 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
+from rho.backend.schedule.solve.objectives import energy, executions, load, plan_objectives, unrolled, value, values
 from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.verifier import verify_schedule
+from rho.backend.schedule.verify.schedules import verify_schedule
 
 HERE = Line(1, "")
 

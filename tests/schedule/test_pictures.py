@@ -17,7 +17,7 @@ from rho.backend.schedule.pictures.of_answer import chart_of_answer
 from rho.backend.schedule.pictures.of_plan import chart_of_plan
 from rho.backend.schedule.pictures.page import plan_page
 from rho.backend.schedule.pictures.trace import trace_json
-from rho.backend.schedule.plan import (
+from rho.backend.schedule.plan.model import (
     Buffer,
     Device,
     DeviceId,

@@ -8,7 +8,6 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.budget import FAST, Budget
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -23,6 +22,7 @@ from rho.backend.schedule.problem import (
     Ticks,
 )
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import FAST, Budget
 
 from . import oracle
 from .drawn import problem_of

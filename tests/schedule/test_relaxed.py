@@ -8,15 +8,15 @@ from random import Random
 
 import pytest
 
-from rho.backend.schedule.bounds import Bounds
-from rho.backend.schedule.budget import Budget
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.exact import relaxed
-from rho.backend.schedule.exact.relaxed import Relaxation
-from rho.backend.schedule.exact.solver import Steps, Verdict
 from rho.backend.schedule.problem import DeviceGroup, Edge, Link, PhaseIndex, PhaseTask, Problem, Status, Ticks
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.bounds import Bounds
+from rho.backend.schedule.solve.budget import Budget
+from rho.backend.schedule.solve.costs import Costs
 from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.solve.smt import relaxed
+from rho.backend.schedule.solve.smt.relaxed import Relaxation
+from rho.backend.schedule.solve.smt.solver import Steps, Verdict
 from rho.backend.schedule.timeline.timing import Timer
 
 from .drawn import decisions_for, problem_of

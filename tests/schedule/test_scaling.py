@@ -17,10 +17,10 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
-from rho.backend.schedule.scaling import common_ticks, in_larger_ticks, in_own_ticks
 from rho.backend.schedule.solve import plan_problem
 from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.solve.scaling import common_ticks, in_larger_ticks, in_own_ticks
+from rho.backend.schedule.verify.schedules import verify
 
 from .oracle import shortest
 

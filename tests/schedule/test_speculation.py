@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.fences import synchronise
 from rho.backend.schedule.problem import (
     DeviceGroup,
     Edge,
@@ -26,8 +24,10 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
-from rho.backend.schedule.speculation import plan_selects, with_late
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.speculation import plan_selects, with_late
+from rho.backend.schedule.timeline.fences import synchronise
+from rho.backend.schedule.verify.schedules import verify
 
 LINE = Line(1, "place z on gpu0")
 

@@ -6,8 +6,6 @@ from fractions import Fraction
 
 import pytest
 
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.filling import fill
 from rho.backend.schedule.problem import (
     Combine,
     DeviceGroup,
@@ -20,7 +18,9 @@ from rho.backend.schedule.problem import (
     Problem,
     Ticks,
 )
-from rho.backend.schedule.splitting import Split, split
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.filling import fill
+from rho.backend.schedule.solve.splitting import Split, split
 from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
 
 MB = 1_000_000

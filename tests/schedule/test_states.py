@@ -10,18 +10,18 @@ from random import Random
 import numpy as np
 import pytest
 
-from rho.backend.schedule.bounds import Bounds
-from rho.backend.schedule.costs import Costs
-from rho.backend.schedule.covers import FAR, PRIMES, WRAPPED, Covers, ends_in_time, in_order
-from rho.backend.schedule.forks import Worker, fork_of, within
 from rho.backend.schedule.problem import Contention, DeviceGroup, Edge, PhaseIndex, PhaseTask, Problem, Status, Ticks
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.bounds import Bounds
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.covers import FAR, PRIMES, WRAPPED, Covers, ends_in_time, in_order
+from rho.backend.schedule.solve.forks import Worker, fork_of, within
+from rho.backend.schedule.solve.partial_schedules.layers import Layers
+from rho.backend.schedule.solve.partial_schedules.model import eligible, mirrored, model_of
+from rho.backend.schedule.solve.partial_schedules.search import decided, solve, states_of
 from rho.backend.schedule.solve.reprove import reprove
-from rho.backend.schedule.states.layers import Layers
-from rho.backend.schedule.states.model import eligible, mirrored, model_of
-from rho.backend.schedule.states.search import decided, solve, states_of
 from rho.backend.schedule.timeline.timing import Timer
-from rho.backend.schedule.verifier import verify
+from rho.backend.schedule.verify.schedules import verify
 
 from .oracle import shortest
 

@@ -12,9 +12,9 @@ from rho.backend.schedule.timeline.expand import expand
 from rho.backend.schedule.timeline.graph import StepGraph, starts_in
 from rho.backend.schedule.timeline.memory import buffers, memory, overflow
 from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
-from rho.backend.schedule.verifier import verify_schedule
-from rho.backend.schedule.verifier.facts import Facts
-from rho.backend.schedule.verifier.memory import peaks
+from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.verify.schedules.facts import Facts
+from rho.backend.schedule.verify.schedules.memory import peaks
 
 from .drawn import decisions_for, problem_of
 

@@ -9,7 +9,6 @@ from random import Random
 import pytest
 from share import repeats
 
-from rho.backend.schedule.fences import Merging, synchronise
 from rho.backend.schedule.problem import (
     Adjacent,
     Before,
@@ -33,10 +32,11 @@ from rho.backend.schedule.problem import (
     Together,
 )
 from rho.backend.schedule.synchronisation import QueueIndex, Synchronisation, Wait
+from rho.backend.schedule.timeline.fences import Merging, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verifier import verify_schedule
-from rho.backend.schedule.verifier.facts import Facts
-from rho.backend.schedule.verifier.memory import peaks
+from rho.backend.schedule.verify.schedules import verify_schedule
+from rho.backend.schedule.verify.schedules.facts import Facts
+from rho.backend.schedule.verify.schedules.memory import peaks
 
 from .drawn import decisions_for, problem_of
 from .naive import Naive

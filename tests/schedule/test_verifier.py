@@ -11,11 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rho.backend.schedule.budget import FAST
-from rho.backend.schedule.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
-from rho.backend.schedule.instances.directives import DirectivesRejected, resolve_texts
-from rho.backend.schedule.instances.solve import solve
-from rho.backend.schedule.objectives import plan_objectives
+from rho.backend.schedule.files.directives import DirectivesRejected, resolve_texts
+from rho.backend.schedule.files.solve import solve
 from rho.backend.schedule.problem import (
     Answer,
     Combine,
@@ -37,9 +34,12 @@ from rho.backend.schedule.problem import (
     Transfer,
 )
 from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.objectives import plan_objectives
 from rho.backend.schedule.synchronisation import Queue, Step, StepKind
+from rho.backend.schedule.timeline.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verifier import Code, verify, verify_schedule
+from rho.backend.schedule.verify.schedules import Code, verify, verify_schedule
 from rho.tests.plans.answers import together
 
 from .drawn import decisions_for, directives_for, problem_of
@@ -205,8 +205,8 @@ def extra_wait(case: Case) -> Case:
 
 def less_memory(case: Case) -> Case:
     """The GPU has one byte less than is used."""
-    from rho.backend.schedule.verifier.facts import Facts
-    from rho.backend.schedule.verifier.memory import peaks
+    from rho.backend.schedule.verify.schedules.facts import Facts
+    from rho.backend.schedule.verify.schedules.memory import peaks
 
     peak, _ = peaks(Facts(case.problem, case.schedule))[1]
     cpu, gpu = case.problem.devices

@@ -10,7 +10,7 @@ import pytest
 
 from rho.backend.graph import passes
 from rho.backend.graph.passes import recomputing
-from rho.backend.schedule import one_device
+from rho.backend.schedule.single import one_device
 
 from .conftest import Rho
 

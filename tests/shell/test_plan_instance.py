@@ -181,8 +181,8 @@ def test_the_schema_says_what_the_reader_takes() -> None:
 
 
 def test_every_field_of_the_schema_is_read_and_no_other() -> None:
-    from rho.backend.schedule.instances.fields import InstanceError
-    from rho.backend.schedule.instances.read import read_instance
+    from rho.backend.schedule.files.fields import InstanceError
+    from rho.backend.schedule.files.read import read_instance
 
     schema = json.loads((ROOT / "docs" / "instance-1.schema.json").read_text(encoding="utf-8"))["properties"]
     parts = {part: schema[part]["items"]["properties"] for part in ("devices", "links", "phases", "edges", "selects")}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rho.backend.schedule.found import LISTENER, Found
+from rho.backend.schedule.solve.found import LISTENER, Found
 from rho.lang.source import Source
 from rho.shell.cli.console import Console
 from rho.shell.cli.requests import Request

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.backend.schedule.instances.directive_reader import Reader
+from rho.backend.schedule.files.directive_reader import Reader
 from rho.backend.schedule.problem import Objective
 from rho.lang.directives import OBJECTIVES, VERBS, DirectiveReader
 from rho.lang.source import Source

@@ -29,8 +29,8 @@ from ...devices.tables import Grains, Table
 from ...graph import bind, lower, optimise
 from ...graph.bind import BoundGraph
 from ...graph.phases import LibraryPhase, Phase
-from ...schedule.one_device import HOME, Detail, plan_one_device
-from ...schedule.plan import Device, Plan
+from ...schedule.plan.model import Device, Plan
+from ...schedule.single.one_device import HOME, Detail, plan_one_device
 from ..binding import bind_sizes
 from ..cpu import CpuBackend
 from ..executor import execute_plan

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...graph.phases import Constant, Fold, LibraryPhase, Loop, Map, Phase, PhaseId, Structured, ValueId
-from ...schedule.plan import Box
+from ...schedule.plan.model import Box
 from ..device import Kernel, Types
 from ..pool import LEAST, Lease
 from .kinds import DTYPES, constants, shown, stored

@@ -33,7 +33,7 @@ from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn
 from ...kernels.store import address_of
 from ...loops.lower.kernel import code_of
-from ...schedule.workspace import BANDS, FEW_BANDS
+from ...schedule.facts.workspace import BANDS, FEW_BANDS
 from ..pool import ALIGNMENT, room
 from ..team import run_boxes
 from .compiled import CALL, strides_over

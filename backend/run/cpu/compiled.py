@@ -31,7 +31,7 @@ from ...kernels.nest import Nest, plan_nest
 from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
 from ...loops.lower.kernel import code_of
-from ...schedule.workspace import workspace
+from ...schedule.facts.workspace import workspace
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
 from ..sums_numpy import combine_tree

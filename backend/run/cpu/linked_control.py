@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...graph.phases import Branch, Fold, Loop, Map, SubGraph, ValueId
-from ...schedule.plan import BranchStep, CellsStep, LoopStep, SubPlan
+from ...schedule.plan.model import BranchStep, CellsStep, LoopStep, SubPlan
 from ..native.words import Operation
 from .drafting import Refused, Verdict, address_of_array
 from .kinds import DTYPES, NumArray

@@ -34,7 +34,7 @@ from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
 from ...kernels.store import Code, address_of
 from ...loops.lower.kernel import code_of
-from ...schedule.plan import Step
+from ...schedule.plan.model import Step
 from ..native.words import Operation
 from ..pool import LEAST
 from .compiled import CompiledRun, compile_kernel, layout_of

@@ -33,7 +33,7 @@ from ...graph.phases import (
     ValueId,
 )
 from ...kernels import policy
-from ...schedule.plan import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step
+from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step
 from ..native.words import Operation
 from .compiled import CompiledRun
 from .drafting import Refused, Verdict, distances

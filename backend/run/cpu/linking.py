@@ -16,7 +16,7 @@ from typing import Any
 from ....typechecker.sizes import SizeVariable
 from ...graph.phases import Phase, PhaseId
 from ...kernels import policy
-from ...schedule.plan import Step
+from ...schedule.plan.model import Step
 from ..device import Types
 from ..native import native
 from .accounting import is_accounted

@@ -23,7 +23,7 @@ from ...graph.phases import ApplyNode, ConstantNode, ReadNode, SizeNode, Structu
 from ...kernels import policy
 from ...kernels.ir import Stores
 from ...kernels.llvm_leaf import is_installed
-from ...schedule.workspace import LARGEST_TEAM, rows_cut, rows_points
+from ...schedule.facts.workspace import LARGEST_TEAM, rows_cut, rows_points
 from ..pool import room, trim
 from ..team import run_boxes
 from . import space as boxes

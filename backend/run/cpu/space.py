@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...graph.phases import ValueId
-from ...schedule.workspace import LARGEST_TEAM, TEAM_POINTS
+from ...schedule.facts.workspace import LARGEST_TEAM, TEAM_POINTS
 from .body import Body
 from .kinds import NumArray
 from .views import View

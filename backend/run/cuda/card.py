@@ -26,7 +26,7 @@ from ....typechecker.elements import Kind
 from ...graph.chains import joined
 from ...graph.phases import Constant, LibraryPhase, Loop, Structured, ValueId
 from ...kernels.cuda_support import missing
-from ...schedule.plan import Box
+from ...schedule.plan.model import Box
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES, NumArray, constants, shown, stored
 from ..cpu.loops import LoopRunner

@@ -8,8 +8,6 @@ before it on its lane or one that feeds it.
 
 Note [Many lanes].  Lanes that have the same bars at the same ticks are drawn once, with their number; of the others at
 most `MOST_LANES` are kept and `hidden` counts the rest, so that a plan for thousands of devices still has a picture.
-
-Neighbours: `of_plan`, `of_answer`, `gantt_svg`, `gantt_text`, `graph`, `trace`, `page`.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Final
 
-from ..explain_queues import time_text as nanoseconds_text
+from ..plan.explain_queues import time_text as nanoseconds_text
 
 MOST_LANES: Final = 120
 

@@ -2,8 +2,6 @@
 
 Colour is a hash of the phase's name; idle time is hatched; a red line is a device's memory limit; bars of the critical
 path have a dashed outline.  Hovering a bar shows its details (`title` elements; no script).
-
-Neighbours: `chart` (what is drawn), `page` (puts it in an HTML page).
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Final
 
-from ..explain import bytes_text
+from ..plan.explain import bytes_text
 from .chart import Axis, Bar, BarKind, Chart, Lane, Memory, time_text
 
 WIDTH: Final = 1100

@@ -4,8 +4,6 @@
     pcie0 ▕··ttt···············▏
 
 Each phase has a letter, listed below with its name; a cell shows what is busy for most of it.
-
-Neighbours: `chart`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,6 @@ In DOT, devices are clusters (a phase on several devices stands outside them), e
 fences between two phases are dashed, and phases on a device whose memory does not suffice are red: plans that do not hold are
 drawn too.  The SVG is layered by longest path from the inputs, layers ordered by the mean place of what they read (Sugiyama's
 barycentre heuristic, one sweep).
-
-Neighbours: `chart`.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from collections import defaultdict
 from html import escape
 from typing import Final
 
-from ..explain import bytes_text
+from ..plan.explain import bytes_text
 from .chart import Chart, Node, time_text
 from .gantt_svg import colour
 

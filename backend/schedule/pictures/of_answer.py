@@ -1,7 +1,4 @@
-"""The chart of an answer to an abstract problem (`instance/1`).
-
-Neighbours: `chart` (the data), `backend.schedule.problem`.
-"""
+"""The chart of an answer to an abstract problem (`instance/1`)."""
 
 from __future__ import annotations
 

@@ -2,8 +2,6 @@
 
 Bars are the steps of the main plan with their ticks; sub-plans are inside their step's bar.  Memory is that of the buffers: a
 piece's bytes on a device from the tick that makes or brings it to the end of the last step or transfer that reads it.
-
-Neighbours: `chart` (the data), `backend.schedule.plan`.
 """
 
 from __future__ import annotations
@@ -12,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from ...graph.phases import PhaseId, ValueId
-from ..explain import bytes_text
-from ..plan import (
+from ..plan.explain import bytes_text
+from ..plan.model import (
     BranchStep,
     CellsStep,
     CombineStep,

@@ -1,8 +1,6 @@
 """One self-contained HTML page about a plan: Gantt chart with transfers, fences and memory, the phase graph, the cost table.
 
 No script and nothing loaded from elsewhere; it can be mailed or kept with the plan.
-
-Neighbours: `gantt_svg`, `graph`, `chart`.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from dataclasses import replace
 from html import escape
 from typing import Final
 
-from ..explain import bytes_text
+from ..plan.explain import bytes_text
 from .chart import Chart, Row, time_text
 from .gantt_svg import gantt_svg
 from .graph import graph_svg

@@ -2,8 +2,6 @@
 
 Times are microseconds.  Bars are complete events (`X`) on a thread a queue, fences are flows (`s`, `f`), memory is a counter
 (`C`).  The format is Google's "Trace Event Format".
-
-Neighbours: `chart`.
 """
 
 from __future__ import annotations

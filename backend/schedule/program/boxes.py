@@ -1,8 +1,6 @@
 """The boxes of the steps of a schedule: rows of the problem as intervals of axes, of what runs and of what is moved.
 
 A phase that one device runs whole has no box, so that it runs as it would alone.
-
-Neighbours: `plan_of` (asks), `sharding` (boxes of phases), `cuts` (rows), `turning` (rows of loops that are run together).
 """
 
 from __future__ import annotations
@@ -14,11 +12,11 @@ from dataclasses import dataclass, field
 from ...graph import traverse
 from ...graph.costs import Types
 from ...graph.phases import Input, ValueId
-from ..one_device import Numbers
-from ..plan import Box
+from ..facts.sharding import box_of, result_boxes, space_of
+from ..facts.workspace import Numbers
+from ..plan.model import Box
 from ..problem import Shard, Transfer
 from .problem_of import ProgramProblem
-from .sharding import box_of, result_boxes, space_of
 
 
 @dataclass(slots=True)

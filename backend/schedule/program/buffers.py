@@ -1,7 +1,4 @@
-"""Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once.
-
-Neighbours: `plan_of` (finds the pieces and who reads them).
-"""
+"""Buffers of a plan in the making: how long each lives, where it lies, and the most that is alive at once."""
 
 from __future__ import annotations
 
@@ -15,14 +12,13 @@ from typing import Final, TypeAlias
 
 from ...graph import traverse
 from ...graph.phases import Input
-from ..one_device import Numbers
-from ..plan import ALIGNMENT, Box, Buffer, DeviceId, Role
+from ..facts.sharding import MOST_PAIRS, meet
+from ..facts.workspace import Numbers
+from ..plan.model import ALIGNMENT, Box, Buffer, DeviceId, Role
 from ..problem import Schedule
 from .problem_of import ProgramProblem
-from .sharding import meet
 
 MOST_SEARCHED: Final = 256
-MOST_PAIRS: Final = 200_000
 """Pieces of an output on a device times transfers of it from there, up to which it is told who reads what."""
 
 

@@ -3,8 +3,6 @@
 Phases are taken in order.  Of the ways to cut one (`sharding.cuts_of`) that one is taken whose shards need the least beside their
 own part of the operands: whole operands and halos count their bytes, a combine its partial results, and an axis of few rows
 what cannot be dealt out evenly.  An input is cut along the axis that its first consumer likes best.
-
-Neighbours: `needs` (how rows line up), `problem_of` (edges from the same relations).
 """
 
 from __future__ import annotations
@@ -17,8 +15,8 @@ from typing import Final
 from ...graph import traverse
 from ...graph.costs import Types
 from ...graph.phases import Graph, Input, Phase, PhaseId, ValueId
+from ..facts.sharding import Cut, as_one, cuts_of, most_subtrees, shape_of
 from .needs import Aligned, Need, need_of
-from .sharding import Cut, as_one, cuts_of, most_subtrees, shape_of
 
 _COMBINE_BYTES: Final = 1 << 16
 """What a combine counts as beside its partial results."""

@@ -3,8 +3,6 @@
 Labels, spans, sizes, bytes and operations of phases, buffers and peaks, devices and links, objectives and baselines follow from
 the program, the profile and the steps.  They are made again and compared, so that none of them can be edited unnoticed; steps
 are the other checks' (V1 to V10).
-
-Neighbours: `plan_of` (makes the plan again), `planning` (asks, when nothing else is wrong).
 """
 
 from __future__ import annotations
@@ -17,13 +15,26 @@ from ...graph import traverse
 from ...graph.arms import branches_of, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output
-from ..costs import Costs
-from ..heuristics import baselines
-from ..one_device import HOME, Numbers, described, plan_one_device, step_of
-from ..plan import ALIGNMENT, BranchStep, CellsStep, Device, FreeStep, LoopStep, Plan, PlannedPhase, QueueKind, RunStep, WaitStep
-from ..plan_json import plan_object
+from ..facts.regions import regions_of
+from ..facts.workspace import Numbers
+from ..plan.model import (
+    ALIGNMENT,
+    BranchStep,
+    CellsStep,
+    Device,
+    FreeStep,
+    LoopStep,
+    Plan,
+    PlannedPhase,
+    QueueKind,
+    RunStep,
+    WaitStep,
+)
+from ..plan.stored import plan_object
 from ..problem import Answer, Baseline, Objective, Status
-from ..regions import regions_of
+from ..single.one_device import HOME, described, plan_one_device, step_of
+from ..solve.costs import Costs
+from ..solve.heuristics import baselines
 from ..timeline.timing import Timer
 from .plan_of import plan_of
 from .problem_of import ProgramProblem

@@ -20,9 +20,9 @@ from ....lang.diagnostics import RhoError
 from ....typechecker.core import Core
 from ...devices.profile import Profile
 from ...graph.bind import BoundGraph
-from ..budget import DEFAULT, Budget
-from ..objectives import value
 from ..problem import Objective
+from ..solve.budget import DEFAULT, Budget
+from ..solve.objectives import value
 from .planning import Planned, Within, plan_program
 
 

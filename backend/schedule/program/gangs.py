@@ -7,8 +7,6 @@ in the program and kept where the whole is shorter than with the loop on one dev
 Note [Bound].  Every plan that is considered runs a loop no faster than its fastest device alone, or than its turns as often as it
 has turns, each at its bound whatever the mode; after what makes its first states and before what reads its results.  The
 program with loops of that length, without what it costs to bring things to and from them, has a bound for all these plans.
-
-Neighbours: `turning` (a loop on given devices), `planning` (asks), `graph.turns` (which loops).
 """
 
 from __future__ import annotations
@@ -23,13 +21,13 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, PhaseId
 from ...graph.turns import Axes, can_turn_together
-from ..bounds import Bounds
-from ..budget import FAST, Budget
-from ..costs import Costs
-from ..filling import fill, least, most
-from ..loads import best_bound
-from ..plan import ALIGNMENT
+from ..plan.model import ALIGNMENT
 from ..problem import Answer, Before, Line, Objective, PhaseIndex, Problem, Proof, Status, Ticks
+from ..solve.bounds import Bounds
+from ..solve.budget import FAST, Budget
+from ..solve.costs import Costs
+from ..solve.filling import fill, least, most
+from ..solve.loads import best_bound
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Mode, Timer
 from .needs import Aligned

@@ -1,7 +1,4 @@
-"""The loops that a stored plan runs together, as the planner would have made them, so that they can be judged with their ticks.
-
-Neighbours: `turning` (makes them), `planning` (judges stored plans), `turns_checked` (what the plan alone tells).
-"""
+"""The loops that a stored plan runs together, as the planner would have made them, to be judged with their ticks."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...graph.phases import Loop, PhaseId
-from ..plan import JoinStep, LoopStep, Plan, SubPlan
-from ..verifier import verify_schedule
+from ..plan.model import JoinStep, LoopStep, Plan, SubPlan
+from ..verify.schedules import verify_schedule
 from .plan_of import sub_plan_of
 from .problem_of import ProgramProblem
 from .schedule_of import NotOfThisProblem, schedule_of

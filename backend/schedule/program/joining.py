@@ -2,8 +2,6 @@
 
 The loop stands in home's queue, or in that of its first device; every queue of its body that is another's has a step that joins
 it, those of channels before whatever they carry later.
-
-Neighbours: `plan_of` (writes the queues), `turning` (the loop), `checking` (judges the steps).
 """
 
 from __future__ import annotations
@@ -13,11 +11,11 @@ from collections.abc import Sequence
 
 from ...graph import traverse
 from ...graph.phases import ValueId
-from ..plan import Box, DeviceId, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
+from ..facts.sharding import operand_boxes, reads_of
+from ..plan.model import Box, DeviceId, JoinStep, LoopStep, Queue, QueueKind, Step, TransferStep, WaitStep
 from ..problem import Schedule, Shard
 from .boxes import Boxes
 from .problem_of import ProgramProblem
-from .sharding import operand_boxes, reads_of
 from .together import Gang
 
 

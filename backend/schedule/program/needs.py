@@ -6,8 +6,6 @@ rounded outwards, with a halo.  Here it is worked out, from the projections, whe
 Note [Halo].  Along one axis of the operand an affine read reaches from L(a) = c×a + k to H(b) = d×b + l, without regard to the
 operand's ends, with c and d positive.  The proportion starts at most at a×P/R, so P/R×a - L(a), linear in a, is largest at an
 end, and what it is there, rounded down, is enough halo for all a; the same above.  Each reshape rounds once, by less than a row.
-
-Neighbours: `sharding` (boxes of a shard, exactly), `problem_of`; `checking` finds out should this ever be too little.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from typing import Final
 
 from ...graph.costs import Types
 from ...graph.phases import Affine, AffineIndex, LibraryPhase, Phase, Projection, Structured
-from .sharding import Cut, as_one, shape_of, space_of
+from ..facts.sharding import Cut, as_one, shape_of, space_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,6 @@ their phase.  A phase that one device runs whole has no box, so that it runs as 
 Note [Lifetimes].  A piece on a device is freed after the last step there that reads it (its box meets what the step needs), or as
 soon as it is there where only transfers read it (they put the free off, `plan.FreeStep`); pieces that nothing reads stay.
 In buffers and peaks it lives from the start of its shard or transfer to the end of its last reader, transfers included.
-
-Neighbours: `problem_of` (what indices mean), `fences`, `checking` (judges the plan), `backend.run.distributed`.
 """
 
 from __future__ import annotations
@@ -20,9 +18,10 @@ from math import prod
 from ...devices.writing import fingerprint
 from ...graph import traverse
 from ...graph.phases import Input, Output, ValueId
-from ..fences import StepKind, Synchronisation, synchronise
-from ..one_device import Numbers, described, step_of
-from ..plan import (
+from ..facts.regions import regions_of
+from ..facts.sharding import operand_boxes, reads_of
+from ..facts.workspace import Numbers
+from ..plan.model import (
     Box,
     BranchStep,
     CellsStep,
@@ -47,12 +46,12 @@ from ..plan import (
     WaitStep,
 )
 from ..problem import Answer, Keep, Schedule, Shard, Transfer
-from ..regions import regions_of
+from ..single.one_device import described, step_of
+from ..timeline.fences import StepKind, Synchronisation, synchronise
 from .boxes import Boxes
 from .buffers import Piece, Sent, buffers_of, peaks_of, reads_until
 from .joining import loop_step, needed_on, with_joins
 from .problem_of import ProgramProblem
-from .sharding import operand_boxes, reads_of
 
 
 def plan_of(program: ProgramProblem, answer: Answer, texts: tuple[PlannedFile, ...] = ()) -> Plan:

@@ -2,8 +2,6 @@
 
 Every plan that leaves here has passed V1 to V10 as a schedule (`verifier`) and as a plan (`checking`).  What cannot be planned is
 refused with the fewest facts that contradict each other, at the lines that say them.
-
-Neighbours: `problem_of`, `plan_of`, `instances.directives` (texts), `objectives` (planners); shells call `plan_program`.
 """
 
 from __future__ import annotations
@@ -22,20 +20,20 @@ from ...devices.writing import fingerprint
 from ...graph.arms import branches_of
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Output, PhaseId, Print
-from ..budget import DEFAULT, Budget
-from ..costs import Costs
-from ..explain_queues import time_text
-from ..fences import synchronise
-from ..found import Failure, guarded
-from ..heuristics import baselines
-from ..instances.directive_reader import Named, Scope
-from ..instances.directives import resolve
-from ..objectives import GENERATED, values
-from ..plan import Plan, PlannedFile
+from ..files.directive_reader import Named, Scope
+from ..files.directives import resolve
+from ..plan.explain_queues import time_text
+from ..plan.model import Plan, PlannedFile
 from ..problem import Answer, Conflict, Deadline, Directive, Objective, PhaseIndex, Problem, Proof, Speculate, Status
+from ..solve.budget import DEFAULT, Budget
+from ..solve.costs import Costs
+from ..solve.found import Failure, guarded
+from ..solve.heuristics import baselines
+from ..solve.objectives import GENERATED, values
+from ..timeline.fences import synchronise
 from ..timeline.timing import Timer
-from ..verifier import verify
-from .checking import check_plan, late_waits
+from ..verify.plans.checking import check_plan, late_waits
+from ..verify.schedules import verify
 from .described import description_faults, label_faults, own_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
@@ -196,7 +194,7 @@ def _failed(failures: Sequence[str], core: Core) -> Iterator[Diagnostic]:
 
 
 def _best(problem: Problem, budget: Budget) -> Answer:
-    from ..objectives import plan_objectives
+    from ..solve.objectives import plan_objectives
 
     return plan_objectives(problem, budget)
 
@@ -281,7 +279,7 @@ def _without_plan(answer: Answer, core: Core, program: ProgramProblem) -> Reject
             hint += ", or ask for less"
         notes: tuple[str, ...] = (hint,)
         if any(isinstance(directive, Deadline) for directive in program.problem.directives):
-            from ..exact.conflict import certified_bound
+            from ..solve.smt.conflict import certified_bound
 
             notes = (f"certain is that none is shorter than {time_text(certified_bound(program.problem) * tick_ns)}", hint)
         return RunFailed([Diagnostic("E709", message, span, notes=notes)])
@@ -350,9 +348,9 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
 
 def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> bool:
     """Can the plan's bound, and its being optimal, be derived again?"""
-    from ..exact.solver import Steps
     from ..solve.recipe import confirmed
     from ..solve.reprove import STEPS, reprove
+    from ..solve.smt.solver import Steps
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
         made = problem_of(speculated(bound, chosen), profile)

@@ -9,8 +9,6 @@ mentions a run-time size depends on the phase that defines it.
 
 Note [Ticks].  `tick_ns` is 1, 2 or 5 times a power of ten, such that all phases together take at most a million ticks on the
 slowest class that runs them, arms of branches beside them; every cost is then rounded up once.
-
-Neighbours: `cuts`, `needs` (rows), `backend.devices` (ticks), `instances.directives` (schedule blocks), `plan_of` (back again).
 """
 
 from __future__ import annotations
@@ -30,14 +28,15 @@ from ...graph.arms import with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Constant, Graph, Input, Output, Phase, PhaseId, Print, ValueId
 from ...graph.turns import Turn
-from ..describe import op_name
+from ..facts.sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
+from ..facts.workspace import Numbers
 from ..machines import to_devices
-from ..one_device import Numbers, scratch_of
-from ..plan import ALIGNMENT
+from ..plan.describe import op_name
+from ..plan.model import ALIGNMENT
 from ..problem import Combine, DeviceGroup, Edge, Objective, PhaseIndex, PhaseTask, Problem, Ticks
+from ..single.one_device import scratch_within
 from .cuts import Cuts, Given, choose_cuts
 from .needs import Aligned, need_of
-from .sharding import BLOCK, Cut, most_subtrees, operand_boxes, reads_of, space_of, whole
 from .together import Gang, Setting, TicksOf
 
 MOST_TICKS: Final = 1_000_000
@@ -225,7 +224,7 @@ class _Builder:
         if cut is not None and cut.combines:
             partial = size * (most_subtrees(cut.rows) if cut.grain == BLOCK else 1)
             combine = Combine(self.combined(partial, self.tick_ns), True, partial)
-        scratch = scratch_of(phase, self.bound.graph, numbers)
+        scratch = scratch_within(phase, self.bound.graph, numbers)
         if cut is not None:
             scratch = -(-scratch * cut.rows * cut.grain // cut.size)  # the last row may be short
         return PhaseTask(name, ticks, 0 if cut is None else cut.rows, combine, size, scratch, home=effect, effect=effect)

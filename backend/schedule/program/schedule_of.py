@@ -1,7 +1,4 @@
-"""A plan back as a schedule of its program's problem, so that the independent verifier can judge stored plans.
-
-Neighbours: `plan_of` (the other way), `checking` (what only the plan says), `backend.schedule.verifier`.
-"""
+"""A plan back as a schedule of its program's problem, so that the independent verifier can judge stored plans."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ...graph import traverse
-from ..plan import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunStep, TransferStep
-from ..plan import CombineStep as PlanCombine
+from ..plan.model import BranchStep, CellsStep, JoinStep, LoopStep, Plan, RunStep, TransferStep
+from ..plan.model import CombineStep as PlanCombine
 from ..problem import Answer, CombineStep, DeviceIndex, Objective, PhaseIndex, Proof, Schedule, Shard, Status, Transfer
 from ..timeline.routes import Routes
 from .problem_of import ProgramProblem

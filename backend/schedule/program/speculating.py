@@ -3,8 +3,6 @@
 The problem of a program with all arms beside their branches (`graph.arms`) states the selects; each form that
 `speculation.plan_selects` asks for is the problem of the graph with the arms of some branches inside again, so that a late branch
 costs what it costs as one step of the program.  Ticks are as long in all forms.
-
-Neighbours: `speculation` (which forms, and which is best), `planning` (asks), `graph.arms`.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ from ...graph import traverse
 from ...graph.arms import branches_of, taken_apart, with_arms_out
 from ...graph.bind import BoundGraph
 from ...graph.phases import Branch, Phase, PhaseId, SubGraph
-from ..budget import FAST, Budget
 from ..problem import Answer, Before, Directive, IssueBefore, Objective, PhaseIndex, Place, Problem, Select, Status
-from ..speculation import plan_selects
+from ..solve.budget import FAST, Budget
+from ..solve.speculation import plan_selects
 from .problem_of import ProgramProblem
 
 MOST_TOGETHER: Final = 2

@@ -2,8 +2,6 @@
 
 Note [Needs of a loop].  Over an edge into the loop, devices need their rows of a state that is cut, and of another value what
 the phases of the body need that read it.  Those have their own rows, whose bounds lie within a row of the loop's proportion.
-
-Neighbours: `turning` (plans turns), `problem_of` (asks what a loop needs), `joining` (the queues' steps).
 """
 
 from __future__ import annotations
@@ -15,7 +13,8 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, ValueId
 from ...graph.turns import Turn
-from ..plan import ALIGNMENT, DeviceId, Spread, SubPlan
+from ..facts.sharding import Cut, reads_of, shape_of
+from ..plan.model import ALIGNMENT, DeviceId, Spread, SubPlan
 from ..problem import (
     DeviceGroup,
     DeviceIndex,
@@ -33,7 +32,6 @@ from ..problem import (
 from ..timeline.timing import Mode
 from .cuts import Cuts, Given
 from .needs import WHOLE, Aligned, Need, Whole, need_of
-from .sharding import Cut, reads_of, shape_of
 
 TicksOf = Callable[[Phase, DeviceGroup, Cut | None, int], Ticks | None]
 

@@ -7,8 +7,6 @@ found them.  What the body reads from around the loop has been brought before th
 
 Note [Period].  All devices begin a turn together, so that each takes as long as the schedule of a turn; the loop takes that many
 times the number of turns, with the making of kernels before and the bringing home of states after them.
-
-Neighbours: `graph.turns`, `together` (what others see of it), `gangs` (which modes), `plan_of` (writes the plan of a turn).
 """
 
 from __future__ import annotations
@@ -20,7 +18,8 @@ from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Loop, Phase, PhaseId, ValueId
 from ...graph.turns import Axes, Turn, leaving, turn_of
-from ..plan import Spread, SubPlan
+from ..facts.sharding import Cut, cuts_of, shape_of
+from ..plan.model import Spread, SubPlan
 from ..problem import (
     DeviceGroup,
     Problem,
@@ -31,7 +30,6 @@ from ..timeline.timing import Decisions, Mode, Queueing, Sending, Timer
 from .cuts import Cuts, Given, choose_cuts
 from .plan_of import sub_plan_of
 from .problem_of import ProgramProblem, turn_problem
-from .sharding import Cut, cuts_of, shape_of
 from .together import Gang, Planned, Setting
 
 

@@ -6,20 +6,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ..convex import worth
-from ..forks import fork_of, within
-from ..forks import solve as solve_fork
-from ..heuristics import retime
-from ..heuristics.candidates import acceptable
-from ..loads import best_bound, energy
-from ..splitting import split
-from ..states.model import eligible
 from ..timeline.timing import Decisions, Queueing
+from .convex import worth
+from .forks import fork_of, within
+from .forks import solve as solve_fork
+from .heuristics import retime
+from .heuristics.candidates import acceptable
+from .loads import best_bound, energy
+from .partial_schedules.model import eligible
 from .proving import ask_solver
+from .splitting import split
 from .strategy import MOST_EXACT, Context, Strategy
 
 if TYPE_CHECKING:
-    from ..exact.solver import Steps
+    from .smt.solver import Steps
 
 MOST_ENERGY: Final = 64
 """Phases up to which every interval is looked at."""
@@ -54,7 +54,7 @@ def _split(context: Context) -> None:
 
 
 def _split_refutes(context: Context, bound: int, steps: Steps) -> bool:
-    from ..exact.cut import cut_refuted, is_one_cut
+    from .smt.cut import cut_refuted, is_one_cut
 
     if is_one_cut(context.timer):
         return cut_refuted(context.timer, context.costs, bound - 1, steps)
@@ -116,7 +116,7 @@ FORKS: Final = Strategy("forks", "forks, joins and fork-joins of whole phases, b
 def _partial_schedules(context: Context) -> None:
     """Small graphs, of which the search knows little at first, are asked of the solver in between: it is quicker where delays
     are long."""
-    from ..states.search import solve, states_of  # array library
+    from .partial_schedules.search import solve, states_of  # array library
 
     found, budget, bounds = context.found, context.budget, context.bounds
     if found.schedule is None:
@@ -142,7 +142,7 @@ def _partial_schedules(context: Context) -> None:
 
 
 def _states_refute(context: Context, bound: int, steps: Steps) -> bool:
-    from ..states.search import refuted  # array library
+    from .partial_schedules.search import refuted  # array library
 
     return refuted(context.bounds, bound - 1, STATES)
 
@@ -156,7 +156,7 @@ PARTIAL_SCHEDULES: Final = Strategy(
 
 
 def _lp_relaxation(context: Context) -> None:
-    from ..fluid import Fluid  # array library
+    from .lp_relaxation import Fluid  # array library
 
     found = context.found
     if found.schedule is None:
@@ -170,7 +170,7 @@ def _lp_relaxation(context: Context) -> None:
 
 
 def _lp_refutes(context: Context, bound: int, steps: Steps) -> bool:
-    from ..fluid import Fluid  # array library
+    from .lp_relaxation import Fluid  # array library
 
     return Fluid(context.bounds, bound).bound(bound) >= bound
 

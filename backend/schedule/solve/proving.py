@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from ..budget import Budget
-from ..heuristics.candidates import MOST_SHARDS, acceptable
 from ..timeline.timing import decisions_of, left_shift
+from .budget import Budget
+from .heuristics.candidates import MOST_SHARDS, acceptable
 from .strategy import Context, Strategy
 
 if TYPE_CHECKING:
-    from ..exact.solver import Steps
+    from .smt.solver import Steps
 
 MOST_SOLVED: Final = 64
 """Phases up to which the exact search is asked after the heuristics for large graphs."""
@@ -28,7 +28,7 @@ HOPEFUL: Final = 16
 
 
 def _steps(budget: Budget, most: int) -> Steps:
-    from ..exact.solver import Steps
+    from .smt.solver import Steps
 
     until = None if budget.seconds is None else time.monotonic() + budget.seconds
     return Steps(most if budget.steps is None else min(budget.steps, most), until)
@@ -36,7 +36,7 @@ def _steps(budget: Budget, most: int) -> Steps:
 
 def _asked(context: Context) -> bool:
     """Is there a solver, and may it be asked?"""
-    from ..exact.solver import available
+    from .smt.solver import available
 
     return context.budget.steps != 0 and available()
 
@@ -58,7 +58,7 @@ def _relaxable(context: Context) -> bool:
 
 
 def _relax(context: Context) -> None:
-    from ..exact.relaxed import relaxed_bound
+    from .smt.relaxed import relaxed_bound
 
     found = context.found
     if found.schedule is None or found.met:
@@ -69,7 +69,7 @@ def _relax(context: Context) -> None:
 
 
 def _relaxation_refutes(context: Context, bound: int, steps: Steps) -> bool:
-    from ..exact.relaxed import refuted
+    from .smt.relaxed import refuted
 
     return refuted(context.bounds, bound - 1, steps)
 
@@ -105,8 +105,8 @@ def _prove(context: Context) -> None:
 
 def ask_solver(context: Context, budget: Budget) -> None:
     """Its bound is one of the problem only if the modes are all there are."""
-    from ..exact.search import refine
-    from ..exact.solver import available
+    from .smt.search import refine
+    from .smt.solver import available
 
     if not available():
         return
@@ -128,8 +128,8 @@ def ask_solver(context: Context, budget: Budget) -> None:
 
 
 def _search_refutes(context: Context, bound: int, steps: Steps) -> bool:
-    from ..exact.search import Search
-    from ..exact.solver import Verdict
+    from .smt.search import Search
+    from .smt.solver import Verdict
 
     modes = context.modes
     if not modes.complete or len(context.problem.phases) > MOST_REFUTED or not context.few_devices:

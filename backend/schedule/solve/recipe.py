@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from ..budget import DEFAULT, PROVE, Budget
-from ..costs import Costs, order_of
-from ..found import Found, guarded
 from ..problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
-from ..scaling import common_ticks, in_larger_ticks, in_own_ticks
 from ..timeline.timing import Timer
 from .bounding import ENERGETIC, FORKS, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT
+from .budget import DEFAULT, PROVE, Budget
+from .costs import Costs, order_of
+from .found import Found, guarded
 from .proving import RELAXATION, Z3
+from .scaling import common_ticks, in_larger_ticks, in_own_ticks
 from .searching import (
     ACTIVITY_LISTS,
     ANNEALING,
@@ -31,7 +31,7 @@ from .searching import (
 from .strategy import Context, Strategy
 
 if TYPE_CHECKING:
-    from ..exact.solver import Steps
+    from .smt.solver import Steps
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
     BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, FORKS, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
@@ -77,7 +77,7 @@ def _context(problem: Problem, budget: Budget) -> Context | None:
     costs = Costs(timer)
     if not timer.limits.possible or order_of(timer.before) is None or not all(costs.allowed):
         return None
-    context = Context(problem, budget, timer, costs)
+    context = Context(problem, budget, timer, costs, plan_other=plan_problem)
     if context.has_together:
         context.budget = replace(budget, steps=0)  # the solver knows of no such phases
     return context
@@ -126,7 +126,7 @@ def _nothing(problem: Problem, found: Found, table: tuple[Baseline, ...], confli
 
 def _conflict(problem: Problem) -> Conflict | None:
     try:
-        from ..exact.conflict import find_conflict
+        from .smt.conflict import find_conflict
     except ImportError:
         return None
     return find_conflict(problem)

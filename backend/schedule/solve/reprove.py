@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..exact.conflict import find_conflict
-from ..exact.solver import Steps
 from ..problem import Answer, Objective, Problem, Status
 from .recipe import confirmed
+from .smt.conflict import find_conflict
+from .smt.solver import Steps
 
 STEPS: Final = 400_000_000
 
@@ -35,7 +35,7 @@ def reprove(problem: Problem, answer: Answer, steps: Steps | None = None) -> boo
         return False
     objective = problem.objectives[0] if problem.objectives else Objective.LATENCY
     if objective is not Objective.LATENCY:
-        from ..objectives import bound_of  # it plans
+        from .objectives import bound_of  # it plans
 
         return bound_of(problem, answer.schedule) >= answer.lower_bound
     if answer.schedule.makespan != answer.values[0]:

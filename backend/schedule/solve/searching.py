@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..heuristics import anneal, anneal_order, baselines, retime, shifts, uniform
-from ..heuristics.annealing import CUT, SEED
-from ..heuristics.candidates import MOST_SHARDS, acceptable
-from ..large.contract import contract
-from ..large.cutting import cut_list, rolling, urgencies
 from ..timeline.timing import Decisions, Queueing, Sending, Timer, decisions_of, left_shift
+from .heuristics import anneal, anneal_order, baselines, retime, shifts, uniform
+from .heuristics.annealing import CUT, SEED
+from .heuristics.candidates import MOST_SHARDS, acceptable
+from .heuristics.contract import contract
+from .heuristics.cutting import cut_list, rolling, urgencies
 from .strategy import Context, Strategy
 
 PRICES: Final = (100, 10, 1)
@@ -108,14 +108,12 @@ UNIFORM: Final = Strategy(
 
 
 def _chains(context: Context) -> None:
-    from .recipe import plan_problem  # a smaller problem, by all strategies
-
     smaller = contract(context.costs)
-    if smaller is None:
+    if smaller is None or context.plan_other is None:
         return
     budget = context.budget
     steps = None if budget.steps is None else budget.steps // 8
-    answer = plan_problem(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
+    answer = context.plan_other(smaller.problem, replace(budget, moves=budget.moves // 2, steps=steps))
     if answer.schedule is not None:
         decisions = smaller.expand(decisions_of(smaller.problem, answer.schedule), len(context.problem.phases))
         context.consider(retime(context.timer, "chains", decisions))

@@ -12,18 +12,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..bounds import Bounds
-from ..budget import Budget
-from ..costs import Costs
-from ..found import Found
-from ..heuristics import Candidate
-from ..modes import Modes, candidate_modes
-from ..problem import Conflict, Problem
+from ..problem import Answer, Conflict, Problem
 from ..timeline.levels import FOREVER
 from ..timeline.timing import Timer
+from .bounds import Bounds
+from .budget import Budget
+from .costs import Costs
+from .found import Found
+from .heuristics import Candidate
+from .modes import Modes, candidate_modes
 
 if TYPE_CHECKING:
-    from ..exact.solver import Steps
+    from .smt.solver import Steps
 
 MOST_EXACT = 24
 """Phases of a graph that the exact search is asked about as a whole."""
@@ -34,7 +34,8 @@ MOST_DEVICES = 64
 @dataclass(slots=True)
 class Context:
     """A problem under way.  `compared`: the baselines; `candidates`: decisions worth starting a search from, those without a
-    schedule among them; `guided`: the one whose cuts are those of the LP relaxation."""
+    schedule among them; `guided`: the one whose cuts are those of the LP relaxation; `plan_other`: plans another problem, by all
+    strategies."""
 
     problem: Problem
     budget: Budget
@@ -45,6 +46,7 @@ class Context:
     candidates: list[Candidate] = field(default_factory=list)
     guided: Candidate | None = None
     conflict: Conflict | None = None
+    plan_other: Callable[[Problem, Budget], Answer] | None = None
     _bounds: Bounds | None = None
     _modes: Modes | None = None
 

@@ -1,7 +1,4 @@
-"""How much memory of one device is in use at every tick: a step function that buffers are added to.
-
-Neighbour: `timing`, which asks for the earliest tick at which a buffer fits.
-"""
+"""How much memory of one device is in use at every tick: a step function that buffers are added to."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A problem prepared for many layouts: its tables, routes and orders, looked up instead of searched.
-
-Neighbours: `layout` places with it, `timing` is what planners call.
-"""
+"""A problem prepared for many layouts: its tables, routes and orders, looked up instead of searched."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from ..constraints import Restrictions, restrictions
 from ..problem import Contention, Problem
-from ..restrictions import Restrictions, restrictions
 from .routes import Routes
 
 Mode: TypeAlias = tuple[tuple[int, int], ...]

@@ -1,7 +1,6 @@
 """Which link carries data from one device to another, and which channel that keeps busy.
 
 Asked for pairs of devices as they occur (ten thousand devices have too many pairs to list); answers are remembered.
-Neighbours: `timing` and `bounds` ask; `problem`'s Note [Transfers] says the meaning.
 """
 
 from __future__ import annotations

@@ -1,0 +1,242 @@
+"""Cutting a phase into boxes: what each shard reads and makes, worked out from projections and axis signatures alone.
+
+A structured phase is cut along parallel axes, each shard then making its box of every result, or along its reduce axis, at
+block boundaries of the order of sums, each shard then making partial results.  A library phase is cut along the result
+axes of its signature.  Boxes (`plan`, Note [Boxes]) may cut several axes; plans cut one.  A loop whose body is element-wise on
+its state is cut like the structured phase that it is (`as_one`): every element goes through all turns by itself.
+
+Nothing is cut whose sizes are known only when it runs, nor `random` (a value depends on its place in the whole), nor a gather
+that sorts, nor a reduction with a function whose result depends on how it is bracketed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Final
+
+from ....typechecker import scalars
+from ....typechecker.sizes import Size
+from ...graph import traverse
+from ...graph.costs import Types
+from ...graph.phases import AxisKind, LibraryPhase, Loop, Phase, Read, Structured, ValueId
+from ...graph.projections import IDENTITY, box_needed
+from ...graph.registry import frame_of
+from ...kernels.loops import merge_loop
+from ...scalar.table import REDUCTIONS
+from ..plan.model import Box
+
+BLOCK: Final = 4096
+"""Elements of a block of the order of sums: 16 rows of 256 lanes (phases.md, "Order of sums")."""
+MOST_PAIRS: Final = 200_000
+"""Pieces times transfers of a value on a device up to which each piece has the end of its own readers."""
+_DEPENDS_ON_PLACE: Final = frozenset({"random"})
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A phase cut along `axis` of its box (iteration axis, or result axis of a library phase), of `size` points, at multiples of
+    `grain`.  `combines`: the shards make partial results."""
+
+    axis: int
+    size: int
+    grain: int = 1
+    combines: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Rows that a scheduler deals out: grains, the last perhaps short."""
+        return -(-self.size // self.grain)
+
+    def interval(self, first: int, stop: int) -> tuple[int, int]:
+        """The points of rows [first, stop)."""
+        return first * self.grain, min(stop * self.grain, self.size)
+
+
+def known(sizes: Iterable[Size]) -> tuple[int, ...] | None:
+    """Sizes as numbers; None if one is known only when run."""
+    found = [size.constant for size in sizes]
+    return None if any(n is None for n in found) else tuple(n for n in found if n is not None)
+
+
+def shape_of(value: ValueId, types: Types) -> tuple[int, ...] | None:
+    return known(types[value].shape)
+
+
+def whole(shape: Sequence[int]) -> Box:
+    return tuple((0, size) for size in shape)
+
+
+def volume(box: Box) -> int:
+    return prod(stop - start for start, stop in box)
+
+
+def as_one(phase: Phase, types: Types) -> Phase:
+    """A loop with an element-wise body as one phase over its first state, its first reads; any other phase as it is."""
+    if not isinstance(phase, Loop) or phase.trip.constant is None:
+        return phase
+    turn = merge_loop(phase, lambda value: types[value].element.kind, lambda value: types[value].shape)
+    if turn is None:
+        return phase
+    reads = (*(Read(value, IDENTITY) for value in phase.initial), *turn.reads[len(phase.initial) :])
+    return replace(turn, reads=reads)
+
+
+def reads_of(phase: Phase, types: Types) -> tuple[ValueId, ...]:
+    """What the boxes of `operand_boxes` are of."""
+    return traverse.operands(as_one(phase, types))
+
+
+def space_of(phase: Phase, types: Types) -> tuple[int, ...] | None:
+    """The extents that a box of the phase lies in; None if the phase has no boxes or an extent is not known."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            return known(axis.size for axis in phase.axes)
+        case LibraryPhase() if phase.results:
+            return shape_of(phase.results[0], types)
+        case _:
+            return None
+
+
+def cuts_of(phase: Phase, types: Types) -> tuple[Cut, ...]:
+    """Every way to cut the phase along one axis into two rows or more."""
+    phase = as_one(phase, types)
+    space = space_of(phase, types)
+    values = (*traverse.operands(phase), *traverse.results(phase))
+    if space is None or 0 in space or any(shape_of(value, types) is None for value in values):
+        return ()
+    match phase:
+        case Structured():
+            found = [_structured_cut(phase, types, axis, size) for axis, size in enumerate(space)]
+            return tuple(cut for cut in found if cut is not None and cut.rows > 1)
+        case LibraryPhase():
+            if phase.defines or phase.op in _DEPENDS_ON_PLACE:
+                return ()
+            axes = dict.fromkeys(s.result for s in phase.signature if s.result is not None and s.combine is None)
+            if "sorts" in phase.attributes:  # the axis that is ordered is whole
+                axes = dict.fromkeys(axis for axis in axes if axis < frame_of(phase))
+            return tuple(Cut(axis, space[axis]) for axis in axes if space[axis] > 1)
+        case _:
+            return ()
+
+
+def _structured_cut(phase: Structured, types: Types, axis: int, size: int) -> Cut | None:
+    if phase.axes[axis].kind is AxisKind.PARALLEL:
+        return Cut(axis, size)
+    if any(result.reduction not in REDUCTIONS for result in phase.results):
+        return None
+    return Cut(axis, size, BLOCK if any(is_ordered(phase, r.value, types) for r in phase.results) else 1, True)
+
+
+def is_ordered(phase: Structured, value: ValueId, types: Types) -> bool:
+    """Do the bits of this result depend on the order of sums?"""
+    kind = types[value].element.kind
+    function = next(r.reduction for r in phase.results if r.value == value)
+    return scalars.is_ordered(function or "", kind)
+
+
+def box_of(cut: Cut, space: Sequence[int], first: int, stop: int) -> Box:
+    """The box of rows [first, stop)."""
+    return tuple(cut.interval(first, stop) if axis == cut.axis else (0, size) for axis, size in enumerate(space))
+
+
+def operand_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
+    """The box of each operand that a box of the phase reads, one a read of a structured phase, one an argument otherwise."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            space = [stop - start for start, stop in box]
+            return tuple(box_needed(space, read.projection, box) for read in phase.reads)
+        case LibraryPhase():
+            return tuple(_argument_box(phase, types, place, box) for place in range(len(phase.args)))
+        case _:
+            return tuple(_all_of(value, types) for value in traverse.operands(phase))
+
+
+def _argument_box(phase: LibraryPhase, types: Types, place: int, box: Box) -> Box:
+    """Axes that the signature cuts with the result take its interval where that is cut, the others are whole."""
+    found = list(_all_of(phase.args[place], types))
+    results = _all_of(phase.results[0], types)
+    for signature in phase.signature:
+        axis = signature.operands[place]
+        if signature.result is not None and axis is not None and box[signature.result] != results[signature.result]:
+            found[axis] = box[signature.result]
+    return tuple(found)
+
+
+def _all_of(value: ValueId, types: Types) -> Box:
+    shape = shape_of(value, types)
+    assert shape is not None, "only phases of known sizes are cut"
+    return whole(shape)
+
+
+def result_boxes(phase: Phase, types: Types, box: Box) -> tuple[Box, ...]:
+    """The box of each result that a box of the phase makes (of a reduction: once its partial results are combined)."""
+    phase = as_one(phase, types)
+    match phase:
+        case Structured():
+            return (box[: sum(a.kind is AxisKind.PARALLEL for a in phase.axes)],) * len(phase.results)
+        case LibraryPhase():
+            first = _all_of(phase.results[0], types)
+            cut = {axis: part for axis, part in enumerate(box) if part != first[axis]}
+            return tuple(
+                tuple(cut.get(axis, extent) for axis, extent in enumerate(_all_of(value, types))) for value in phase.results
+            )
+        case _:
+            return tuple(_all_of(value, types) for value in traverse.results(phase))
+
+
+def meet(a: Box | None, b: Box | None) -> bool:
+    """Have two boxes of a value something in common?  None is all of it; what is the same meets, be it empty."""
+    return a is None or b is None or a == b or all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
+
+
+def covers(outer: Box, inner: Box) -> bool:
+    """Does one box contain another?  Every box contains an empty one."""
+    return all(a[0] <= b[0] and b[1] <= a[1] for a, b in zip(outer, inner, strict=True)) or any(b >= e for b, e in inner)
+
+
+def tiles(boxes: Sequence[Box], space: Sequence[int]) -> bool:
+    """Do the boxes fill the space exactly, without overlap?"""
+    inside = all(
+        len(box) == len(space) and all(0 <= start < stop <= size for (start, stop), size in zip(box, space, strict=True))
+        for box in boxes
+    )
+    if not inside or sum(map(volume, boxes)) != prod(space):
+        return False
+    ordered = sorted(boxes)
+    if len(space) and all(box[1:] == ordered[0][1:] for box in ordered):
+        return all(a[0][1] <= b[0][0] for a, b in itertools.pairwise(ordered))
+    return not any(_overlap(a, b) for a, b in itertools.combinations(ordered, 2))
+
+
+def _overlap(a: Box, b: Box) -> bool:
+    return all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
+
+
+# ------------------------------------------------------------------------------ partial results
+
+
+def subtrees(first: int, stop: int, blocks: int) -> tuple[tuple[int, int], ...]:
+    """The largest whole subtrees, as intervals of blocks, of the tree over `blocks` blocks that make up [first, stop).
+
+    A node of the tree at height h and place i covers the blocks [i×2ʰ, (i+1)×2ʰ) that exist.  The sum over a node, in the order
+    of sums by itself, is just the value that the whole sum has there."""
+    found: list[tuple[int, int]] = []
+    while first < stop:
+        size = 1
+        while first % (2 * size) == 0 and (first + 2 * size <= stop or stop == blocks):
+            size *= 2
+            if first + size >= stop:
+                break
+        found.append((first, min(first + size, stop)))
+        first += size
+    return tuple(found)
+
+
+def most_subtrees(blocks: int) -> int:
+    """At most so many subtrees make up any interval."""
+    return max(1, 2 * (blocks - 1).bit_length() - 1) if blocks > 1 else 1

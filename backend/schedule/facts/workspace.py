@@ -1,0 +1,289 @@
+"""Bytes that a structured phase needs while it runs, beside its operands and results.
+
+The CPU back end computes in boxes, each thread with registers for the body's temporaries.  A team's boxes together never have
+more than `TEAM_POINTS` points, whatever its size, so that a plan says the same on every machine; small spaces are one box.
+Counted at the most values that are alive at once, plus what compound functions use inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence
+from math import prod
+from typing import Final
+
+from ....typechecker.elements import Kind
+from ....typechecker.sizes import ZERO, Size, capacity, minimum, number, product, quotient
+from ....typechecker.types import ArrayType
+from ...graph.costs import cost_of
+from ...graph.formulas import larger
+from ...graph.phases import (
+    Affine,
+    ApplyNode,
+    AxisNode,
+    LibraryPhase,
+    Loop,
+    Phase,
+    Projection,
+    ReadNode,
+    Reshaped,
+    Structured,
+    ValueId,
+)
+from ...graph.registry import frame_of
+from ...scalar.table import ROWS
+from ..plan.model import ALIGNMENT, BranchStep, CellsStep, LoopStep, Step, SubPlan
+
+TEAM_POINTS: Final = 1 << 18
+"""Points of the boxes of a whole team, twice as many where the boxes are reduced."""
+ROWS_POINTS: Final = 1 << 15
+"""Points of the blocks of rows of a whole team, or one row each."""
+LARGEST_TEAM: Final = 4
+"""More threads than this gain nothing: ufuncs are bound by memory and share the interpreter's lock."""
+ALONE_BELOW: Final = 1 << 19
+"""Spaces of fewer points are one thread's, with a quarter of the points."""
+SUM_POINTS: Final = 1 << 20
+"""Items that a team sums at once."""
+LANES: Final = 256
+BLOCK: Final = 4096
+FEW_BANDS: Final = 1 << 16
+"""What they may take whatever the state."""
+BANDS: Final = 1 << 22
+"""The most that bands of a loop over rotations take beside a copy of the state."""
+_INSIDE: Final = 3
+"""Arrays of a box that one compound function may hold inside."""
+
+
+def bands_workspace(phase: Loop, state: Size) -> Size:
+    """Bytes beside its body's that a loop over rotations of its state takes, whose states have so many (`run.cpu.bands`)."""
+    rotates = any(isinstance(inner, LibraryPhase) and inner.op == "rotate" for inner in phase.body.phases)
+    return minimum(state * 2 + FEW_BANDS, BANDS) if rotates else ZERO
+
+
+def workspace(phase: Structured, number: Callable[[Size], int]) -> int:
+    """Scratch bytes of the phase on a device's whole team."""
+    applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
+    sizes = [number(axis.size) for axis in phase.axes]
+    points = prod(sizes)
+    reduces = any(r.reduction is not None for r in phase.results)
+    lanes = _lane_bytes(points, sizes[-1]) if reduces else 0
+    whole = number(_whole(phase)) if phase.reads else 0
+    if not applied:
+        return lanes + (whole if reduces else 0)
+    each, most = _each(phase, applied, reduces=reduces)
+    return min(points, most if points >= ALONE_BELOW else most // 4) * each + lanes + whole
+
+
+def rows_workspace(phase: Structured, number: Callable[[Size], int]) -> int:
+    """Scratch bytes of a chain along rows (`graph.chains`) on a device's whole team: blocks of its rows."""
+    sizes = [number(axis.size) for axis in phase.axes]
+    points, row = prod(sizes), prod(sizes[rows_cut(sizes) + 1 :]) if len(sizes) > 1 else sizes[0]
+    applied = [node for node in phase.body if isinstance(node, ApplyNode)]
+    each, _ = _each(phase, applied, reduces=False)
+    results = sum(getattr(phase.body[r.node], "kind", Kind.I64).bytes for r in phase.results)
+    in_work = max(rows_points(points, row), min(points, LARGEST_TEAM * row if points >= ALONE_BELOW else row))
+    return in_work * (each + results) + _lane_bytes(in_work, sizes[-1])
+
+
+def rows_cut(sizes: Sequence[int]) -> int:
+    """The axis of the frame that blocks of rows are cut along, where there is one: the first of which one step is few points."""
+    axis = 0
+    while axis < len(sizes) - 2 and prod(sizes[axis + 1 :]) > ROWS_POINTS:
+        axis += 1
+    return axis
+
+
+def rows_points(points: int, row: int) -> int:
+    """Points of the blocks of a whole team: few enough that a chain needs no more memory than its members one by one."""
+    return max(row, min(ROWS_POINTS, points // 4))
+
+
+def _whole(phase: Structured) -> Size:
+    """Bytes of what is made once for all boxes: nodes that do not vary on every axis, padded copies of what is read with fills.
+
+    A read through a reshape is taken to vary on every axis."""
+    rank = len(phase.axes)
+    every = frozenset(range(rank))
+    sizes = [capacity(axis.size) for axis in phase.axes]
+    points = product(sizes)
+    found = ZERO
+    varying: list[frozenset[int]] = []
+    for node in phase.body:
+        on: frozenset[int] = frozenset()
+        match node:
+            case ReadNode():
+                on = _varying(phase.reads[node.index].projection, every)
+            case AxisNode():
+                on = frozenset({node.axis})
+            case ApplyNode():
+                on = on.union(*(varying[a] for a in node.args))
+        varying.append(on)
+    full = frozenset().union(*(varying[r.node] for r in phase.results)) if phase.results else every
+    inside = ZERO
+    for node, on in zip(phase.body, varying, strict=True):
+        if isinstance(node, ApplyNode) and on != full:
+            items = product(sizes[axis] for axis in sorted(on))
+            found = found + items * node.kind.bytes
+            inside = larger(inside, items * _inside(phase, node))
+    found = found + inside
+    kinds = {node.index: node.kind for node in phase.body if isinstance(node, ReadNode)}
+    for index, read in enumerate(phase.reads):
+        for stage in read.projection.stages:
+            if isinstance(stage, Affine) and stage.fills and index in kinds:
+                found = found + _padded(stage, points) * kinds[index].bytes
+    return found
+
+
+def _varying(projection: Projection, every: frozenset[int]) -> frozenset[int]:
+    """The axes of the space that a read depends on."""
+    on: frozenset[int] | None = None  # of the box after the stage; None is all
+    for stage in reversed(projection.stages):
+        if isinstance(stage, Reshaped):
+            on = None
+            continue
+        used = [t.axis for a, index in enumerate(stage.indices) if on is None or a in on or stage.fills for t in index.terms]
+        on = frozenset(used)
+    return every if on is None else on
+
+
+def _padded(stage: Affine, points: Size) -> Size:
+    """Items of a box around what is read, or of index arrays (two an axis, and a mask) where that is too large."""
+    terms = [term for index in stage.indices for term in index.terms]
+    if all(abs(term.coefficient) == 1 for term in terms) and len({term.axis for term in terms}) == len(terms):
+        return points
+    return points * (3 + 16 * len(stage.indices))
+
+
+def _each(phase: Structured, applied: Sequence[ApplyNode | AxisNode], *, reduces: bool) -> tuple[int, int]:
+    """Bytes a point of the boxes, and the most points."""
+    inside = max((_inside(phase, node) for node in applied), default=0)
+    widest = max(node.kind.bytes if isinstance(node, ApplyNode) else 8 for node in applied)
+    live = _live_bytes(phase, counts_results=reduces) + inside
+    return live, TEAM_POINTS * 2 if reduces else TEAM_POINTS * 8 // widest
+
+
+SMALL_PRODUCTS: Final = 1 << 22
+"""Products of matrices below which operands that do not lie in rows are copied (`run.cpu.products`)."""
+_READ_IN_PLACE: Final = frozenset({
+    "join", "stack", "rotate", "scan", "reduce_sequential", "size_vector", "runtime_size", "match", "random",
+})  # fmt: skip
+
+
+def copied(phase: LibraryPhase, scattered: Container[ValueId], types: Mapping[ValueId, ArrayType]) -> list[ValueId]:
+    """The operands that a library op copies because they may not lie in rows."""
+    if phase.op in _READ_IN_PLACE:
+        return []
+    if phase.op == "contract" and not frame_of(phase) and all(len(types[value].shape) <= 2 for value in phase.args):
+        made = product(map(capacity, (*types[phase.args[0]].shape, *types[phase.args[1]].shape[1:]))).constant
+        if made is not None and made > SMALL_PRODUCTS:
+            return []
+    return [value for value in dict.fromkeys(phase.args) if value in scattered]
+
+
+def is_reordered(phase: Phase, types: Mapping[ValueId, ArrayType]) -> bool:
+    """May the results of a phase lie in another order of axes than the program's?  (As their operands do; see `cpu.space`.)"""
+    if not isinstance(phase, Structured) or len(types[phase.results[0].value].shape) < 2:
+        return False
+    return any(read.projection.stages for read in phase.reads)
+
+
+def workspace_bound(phase: Structured) -> Size:
+    """At least `workspace` for all sizes, as a formula in them."""
+    applied = [node for node in phase.body if isinstance(node, ApplyNode | AxisNode)]
+    points = product(capacity(axis.size) for axis in phase.axes)
+    reduces = any(r.reduction is not None for r in phase.results)
+    lanes = minimum(points, SUM_POINTS) * (_INSIDE * 8 // 2) + quotient(points, BLOCK) * 16 + 1 if reduces else ZERO
+    whole = _whole(phase) if phase.reads else ZERO
+    if not applied:
+        return lanes + whole if reduces else lanes
+    each, most = _each(phase, applied, reduces=reduces)
+    return minimum(points, most) * each + lanes + whole
+
+
+def _lane_bytes(points: int, length: int) -> int:
+    """Lanes and block partials of the order of sums, for the items summed at once."""
+    lanes = -(-min(points, SUM_POINTS) * min(length, LANES) * _INSIDE * 8 // (2 * max(min(length, BLOCK), 1)))
+    return lanes + points // BLOCK * 16
+
+
+def _inside(phase: Structured, node: ApplyNode | AxisNode) -> int:
+    """Bytes an item that a function holds inside."""
+    if isinstance(node, AxisNode):
+        return 0
+    kinds = [node.kind, *(getattr(phase.body[arg], "kind", Kind.I64) for arg in node.args)]
+    if any(kind.is_complex for kind in kinds):
+        return (ROWS[node.function].held_complex if node.function in ROWS else 2 * _INSIDE) * 16
+    return (ROWS[node.function].held if node.function in ROWS else _INSIDE) * 8
+
+
+def _live_bytes(phase: Structured, *, counts_results: bool) -> int:
+    """The most bytes a point that computed nodes take at once; results have their own memory unless they are reduced."""
+    last: dict[int, int] = {}
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode):
+            last.update(dict.fromkeys(node.args, place))
+    results = {r.node for r in phase.results}
+    if counts_results:
+        last.update(dict.fromkeys(results, len(phase.body)))
+    ends: dict[int, int] = {}
+    live = most = 0
+    for place, node in enumerate(phase.body):
+        if isinstance(node, ApplyNode | AxisNode) and (counts_results or place not in results):
+            size = node.kind.bytes if isinstance(node, ApplyNode) else 8
+            live += size
+            ends[last.get(place, place)] = ends.get(last.get(place, place), 0) + size
+        most = max(most, live)
+        live -= ends.pop(place, 0)
+    return most
+
+
+class Numbers:
+    """Sizes as numbers, run-time sizes at their caps; each size is worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Size, int] = {}
+
+    def cap(self, size: Size) -> int:
+        value = size.constant
+        if value is not None:
+            return value
+        found = self._known.get(size)
+        if found is None:
+            found = self._known[size] = capacity(size).evaluate({})
+        return found
+
+
+def scratch_of(
+    step: Step, phase: Phase, types: Mapping[ValueId, ArrayType], numbers: Numbers, scattered: Container[ValueId] = ()
+) -> int:
+    """The bytes that a step of a whole phase needs beside operands and results: its bodies' peaks, copies, workspace."""
+
+    def held(value: ValueId) -> int:
+        type = types[value]
+        return rounded(prod(map(numbers.cap, type.shape)) * type.element.kind.bytes)
+
+    match step, phase:
+        case LoopStep(), Loop():
+            state = sum(map(held, phase.body.params))
+            bodies = (step.body, *(() if step.until is None else (step.until,)))
+            return state + numbers.cap(bands_workspace(phase, number(state))) + max(map(peak_of, bodies))
+        case BranchStep(), _:
+            return max(peak_of(step.then), peak_of(step.otherwise))
+        case CellsStep(), _:
+            return peak_of(step.body)
+        case _, LibraryPhase():
+            scratch = numbers.cap(cost_of(phase, types).scratch)
+            return rounded(scratch) + sum(map(held, copied(phase, scattered, types)))
+        case _, Structured():
+            return rounded(workspace(phase, numbers.cap))
+        case _:
+            return 0
+
+
+def peak_of(plan: SubPlan) -> int:
+    """The most bytes on any device."""
+    return max((size for _, size in plan.peak), default=0)
+
+
+def rounded(count: int) -> int:
+    """The memory that a buffer of so many bytes takes."""
+    return -(-count // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,276 @@
+"""Certified lower bounds of the makespan, for every plan that obeys the problem and its directives.
+
+* heads and tails: the earliest start of a shard by class of device, and the ticks that must follow its end, transfers of at
+  least no bytes included; a phase that can be cut is water-filled between them; their sum with a phase is the critical path;
+* load and energy: see `loads`;
+* links: what must leave home or return to it over one channel.
+
+All arithmetic of the results is in integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from .costs import Costs, order_of
+from .filling import least
+
+MOST_SHARDS: Final = 256
+"""Shards up to which the ticks of a combine are weighed against the width of the cut."""
+MOST_EXACT: Final = 64
+"""Phases up to which a cut phase is water-filled anew for every place that its operands may come from."""
+FAR: Final = 1 << 60
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """No plan is shorter than `ticks`, because of `reason`."""
+
+    ticks: int
+    reason: str
+
+
+class Bounds:
+    """Lower bounds of one problem, each computed when asked."""
+
+    def __init__(self, costs: Costs) -> None:
+        self.costs = costs
+        self.timer = costs.timer
+        order = order_of(self.timer.before)
+        assert order is not None and all(costs.allowed)
+        self.order = order
+        self.phases = self.timer.problem.phases
+        self.home = costs.class_of[self.timer.home]
+        self.whole = [self._is_whole(p) for p in range(len(order))]
+        """Phases that run on one device in every plan."""
+        self._forward: list[dict[int, int]] = [{} for _ in order]
+        self._back: list[dict[int, int]] = [{} for _ in order]
+        self._ends = [0] * len(order)
+        self._find_heads()
+        self._find_tails()
+        self.heads: list[dict[int, int]] = self._forward
+        """By phase and class: no shard of it starts there before."""
+        self.tails: list[dict[int, int]] = self._back
+        """By phase and class: the ticks that must pass after a shard there has ended (with a combine: after that)."""
+
+    # ------------------------------------------------------------------------------ phases
+
+    def _is_whole(self, phase: int) -> bool:
+        limits = self.timer.limits
+        task = self.phases[phase]
+        if phase in limits.fixed:
+            return len(limits.fixed[phase]) == 1
+        return not task.rows or phase in limits.unsplit or len(self.costs.allowed[phase]) == 1
+
+    def ticks_on(self, phase: int, kind: int) -> int:
+        """Ticks of all of a phase on a device of that class."""
+        return self.timer.ticks(phase, self.costs.members[kind][0], self.phases[phase].units) or 0
+
+    def least_on(self, phase: int, kind: int) -> int:
+        """Ticks of the smallest shard that a phase may have on a device of that class."""
+        if self.whole[phase]:
+            return self.ticks_on(phase, kind)
+        return self.timer.least(phase, self.costs.members[kind][0], 1)
+
+    def combined(self, phase: int) -> int:
+        """The least ticks of its combine."""
+        combine = self.phases[phase].combine
+        return 0 if combine is None else combine.ticks_per_shard
+
+    def rest(self, phase: int, kind: int) -> int:
+        """The ticks that must pass after a shard of `phase` on that class has ended, its combine included."""
+        tail = self._back[phase][kind]
+        if self.phases[phase].combine is None:
+            return tail
+        return self.to_combine(phase, kind) + self.combined(phase) + tail
+
+    def to_combine(self, phase: int, kind: int) -> int:
+        """The least ticks from the end of a shard to the arrival of its partial at home, if it has a combine."""
+        timer = self.timer
+        combine = self.phases[phase].combine
+        if combine is None or kind == self.home or not timer.linked:
+            return 0
+        path = timer.routes.path(self.costs.members[kind][0], timer.home)
+        if path is None:
+            return FAR
+        return sum(timer.problem.links[hop.link].occupied(combine.bytes) + hop.latency for hop in path) + timer.syncs[timer.home]
+
+    def _filled(self, phase: int, offsets: Mapping[int, int]) -> int:
+        """The least time in which all rows are done, where a class loses `offsets` of it, by the best cut; combine included."""
+        task, timer = self.phases[phase], self.timer
+        each = self.combined(phase)
+        barrier = task.combine is not None and task.combine.barrier
+        if phase in timer.limits.fixed:
+            mode = timer.limits.fixed[phase]
+            ends = [offsets.get(self.costs.class_of[d], 0) + (timer.ticks(phase, d, rows) or 0) for d, rows in mode]
+            return max(ends) + (each * len(mode) if barrier else each)
+        groups = [(c, self.costs.members[c][0], len(self.costs.members[c])) for c in offsets]
+
+        def reach(time: int, machines: int) -> int:
+            counts = sorted(((self._rows_within(phase, d, time - offsets[c]), number) for c, d, number in groups), reverse=True)
+            total = 0
+            for rows, number in counts:
+                total += rows * min(number, machines)
+                machines -= min(number, machines)
+            return total
+
+        ceiling = min(offsets[c] + (timer.ticks(phase, d, task.rows) or 0) for c, d, _ in groups)
+        limit = min(sum(number for _, _, number in groups), task.rows, timer.limits.machines or task.rows)
+        time = least(0, ceiling, lambda t: reach(t, limit) >= task.rows)
+        if not each or not barrier or limit > MOST_SHARDS:
+            return time + each
+        return least(time + each, ceiling + each, lambda t: any(
+            reach(t - each * n, n) >= task.rows for n in range(1, limit + 1) if t >= each * n
+        ))  # fmt: skip
+
+    def _rows_within(self, phase: int, device: int, time: int) -> int:
+        """The most rows whose shard takes at most `time` there."""
+        return self.timer.most(phase, device, time) if time >= 0 else 0
+
+    def _travel(self, edge: int, source: int, target: int, everything: bool) -> int:
+        """The least ticks between a device of one class and one of another, of the whole output or of some of it."""
+        if source == target:
+            return 0
+        near, far = self.costs.members[source][0], self.costs.members[target][0]
+        if everything or self.timer.delays[edge] is not None:
+            ticks = self.costs.transfer(edge, near, far)
+            return FAR if ticks is None else ticks
+        path = self.timer.routes.path(near, far)
+        return FAR if path is None else sum(hop.latency for hop in path) + self.timer.syncs[far]
+
+    def _reads_all(self, edge: int) -> bool:
+        """Whether every shard of the target waits for every shard of the source."""
+        source, target = self.timer.sources[edge], self.timer.targets[edge]
+        gathered = self.whole[source] or self.whole[target] or self.phases[source].is_gathered
+        return (gathered or self.timer.problem.edges[edge].whole) and not self._reads_few(edge)
+
+    def _reads_few(self, edge: int) -> bool:
+        """Whether there may be shards of the source that the target does not read."""
+        source = self.timer.sources[edge]
+        apart = not self.whole[source] and not self.phases[source].is_gathered
+        return apart and self.timer.problem.edges[edge].only is not None
+
+    # --------------------------------------------------------------------- heads and tails
+
+    def _find_heads(self) -> None:
+        timer = self.timer
+        for p in self.order:
+            floor = self.phases[p].ready
+            for q in timer.limits.after[p]:
+                floor = max(floor, self._ends[q])
+            for q in timer.limits.issued[p]:
+                floor = max(floor, min(self._forward[q].values()))
+            heads = {
+                c: max([floor, *(self._arrival(edge, c) for edge in timer.incoming[p])]) for c in self.costs.allowed_classes[p]
+            }
+            self._forward[p] = heads
+            arrive = {c: head + self.to_combine(p, c) for c, head in heads.items()}
+            if self.whole[p]:
+                self._ends[p] = min(head + self.ticks_on(p, c) for c, head in arrive.items()) + self.combined(p)
+            else:
+                self._ends[p] = self._filled(p, arrive)
+
+    def _arrival(self, edge: int, kind: int) -> int:
+        """The earliest tick at which a shard on a device of class `kind` has what it reads over `edge`."""
+        q, target = self.timer.sources[edge], self.timer.targets[edge]
+        everything = self.whole[target] or self.timer.problem.edges[edge].whole
+        if self.phases[q].is_gathered:
+            return self._ends[q] + self._travel(edge, self.home, kind, everything)
+        some = min(
+            head + self.least_on(q, c) + self._travel(edge, c, kind, everything and self.whole[q])
+            for c, head in self._forward[q].items()
+        )
+        return max(some, self._ends[q]) if self._reads_all(edge) else some
+
+    def _find_tails(self) -> None:
+        timer = self.timer
+        followers: list[list[int]] = [[] for _ in self.order]
+        for p, earlier in enumerate(timer.limits.after):
+            for q in earlier:
+                followers[q].append(p)
+        filled: dict[int, int] = {}
+        for p in reversed(self.order):
+            for q in followers[p] + [timer.targets[edge] for edge in timer.outgoing[p]]:
+                if q not in filled:
+                    filled[q] = self._from_start(q)
+            floor = max((filled[q] for q in followers[p]), default=0)
+            classes = self.costs.allowed_classes[p]
+            if self.phases[p].is_gathered:
+                tail = max([floor, *(self._needed(edge, self.home, filled) for edge in timer.outgoing[p])])
+                self._back[p] = dict.fromkeys(classes, tail)
+            else:
+                self._back[p] = {c: max([floor, *(self._needed(e, c, filled) for e in timer.outgoing[p])]) for c in classes}
+
+    def _from_start(self, phase: int) -> int:
+        """From the first start of a phase to the end of everything."""
+        after = {c: self.rest(phase, c) for c in self.costs.allowed_classes[phase]}
+        if self.whole[phase]:
+            return min(self.ticks_on(phase, c) + ticks for c, ticks in after.items())
+        # `rest` has one shard's combine in it already
+        return self._filled(phase, {c: ticks - self.combined(phase) for c, ticks in after.items()})
+
+    def _needed(self, edge: int, kind: int, filled: Mapping[int, int]) -> int:
+        """The least ticks from when a part of the source is there, on a device of class `kind`, to the end of everything."""
+        if self._reads_few(edge):
+            return 0  # of a shard that nobody waits for
+        source, q = self.timer.sources[edge], self.timer.targets[edge]
+        gathered = self.whole[source] or self.phases[source].is_gathered
+        everything = gathered and (self.whole[q] or self.timer.problem.edges[edge].whole)
+        ways = {c: self._travel(edge, kind, c, everything) + self.rest(q, c) for c in self.costs.allowed_classes[q]}
+        some = min(ticks + self.least_on(q, c) for c, ticks in ways.items())
+        if not self._reads_all(edge):
+            return some
+        if self.whole[q] or len(self.order) > MOST_EXACT:
+            return max(some, filled[q])
+        return max(some, self._filled(q, {c: ticks - self.combined(q) for c, ticks in ways.items()}))
+
+    @cached_property
+    def path(self) -> Bound:
+        """The longest chain."""
+        longest = 0
+        for p in self.order:
+            if self.whole[p]:
+                through = min(head + self.ticks_on(p, c) + self.rest(p, c) for c, head in self.heads[p].items())
+            else:
+                through = self._filled(p, {c: head + self.rest(p, c) - self.combined(p) for c, head in self.heads[p].items()})
+            longest = max(longest, through)
+        return Bound(longest, "critical path")
+
+    @cached_property
+    def shortest(self) -> list[int]:
+        """By phase: its least ticks, cut as well as can be."""
+        return [
+            min(self.ticks_on(p, c) for c in self.costs.allowed_classes[p]) + self.combined(p)
+            if self.whole[p]
+            else self._filled(p, dict.fromkeys(self.costs.allowed_classes[p], 0))
+            for p in range(len(self.order))
+        ]
+
+    # ------------------------------------------------------------------------------ links
+
+    def links(self) -> Bound:
+        """Transfers that no placement avoids, by channel: between phases with one possible device each."""
+        timer, costs = self.timer, self.costs
+        carried: dict[object, list[tuple[int, int, int]]] = {}
+        done: set[tuple[int, int]] = set()
+        for edge in range(len(timer.sources)):
+            p, q = timer.sources[edge], timer.targets[edge]
+            if timer.delays[edge] is not None or len(costs.allowed[p]) != 1 or len(costs.allowed[q]) != 1:
+                continue
+            # what is put together at home is sent from there, wherever its phase ran
+            source, target = timer.home if self.phases[p].is_gathered else costs.allowed[p][0], costs.allowed[q][0]
+            path = timer.routes.path(source, target) if source != target else None
+            if path is None or len(path) != 1 or path[0].channel is None or (p, target) in done:
+                continue
+            done.add((p, target))
+            busy = timer.problem.links[path[0].link].occupied(costs.carried(edge))
+            start = self._ends[p]
+            rest = path[0].latency + timer.syncs[target] + self._from_start(q)
+            carried.setdefault(path[0].channel, []).append((busy, start, rest))
+        best = 0
+        for items in carried.values():
+            best = max(best, min(s for _, s, _ in items) + sum(b for b, _, _ in items) + min(r for _, _, r in items))
+        return Bound(best, "link")

@@ -1,0 +1,363 @@
+"""A lower bound over all cuts at once, with what each cut moves: rows as a fluid, certified by integers (`linear`).
+
+Note [Fluid].  A plan gives every phase p a share z of its rows on each place (a device, or a class of equal ones), and has
+starts S, ends E and F (combine included).  C is the mean, over the rows of p, of the end of the shard that a row is in.  Any plan
+whatever its cuts obeys:
+
+* C_p >= S_p + Q_p, where Q_p is the mean over rows of their shard's ticks: the sum over places of (r/R) ticks(r), of which a
+  convex function from below is taken; equal devices have equal parts of a class's rows at best;
+* a row of q begins when the rows of p at its own place have ended and have come over: an edge moves a part m(a, b) of the rows
+  from place a to b, with sum_b m(a, b) = z_p(a) and sum_a m(a, b) = z_q(b), and each of them waits for the whole transfer that it
+  is in, which carries at least m(a, b) of the output.  So C_q >= C_p + Q_q + sum of m (latency + m bytes / rate).  Where q reads
+  everything, that holds of the product m = z_p z_q too;
+* q starts after the first shard of p has ended, after all of them where it reads everything; it ends after all of them;
+* the shards of phases between a and b (followers of a, followed by b) lie between S_a and E_b on every device, and so do the
+  transfers of what only such phases read on every exclusive channel; what is moved to a place is moved once for all readers.
+
+Rounding of bytes costs at most one byte a transfer, which is left out.  Everything is linear in ticks and shares but Q and the
+ticks of transfers, which are convex: lines below them are added where a solution is above none, as are the windows (a, b).
+Memory and order are left out.  Shares of the solution tell the search where to cut (`guided`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Final
+
+from ..timeline.routes import Channel
+from ..timeline.timing import Mode
+from .bounds import FAR, Bounds
+from .convex import GRAIN, Convex, Curve, Haul, hull_of, rounded
+from .linear import Linear, Row
+
+ROUNDS: Final = 40
+MOST_ADDED: Final = 40
+MOST_PIVOTS: Final = 4000
+ENOUGH: Final = 2e-4
+"""Rows that are broken by less than that part of the result are not added."""
+GAIN: Final = Fraction(1, 2000)
+MOST_IDLE: Final = 2
+"""Rounds in a row that may gain less than `GAIN` of the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """`count` equal devices like `device`."""
+
+    kind: int
+    device: int
+    count: int
+
+
+@dataclass(slots=True)
+class Fluid:
+    """The program of one problem."""
+
+    bounds: Bounds
+    unit: int
+    program: Linear = field(init=False)
+    places: list[list[Place]] = field(init=False)
+    share: list[list[int]] = field(init=False)
+    start: list[int] = field(init=False)
+    end: list[int] = field(init=False)
+    done: list[int] = field(init=False)
+    mean: list[int] = field(init=False)
+    queue: list[int] = field(init=False)
+    curves: list[Convex] = field(default_factory=list)
+    work: list[list[Fraction]] = field(default_factory=list)
+    moved: dict[tuple[int, int, int], tuple[int, Fraction, Fraction]] = field(default_factory=dict)
+    """By (phase, maker, target): column, most bytes, bytes that rounding may hide."""
+    channels: dict[Channel, list[tuple[int, int, Fraction, Fraction]]] = field(default_factory=dict)
+    """By channel: (phase, column, ticks of all of it, ticks that rounding may hide)."""
+    above: list[set[int]] = field(default_factory=list)
+    """By phase: itself and all before it."""
+    solved: bool = False
+    """Is there a solution to take shares from?"""
+
+    def __post_init__(self) -> None:
+        self.program = Linear(max(1, self.unit))
+        bounds, program = self.bounds, self.program
+        count = len(bounds.order)
+        self.places = [self._places(p) for p in range(count)]
+        self.share = [[program.column(ticks=False) for _ in places] for places in self.places]
+        columns = [[program.column(ticks=True) for _ in range(count)] for _ in range(5)]
+        self.start, self.end, self.done, self.mean, self.queue = columns
+        self.above = [{p} for p in range(count)]
+        for p in bounds.order:
+            for q in bounds.timer.before[p] - set(bounds.timer.limits.issued[p]):
+                self.above[p] |= self.above[q]
+        self._phases()
+        for edge in range(len(bounds.timer.sources)):
+            self._edge(edge)
+        self._hops()
+        for curve in self.curves:
+            for share in (0.0, 0.3):
+                self._line(curve, [share] * len(self.program.ticks))
+
+    # ---------------------------------------------------------------------------------- rows
+
+    def at_least(self, terms: Sequence[tuple[int, Fraction | int]], bound: Fraction | int) -> None:
+        """sum >= bound, rounded so as to be no sharper."""
+        rounded = tuple((name, -(-c * GRAIN // 1)) for name, c in terms if c)
+        self.program.rows.append(Row(tuple((name, int(c)) for name, c in rounded), int(bound * GRAIN // 1)))
+
+    def _line(self, curve: Convex, values: Sequence[float]) -> None:
+        lines = [(part.share, *part.line(values[part.share])) for part in curve.parts]
+        self.at_least([(curve.above, 1), *((share, -slope) for share, _, slope in lines)], sum(start for _, start, _ in lines))
+
+    def _places(self, p: int) -> list[Place]:
+        costs, allowed = self.bounds.costs, set(self.bounds.costs.allowed[p])
+        found = []
+        for kind in costs.allowed_classes[p]:
+            members = [d for d in costs.members[kind] if d in allowed]
+            if self.bounds.heads[p][kind] < FAR and self.bounds.rest(p, kind) < FAR:
+                found.append(Place(kind, members[0], len(members)))
+        return found
+
+    def _phases(self) -> None:
+        bounds = self.bounds
+        timer, limits = bounds.timer, bounds.timer.limits
+        for p, places in enumerate(self.places):
+            task, shares = bounds.phases[p], self.share[p]
+            self.at_least([(z, 1) for z in shares], 1)
+            self.at_least([(z, -1) for z in shares], -1)
+            if p in limits.fixed:
+                for z, place in zip(shares, places, strict=True):
+                    mine = sum(rows for d, rows in limits.fixed[p] if bounds.costs.class_of[d] == place.kind)
+                    self.at_least([(z, 1)], Fraction(mine, task.units))
+                    self.at_least([(z, -1)], -Fraction(mine, task.units))
+            start, end, done, mean = self.start[p], self.end[p], self.done[p], self.mean[p]
+            heads = [(place, z, bounds.heads[p][place.kind]) for place, z in zip(places, shares, strict=True)]
+            self.at_least([(start, 1)], min((head for _, _, head in heads), default=0))
+            self.at_least([(0, 1), (done, -1)], min(bounds.tails[p].values()))
+            self.at_least([(done, 1), (end, -1)], bounds.combined(p))
+            self.at_least([(end, 1), (mean, -1)], 0)
+            self.at_least([(0, 1), (mean, -1), *((z, -bounds.rest(p, place.kind)) for place, z, _ in heads)], 0)
+            queue = self.queue[p]
+            self.at_least([(mean, 1), (start, -1), (queue, -1)], 0)
+            self.at_least([(mean, 1), *((z, -head) for _, z, head in heads), (queue, -1)], 0)
+            self.work.append([self._work(p, place) for place in places])
+            for place, z, work in zip(places, shares, self.work[p], strict=True):
+                self.at_least([(end, 1), (start, -1), (z, -work / place.count)], 0)
+            curves = tuple(Curve(z, self._corners(p, place)) for place, z in zip(places, shares, strict=True))
+            self.curves.append(Convex(queue, curves))
+            for earlier in limits.after[p]:
+                self.at_least([(start, 1), (self.done[earlier], -1)], 0)
+            for edge in timer.incoming[p]:
+                q = timer.sources[edge]
+                least = min(bounds.least_on(p, place.kind) for place in places)
+                first = min((bounds.least_on(q, place.kind) for place in self.places[q]), default=0)
+                self.at_least([(end, 1), (self.done[q], -1)], least)
+                everything = bounds._reads_all(edge)
+                self.at_least([(start, 1), (self.done[q] if everything else self.start[q], -1)], 0 if everything else first)
+
+    def _work(self, p: int, place: Place) -> Fraction:
+        """The least ticks that all of a phase takes of a class; a part takes at least its share."""
+        if self.bounds.whole[p]:
+            return Fraction(self.bounds.ticks_on(p, place.kind))
+        table = self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]]
+        return table.rate(self.bounds.phases[p].rows) * self.bounds.phases[p].rows
+
+    def _corners(self, p: int, place: Place) -> tuple[tuple[Fraction, Fraction], ...]:
+        rows = self.bounds.phases[p].units
+        if self.bounds.whole[p]:
+            return (Fraction(0), Fraction(0)), (Fraction(1), Fraction(self.bounds.ticks_on(p, place.kind)))
+        hull = hull_of(self.bounds.phases[p].ticks[self.bounds.timer.kinds[place.device]], rows)
+        return tuple((x * place.count, y * place.count) for x, y in hull)
+
+    # ---------------------------------------------------------------------------------- edges
+
+    def _made(self, p: int) -> list[tuple[Place, int | None]]:
+        """Where the output of a phase lies, and the column of its share there (None: all of it)."""
+        if self.bounds.phases[p].combine is not None:
+            return [(Place(self.bounds.home, self.bounds.timer.home, 1), None)]
+        return list(zip(self.places[p], self.share[p], strict=True))
+
+    def _edge(self, edge: int) -> None:
+        timer, program = self.bounds.timer, self.program
+        p, q = timer.sources[edge], timer.targets[edge]
+        described = timer.problem.edges[edge]
+        size = timer.problem.phases[p].out_bytes if described.bytes is None else described.bytes
+        made, wanted = self._made(p), list(zip(self.places[q], self.share[q], strict=True))
+        parts = {(a, b): program.column(ticks=False) for a in range(len(made)) for b in range(len(wanted))}
+        for a, (_, z) in enumerate(made):
+            terms: list[tuple[int, Fraction | int]] = [(parts[a, b], -1) for b in range(len(wanted))]
+            self.at_least([*terms, *([(z, 1)] if z is not None else [])], -1 if z is None else 0)
+        for b, (_, z) in enumerate(wanted):
+            self.at_least([*((parts[a, b], 1) for a in range(len(made))), (z, -1)], 0)
+        hauls: list[Haul] = []
+        for (a, b), part in parts.items():
+            near, far = made[a][0], wanted[b][0]
+            if near.kind == far.kind:
+                continue
+            way = self._way(edge, near, far)
+            if way is None:
+                self.at_least([(part, -1)], 0)
+                continue
+            fixed, per_byte = way
+            pairs = near.count * far.count
+            hidden = per_byte * self._hidden(p, size)
+            hauls.append(Haul(part, fixed - hidden, size * per_byte / pairs))
+            if per_byte:
+                self._moves(p, near, far, part, size)
+        wait = program.column(ticks=True)
+        self.curves.append(Convex(wait, tuple(hauls)))
+        before = self.done[p] if self.bounds.phases[p].combine is not None else self.mean[p]
+        self.at_least([(self.mean[q], 1), (before, -1), (wait, -1), (self.queue[q], -1)], 0)
+
+    def _hidden(self, p: int, size: int) -> int:
+        """Bytes of a transfer that rounding may leave out: none where rows are whole bytes."""
+        span = self.bounds.timer.spans[p]
+        return 0 if not span or (size == self.bounds.phases[p].out_bytes and size % span == 0) else 1
+
+    def _way(self, edge: int, near: Place, far: Place) -> tuple[Fraction, Fraction] | None:
+        """Between two places: ticks whatever is sent, and ticks a byte."""
+        timer = self.bounds.timer
+        delay = timer.delays[edge]
+        if delay is not None:
+            return Fraction(delay + timer.syncs[far.device]), Fraction(0)
+        path = timer.routes.path(near.device, far.device)
+        if path is None:
+            return None
+        rates = (timer.problem.links[hop.link].bytes_per_tick for hop in path)
+        return (
+            Fraction(sum(hop.latency for hop in path) + timer.syncs[far.device]),
+            sum((1 / rate for rate in rates if rate is not None), Fraction(0)),
+        )
+
+    def _moves(self, p: int, near: Place, far: Place, part: int, size: int) -> None:
+        """What this edge moves is in what is moved of the output."""
+        key = (p, near.device, far.device)
+        if key not in self.moved:
+            sizes = [self.bounds.timer.problem.edges[edge].bytes for edge in self.bounds.timer.outgoing[p]]
+            most = max(self.bounds.phases[p].out_bytes if s is None else s for s in sizes)
+            pairs = near.count * far.count
+            hidden = max(self._hidden(p, self.bounds.phases[p].out_bytes if s is None else s) for s in sizes)
+            self.moved[key] = self.program.column(ticks=False), Fraction(most), Fraction(hidden * pairs)
+        column, most_bytes, _ = self.moved[key]
+        if most_bytes:
+            self.at_least([(column, 1), (part, -Fraction(size) / most_bytes)], 0)
+
+    def _hops(self) -> None:
+        """What is moved keeps channels busy; over two hops, the first is shared by all who are reached through home."""
+        timer = self.bounds.timer
+        first: dict[tuple[int, int], tuple[int, Fraction, Fraction]] = {}
+        for (p, near, far), (column, most, hidden) in list(self.moved.items()):
+            path = timer.routes.path(near, far)
+            assert path is not None
+            if len(path) == 2:
+                known = self.moved.get((p, near, timer.home), first.get((p, near)))
+                if known is None or known[1] < most:
+                    known = self.program.column(ticks=False), most, hidden
+                    first[p, near] = known
+                    self._busy(p, near, timer.home, known)
+                self.at_least([(known[0], 1), (column, -most / known[1] if known[1] else 0)], 0)
+                self._busy(p, timer.home, far, (column, most, hidden))
+            else:
+                self._busy(p, near, far, (column, most, hidden))
+
+    def _busy(self, p: int, near: int, far: int, moved: tuple[int, Fraction, Fraction]) -> None:
+        timer = self.bounds.timer
+        path = timer.routes.path(near, far)
+        assert path is not None and len(path) == 1
+        hop = path[0]
+        rate = timer.problem.links[hop.link].bytes_per_tick
+        if hop.channel is None or rate is None:
+            return
+        members = self.bounds.costs.members
+        several = len(members[self.bounds.costs.class_of[near]]) > 1 or len(members[self.bounds.costs.class_of[far]]) > 1
+        if several and hop.channel[1:3] != (-1, -1):
+            return  # each of several equal devices has a channel of its own
+        column, most, hidden = moved
+        self.channels.setdefault(hop.channel, []).append((p, column, most / rate, hidden / rate))
+
+    # ------------------------------------------------------------------------------- solution
+
+    def bound(self, goal: int) -> int:
+        """The certified bound, as far as it goes in some rounds, or as soon as it reaches `goal`."""
+        best = idle = 0
+        for _ in range(ROUNDS):
+            if not self.program.solve(MOST_PIVOTS):
+                break
+            self.solved = True
+            found = self.program.certified()
+            idle = 0 if found > best + best * GAIN // 1 else idle + 1
+            best = max(best, found)
+            if best >= goal or idle > MOST_IDLE or not self._sharpen(self.program.values()):
+                break
+        return best
+
+    def _sharpen(self, values: Sequence[float]) -> bool:
+        """Add the rows that the solution breaks most."""
+        slack = ENOUGH * max(1.0, values[0])
+        lines = sorted(((curve.value(values) - values[curve.above], i) for i, curve in enumerate(self.curves)), reverse=True)[
+            :MOST_ADDED
+        ]
+        for excess, i in lines:
+            if excess > slack / 4:
+                self._line(self.curves[i], values)
+        windows = self._windows(values, slack)
+        for _, terms, bound in windows[:MOST_ADDED]:
+            self.at_least(terms, bound)
+        return bool(windows) or lines[0][0] > slack / 4
+
+    def _windows(self, values: Sequence[float], slack: float) -> list[tuple[float, list[tuple[int, Fraction | int]], Fraction]]:
+        count = len(self.places)
+        found: list[tuple[float, list[tuple[int, Fraction | int]], Fraction]] = []
+        kinds = {place.kind: len(self.bounds.costs.members[place.kind]) for places in self.places for place in places}
+        for first in (None, *range(count)):
+            late = [p for p in range(count) if first is None or first in self.above[p]]
+            for last in (None, *(late if count <= 32 else ())):
+                inside = [p for p in late if last is None or p in self.above[last]]
+                if not inside or (len(inside) == 1 and last is not None):
+                    continue
+                between: list[tuple[int, Fraction | int]] = [(0 if last is None else self.end[last], 1)]
+                if first is not None:
+                    between.append((self.start[first], -1))
+                room = sum(values[name] * int(c) for name, c in between)
+                rows = [(kind, number, self._on(inside, kind), Fraction(0)) for kind, number in kinds.items()]
+                rows += [(-1, 1, *self._over(channel, set(inside), last)) for channel in self.channels]
+                for _, number, terms, hidden in rows:
+                    excess = sum(values[name] * float(c) for name, c in terms) / number - room - float(hidden)
+                    if excess > slack:
+                        found.append((excess, [*between, *((name, -c / number) for name, c in terms)], -hidden))
+        found.sort(key=lambda entry: -entry[0])
+        return found
+
+    def _on(self, inside: Sequence[int], kind: int) -> list[tuple[int, Fraction]]:
+        return [
+            (z, work)
+            for p in inside
+            for place, z, work in zip(self.places[p], self.share[p], self.work[p], strict=True)
+            if place.kind == kind
+        ]
+
+    def _over(self, channel: Channel, inside: set[int], last: int | None) -> tuple[list[tuple[int, Fraction]], Fraction]:
+        targets, outgoing = self.bounds.timer.targets, self.bounds.timer.outgoing
+        chosen = [
+            entry
+            for entry in self.channels[channel]
+            if entry[0] in inside and (last is None or all(targets[edge] in inside for edge in outgoing[entry[0]]))
+        ]
+        return [(column, ticks) for _, column, ticks, _ in chosen], sum((entry[3] for entry in chosen), Fraction(0))
+
+    def guided(self) -> tuple[Mode, ...]:
+        """Modes by the shares of the solution."""
+        values, timer = self.program.values(), self.bounds.timer
+        modes: list[Mode] = []
+        for p, places in enumerate(self.places):
+            task = self.bounds.phases[p]
+            if p in timer.limits.fixed:
+                modes.append(timer.limits.fixed[p])
+                continue
+            wanted = {place.kind: max(0.0, values[z]) for place, z in zip(places, self.share[p], strict=True)}
+            if self.bounds.whole[p]:
+                kind = max(wanted, key=lambda c: (wanted[c], -c))
+                modes.append(((next(place.device for place in places if place.kind == kind), task.units),))
+                continue
+            members = {c: [d for d in self.bounds.costs.members[c] if d in set(self.bounds.costs.allowed[p])] for c in wanted}
+            devices = sorted((d, wanted[c] / len(members[c])) for c in wanted for d in members[c])
+            modes.append(rounded(devices, task.rows))
+        return tuple(modes)

@@ -1,0 +1,389 @@
+"""What a schedule is worth under each objective, and the search for the best under several, in their order.
+
+The first objective is made as good as can be, then the next among the schedules that keep it, and so on.  Latency, and limits on
+machines, are the planner's; energy, load and transfers are bisected by the exact search where the candidate modes are all
+there are; for the rest, the best of the candidates is kept and the bound says how good it is.
+
+Note [Energy].  Each powered device idles for the whole makespan and uses its active instead of its idle power while a shard or
+combine runs; links cost by the byte.  With `power_off_unused`, a device that takes no part is off; home is always on.
+
+Note [Interval].  The steady state of many executions is bound by the busiest device or channel: the initiation interval is its
+ticks divided by the executions that the schedule holds.  A problem of several `batches` is planned as `unrolled`: one phase
+per execution, so that executions may be shared out over devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Final
+
+from ..problem import (
+    Answer,
+    Deadline,
+    LimitMachines,
+    Line,
+    Objective,
+    PhaseIndex,
+    Place,
+    Problem,
+    Proof,
+    Schedule,
+    Status,
+)
+from ..timeline.fences import synchronise
+from ..timeline.routes import Routes
+from ..timeline.timing import Timer
+from . import plan_problem
+from .batches import executions, unrolled
+from .budget import DEFAULT, Budget
+from .costs import Costs
+from .found import Failure, guarded, note, refusal
+from .heuristics.candidates import acceptable
+from .merging import fewer_syncs
+from .modes import candidate_modes
+from .proving import Z3
+from .strategy import MOST_DEVICES, MOST_EXACT
+
+__all__ = [
+    "bound_of", "energy", "exact_value", "executions", "load", "machines", "plan_objectives", "receivers", "syncs", "transfers",
+    "unrolled", "value", "values",
+]  # fmt: skip
+
+TIES: Final = 500_000
+"""Solver steps for breaking ties by fewer syncs, where nobody asked for that."""
+MOST_TIED: Final = 20
+GENERATED: Final = Line(0, "")
+
+
+# ------------------------------------------------------------------------------------------ values
+
+
+def value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
+    """Ticks, ticks of the initiation interval, millijoules rounded up, devices, or syncs."""
+    match objective:
+        case Objective.LATENCY:
+            return schedule.makespan
+        case Objective.THROUGHPUT:
+            return -(-load(problem, schedule) // executions(problem))
+        case Objective.ENERGY:
+            return -(-energy(problem, schedule) // 10**9)
+        case Objective.MACHINES:
+            return machines(schedule)
+        case Objective.SYNCS:
+            return syncs(problem, schedule)
+
+
+def values(problem: Problem, schedule: Schedule) -> tuple[int, ...]:
+    """The value of each of the problem's objectives, in their order."""
+    return tuple(value(problem, schedule, objective) for objective in problem.objectives)
+
+
+def machines(schedule: Schedule) -> int:
+    """Devices with a shard."""
+    return len({shard.device for shard in schedule.shards})
+
+
+def syncs(problem: Problem, schedule: Schedule) -> int:
+    """Waits of devices."""
+    return synchronise(problem, schedule).syncs
+
+
+def transfers(schedule: Schedule) -> int:
+    return len(schedule.transfers)
+
+
+def receivers(schedule: Schedule) -> int:
+    return len({transfer.target for transfer in schedule.transfers})
+
+
+def load(problem: Problem, schedule: Schedule) -> int:
+    """Ticks that the busiest device or channel is busy.  See Note [Interval]."""
+    busy: dict[object, int] = {}
+    for shard in schedule.shards:
+        busy[shard.device] = busy.get(shard.device, 0) + shard.end - shard.start
+    for step in schedule.combines:
+        busy[problem.home] = busy.get(problem.home, 0) + step.end - step.start
+    routes = Routes(problem)
+    for transfer in schedule.transfers:
+        path = routes.path(transfer.source, transfer.target) if transfer.link is not None else None
+        if path is not None and path[0].channel is not None:
+            busy[path[0].channel] = busy.get(path[0].channel, 0) + transfer.busy - transfer.start
+    for shard in schedule.shards:
+        together = problem.phases[shard.phase].together
+        if together is not None and shard.first == 0:  # it keeps its channels to itself
+            paths = [routes.path(source, target) for _, source, target in together.channels]
+            for channel in {path[0].channel for path in paths if path is not None and path[0].channel is not None}:
+                busy[channel] = busy.get(channel, 0) + shard.end - shard.start
+    return max(busy.values(), default=0)
+
+
+def energy(problem: Problem, schedule: Schedule) -> int:
+    """Picojoules.  See Note [Energy]."""
+    names = len(problem.device_names())
+    working = [0] * names
+    on = [not problem.power_off_unused] * names
+    on[problem.home] = True
+    for shard in schedule.shards:
+        working[shard.device] += shard.end - shard.start
+        on[shard.device] = True
+    for step in schedule.combines:
+        working[problem.home] += step.end - step.start
+    total = Fraction(0)
+    for transfer in schedule.transfers:
+        on[transfer.source] = on[transfer.target] = True
+        if transfer.link is not None:
+            total += problem.links[transfer.link].nj_per_byte * transfer.bytes * 1000
+    device = 0
+    for group in problem.devices:
+        for _ in range(group.count):
+            ticks = working[device]
+            total += problem.tick_ns * (group.active_mw - group.idle_mw) * ticks
+            total += problem.tick_ns * group.idle_mw * schedule.makespan if on[device] else 0
+            device += 1
+    return -(-total.numerator // total.denominator)
+
+
+# ------------------------------------------------------------------------------------------ search
+
+
+def bound_of(problem: Problem, schedule: Schedule, budget: Budget = DEFAULT) -> int:
+    """The bound of the first objective that can be derived, in its unit; never above the value of `schedule`."""
+    if not problem.objectives:
+        return 0
+    state = _State(problem, budget, plan_problem(problem, replace(budget, steps=0)), schedule)
+    lower, _ = _improve(state, problem.objectives[0], ())
+    return -(-lower // 10**9) if problem.objectives[0] is Objective.ENERGY else lower
+
+
+@dataclass(slots=True)
+class _State:
+    """The best schedule so far, and the bound of the first objective with its method."""
+
+    problem: Problem
+    budget: Budget
+    answer: Answer
+    schedule: Schedule
+    lower: int = 0
+    method: str = "none"
+    aborted: bool = False
+    failures: list[Failure] = field(default_factory=list)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """The block may fail or make a schedule that is not valid: then what was there before stands."""
+        before = self.schedule
+        with guarded(name, self.failures):
+            yield
+        wrong = None if self.schedule is before else refusal(self.problem, self.schedule)
+        if wrong is not None:
+            self.schedule = before
+            note(Failure(name, f"its plan is not valid: {wrong}"), self.failures)
+
+
+def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
+    """The best plan under the problem's objectives, in their order."""
+    if not problem.objectives:
+        problem = replace(problem, objectives=(Objective.LATENCY,))
+    objectives = problem.objectives
+    if Objective.THROUGHPUT in objectives:
+        problem = unrolled(problem)
+    answer = plan_problem(problem, budget)
+    if answer.schedule is None or answer.status in (Status.IMPOSSIBLE, Status.ABORTED):
+        return answer
+    state = _State(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
+    kept: list[tuple[Objective, int]] = []
+    for place, objective in enumerate(objectives):
+        lower, method = 0, "none"
+        with state.stage(objective.value):
+            lower, method = _improve(state, objective, kept)
+        if place == 0:
+            state.lower, state.method = lower, method
+        kept.append((objective, exact_value(problem, state.schedule, objective)))
+    with state.stage("ties"):
+        _settle(state, kept)
+    found = values(problem, state.schedule)
+    answer = replace(answer, failures=(*answer.failures, *map(str, state.failures)))
+    if state.aborted:
+        return replace(answer, status=Status.ABORTED, schedule=state.schedule, values=found)
+    lower = -(-state.lower // 10**9) if objectives[0] is Objective.ENERGY else state.lower
+    reached = state.lower >= exact_value(problem, state.schedule, objectives[0])
+    proof = Proof(state.method if reached or state.lower else "none", min(lower, found[0]), answer.proof.detail)
+    if objectives[0] is not Objective.LATENCY:
+        proof = replace(proof, detail={})
+    return replace(
+        answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=found,
+        lower_bound=min(lower, found[0]), proof=proof,
+    )  # fmt: skip
+
+
+def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:
+    """Of plans equally good, one with few syncs, and of those a short one."""
+    problem, budget = state.problem, state.budget
+    if not problem.links or len(problem.phases) > MOST_TIED or budget.steps == 0 or not state.schedule.transfers:
+        return
+    asked, aborted = state.budget, state.aborted
+    state.budget = replace(budget, steps=TIES if budget.steps is None else min(TIES, budget.steps))
+    for objective in (Objective.SYNCS, Objective.LATENCY):
+        if all(objective is not other for other, _ in kept):
+            _by_solver(state, objective, kept)
+            kept.append((objective, exact_value(problem, state.schedule, objective)))
+    state.budget, state.aborted = asked, aborted
+
+
+def exact_value(problem: Problem, schedule: Schedule, objective: Objective) -> int:
+    """Like `value`, in the finest unit: picojoules."""
+    return energy(problem, schedule) if objective is Objective.ENERGY else value(problem, schedule, objective)
+
+
+def _improve(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+    """Make the objective as good as can be while those kept stay; its lower bound and how that is known."""
+    for schedule in _candidates(state, objective, kept):
+        _offer(state, schedule, objective, kept)
+    if objective is Objective.LATENCY and not kept:
+        return state.answer.lower_bound, state.answer.proof.method
+    if objective is Objective.MACHINES:
+        return _fewest_machines(state, kept)
+    found = _by_solver(state, objective, kept)
+    if objective is Objective.SYNCS:
+        most = min((most for other, most in kept if other is Objective.LATENCY), default=None)
+        _offer(state, fewer_syncs(state.problem, state.schedule, most), objective, kept)
+    return found
+
+
+def _offer(state: _State, schedule: Schedule | None, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> None:
+    problem = state.problem
+    if schedule is None or not acceptable(Timer(problem).limits, schedule):
+        return
+    if any(exact_value(problem, schedule, other) > most for other, most in kept):
+        return
+    mine, theirs = (exact_value(problem, s, objective) for s in (schedule, state.schedule))
+    if (mine, schedule.makespan) < (theirs, state.schedule.makespan) if not kept else mine < theirs:
+        state.schedule = schedule
+
+
+def _candidates(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> Iterator[Schedule | None]:
+    """Plans of the shortest makespan on some of the groups of devices, for objectives that fewer devices may serve."""
+    problem = state.problem
+    if objective in (Objective.LATENCY, Objective.MACHINES) or len(problem.phases) > MOST_EXACT:
+        return
+    fast = replace(state.budget, moves=min(state.budget.moves, 400), steps=0)
+    for group in problem.devices:
+        everything = tuple(
+            PhaseIndex(p) for p, phase in enumerate(problem.phases) if not phase.home and group.kind in phase.ticks
+        )
+        place = Place(GENERATED, everything, group.id)
+        yield plan_problem(replace(problem, directives=(*problem.directives, place)), fast).schedule
+
+
+def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+    """Bisection over `limit machines`; what the planner shows impossible, or too slow, is a bound."""
+    problem = state.problem
+    deadlines = [most for objective, most in kept if objective is Objective.LATENCY]
+    directives = (*problem.directives, *(Deadline(GENERATED, most) for most in deadlines))
+    low = sure = 1  # fewer than `sure` are proved impossible; fewer than `low` were not found
+    while low < machines(state.schedule):
+        limit = (low + machines(state.schedule) - 1) // 2
+        answer = plan_problem(replace(problem, directives=(*directives, LimitMachines(GENERATED, limit))), state.budget)
+        before = machines(state.schedule)
+        if answer.schedule is not None:
+            _offer(state, answer.schedule, Objective.MACHINES, kept)
+        if machines(state.schedule) < before:
+            continue
+        low = limit + 1
+        if answer.status is Status.IMPOSSIBLE:
+            sure = max(sure, limit + 1)
+    return sure, "bound"
+
+
+def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
+    """Bisection by the exact search, for problems that it can take as a whole."""
+    problem, budget = state.problem, state.budget
+    bottom = _floor(problem, objective)
+    names = len(problem.device_names())
+    if bottom >= exact_value(problem, state.schedule, objective):
+        return bottom, "bound"
+    if len(problem.phases) > MOST_EXACT or names > MOST_DEVICES or budget.steps == 0 or Z3.name in budget.without:
+        return bottom, "bound"
+    modes = candidate_modes(Costs(Timer(problem)))
+    import time
+
+    from .smt.goals import Goals, Limit, Measure, Power
+    from .smt.solver import Steps, available
+
+    if not available():
+        return bottom, "bound"
+    until = None if budget.seconds is None else time.monotonic() + budget.seconds
+    steps = Steps(1 << 50 if budget.steps is None else budget.steps, until)
+    groups = [group for group in problem.devices for _ in range(group.count)]
+    power = Power(
+        tuple(group.idle_mw * problem.tick_ns for group in groups),
+        tuple(group.active_mw * problem.tick_ns for group in groups),
+        tuple(not problem.power_off_unused or d == problem.home for d in range(names)),
+    )
+    choices = [list(options) for options in modes.choices]
+    goals = Goals(problem, choices, power, steps)
+    times = executions(problem)
+
+    def limit(of: Objective, most: int) -> Limit:
+        match of:
+            case Objective.LATENCY:
+                return Limit(Measure.MAKESPAN, most, lambda s: s.makespan)
+            case Objective.THROUGHPUT:
+                return Limit(Measure.LOAD, most * times, lambda s: load(problem, s))
+            case Objective.ENERGY:
+                return Limit(Measure.ENERGY, most, lambda s: energy(problem, s))
+            case Objective.MACHINES:
+                return Limit(Measure.MACHINES, most, machines)
+            case Objective.SYNCS:
+                return Limit(Measure.RECEIVERS, most, lambda s: 0 if syncs(problem, s) <= most else most + 1)
+
+    fixed = [limit(other, most) for other, most in kept]
+    if objective is Objective.SYNCS:
+        return _fewest_syncs(state, goals, fixed, kept, modes.complete)
+    wanted = limit(objective, 0)
+    reached = goals.minimise(
+        wanted.measure, wanted.of, fixed, state.schedule, bottom * times if times > 1 else bottom, steps.left
+    )
+    state.aborted |= reached.aborted
+    _offer(state, reached.schedule, objective, kept)
+    lower = -(-reached.lower // times) if objective is Objective.THROUGHPUT else reached.lower
+    return (lower, "z3") if modes.complete else (bottom, "bound")
+
+
+def _fewest_syncs(
+    state: _State, goals: object, fixed: Sequence[object], kept: Sequence[tuple[Objective, int]], complete: bool
+) -> tuple[int, str]:
+    """Fewer transfers, and fewer devices that receive any, mean fewer syncs; the least number of receivers is a bound."""
+    from .smt.goals import Goals, Limit, Measure
+
+    assert isinstance(goals, Goals)
+    limits = [limit for limit in fixed if isinstance(limit, Limit)]
+    share = goals.steps.left // 3
+    few = goals.minimise(Measure.TRANSFERS, transfers, limits, state.schedule, 0, share)
+    _offer(state, few.schedule, Objective.SYNCS, kept)
+    fewer = goals.minimise(Measure.RECEIVERS, receivers, limits, state.schedule, 0, share)
+    _offer(state, fewer.schedule, Objective.SYNCS, kept)
+    if fewer.schedule is not None:
+        both = [*limits, Limit(Measure.RECEIVERS, receivers(fewer.schedule), receivers)]
+        last = goals.minimise(Measure.TRANSFERS, transfers, both, fewer.schedule, few.lower, share)
+        _offer(state, last.schedule, Objective.SYNCS, kept)
+        state.aborted |= last.aborted
+    state.aborted |= few.aborted or fewer.aborted
+    return (fewer.lower, "z3") if complete else (0, "bound")
+
+
+def _floor(problem: Problem, objective: Objective) -> int:
+    """A bound that needs no search: of energy, what must be paid at least; of the interval, the work shared out evenly."""
+    if objective is not Objective.THROUGHPUT:
+        return 0
+    timer = Timer(problem)
+    costs = Costs(timer)
+    work = 0
+    for p, phase in enumerate(problem.phases):
+        if phase.rows == 0:
+            work += min((timer.ticks(p, d, 1) or 0 for d in costs.allowed[p]), default=0)
+    devices = {d for allowed in costs.allowed for d in allowed}
+    return -(-work // (max(1, len(devices)) * executions(problem)))

@@ -1,0 +1,73 @@
+"""A problem in larger ticks: what all its times are multiples of is divided out before it is planned.
+
+Every constraint says that one moment is some ticks after another, or that one interval ends before another begins.  If all these
+ticks are multiples of g, rounding all moments of a plan down to multiples of g keeps every constraint, memory among them, so
+the optimum is a multiple of g too: bounds may be rounded up, and the search has fewer moments to tell apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import gcd
+
+from ..problem import Answer, Baseline, Deadline, Problem, Proof, Schedule, Ticks
+
+
+def common_ticks(problem: Problem) -> int:
+    """What all times are multiples of; 1 where links or rows decide about them."""
+    if problem.links or any(phase.rows for phase in problem.phases):
+        return 1
+    found = 0
+    for group in problem.devices:
+        found = gcd(found, group.sync)
+    for edge in problem.edges:
+        found = gcd(found, edge.ticks or 0)
+    for phase in problem.phases:
+        found = gcd(found, phase.ready, *(ticks.at(1) for ticks in phase.ticks.values()))
+        if phase.combine is not None:
+            return 1
+    return max(1, found)
+
+
+def in_larger_ticks(problem: Problem, size: int) -> Problem:
+    """The same in ticks of `size` ticks each, which divides all times."""
+    return replace(
+        problem,
+        devices=tuple(replace(group, sync=group.sync // size) for group in problem.devices),
+        edges=tuple(edge if edge.ticks is None else replace(edge, ticks=edge.ticks // size) for edge in problem.edges),
+        phases=tuple(
+            replace(
+                phase,
+                ready=phase.ready // size,
+                ticks={kind: Ticks(((1, ticks.at(1) // size),)) for kind, ticks in phase.ticks.items()},
+            )
+            for phase in problem.phases
+        ),
+        directives=tuple(
+            replace(line, ticks=line.ticks // size) if isinstance(line, Deadline) else line for line in problem.directives
+        ),
+    )
+
+
+def in_own_ticks(answer: Answer, size: int) -> Answer:
+    """An answer of the smaller problem for the original."""
+    proof = Proof(answer.proof.method, answer.proof.lower_bound * size, answer.proof.detail)
+    return replace(
+        answer,
+        schedule=None if answer.schedule is None else _stretched(answer.schedule, size),
+        lower_bound=answer.lower_bound * size,
+        values=tuple(value * size for value in answer.values),
+        proof=proof,
+        baselines=tuple(Baseline(one.name, None if one.ticks is None else one.ticks * size) for one in answer.baselines),
+    )
+
+
+def _stretched(schedule: Schedule, size: int) -> Schedule:
+    return Schedule(
+        tuple(replace(shard, start=shard.start * size, end=shard.end * size) for shard in schedule.shards),
+        tuple(replace(step, start=step.start * size, end=step.end * size) for step in schedule.combines),
+        tuple(
+            replace(moved, start=moved.start * size, busy=moved.busy * size, arrive=moved.arrive * size)
+            for moved in schedule.transfers
+        ),
+    )

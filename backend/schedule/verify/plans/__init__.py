@@ -1,0 +1,1 @@
+"""Plans of a program judged by following their queues."""

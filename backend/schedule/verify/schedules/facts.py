@@ -1,0 +1,206 @@
+"""A problem as the verifier reads it: devices, links, bytes and ticks by arithmetic of its own (rationals, rounded up once).
+
+Nothing of the planner is imported: an error there must not be made again here.  Units of an output are its rows, or its
+bytes where it is atomic or combined.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from fractions import Fraction
+from math import ceil
+
+from ...problem import (
+    CombineStep,
+    Contention,
+    Duplex,
+    Edge,
+    Keep,
+    LimitMemory,
+    Link,
+    Problem,
+    Replicate,
+    Schedule,
+    Shard,
+    Ticks,
+    Together,
+    Transfer,
+)
+
+
+class Facts:
+    """A problem and a schedule, indexed."""
+
+    def __init__(self, problem: Problem, schedule: Schedule) -> None:
+        self.problem = problem
+        self.schedule = schedule
+        self.names: list[str] = []
+        self.group: list[int] = []
+        self.instance: list[int] = []
+        for place, group in enumerate(problem.devices):
+            for instance, name in enumerate(group.names()):
+                self.names.append(name)
+                self.group.append(place)
+                self.instance.append(instance)
+        self.home = next(device for device, place in enumerate(self.group) if problem.devices[place].home)
+        self.sync = [problem.devices[place].sync for place in self.group]
+        self.kind = [problem.devices[place].kind for place in self.group]
+        self.caps = self._caps()
+        self.shards: dict[int, list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.shards[shard.phase].append(shard)
+        self.combine: dict[int, CombineStep] = {step.phase: step for step in schedule.combines}
+        self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
+        for shard in schedule.shards:
+            self.on[shard.phase, shard.device].append(shard)
+        self.arrivals: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        self.departures: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        self.partials: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
+        for transfer in schedule.transfers:
+            if transfer.partial:
+                self.partials[transfer.phase, transfer.source].append(transfer)
+            else:
+                self.arrivals[transfer.phase, transfer.target].append(transfer)
+                self.departures[transfer.phase, transfer.source].append(transfer)
+        self.incoming: dict[int, list[Edge]] = defaultdict(list)
+        self.outgoing: dict[int, list[Edge]] = defaultdict(list)
+        for edge in problem.edges:
+            self.incoming[edge.target].append(edge)
+            self.outgoing[edge.source].append(edge)
+        self.wanted = {d.phase for d in problem.directives if isinstance(d, Keep | Replicate)}
+
+    def _caps(self) -> list[int | None]:
+        caps = [self.problem.devices[place].memory for place in self.group]
+        for directive in self.problem.directives:
+            if isinstance(directive, LimitMemory):
+                for device in self.named(directive.device):
+                    before = caps[device]
+                    caps[device] = directive.bytes if before is None else min(before, directive.bytes)
+        return caps
+
+    def named(self, name: str) -> set[int]:
+        """The devices that `name` stands for: an instance, a group, a class (of which `class/group` is one kind)."""
+        groups = self.problem.devices
+        return {
+            device for device, place in enumerate(self.group)
+            if name in (self.names[device], groups[place].id, groups[place].kind, groups[place].kind.split("/", 1)[0])
+        }  # fmt: skip
+
+    def id(self, phase: int) -> str:
+        return self.problem.phases[phase].id
+
+    # ------------------------------------------------------------------ outputs
+
+    def whole(self, phase: int) -> bool:
+        """The output is one piece: made by one device, or put together at home."""
+        task = self.problem.phases[phase]
+        return task.rows == 0 or task.is_gathered
+
+    def elsewhere(self, phase: int, device: int) -> bool:
+        """The device takes part in a phase whose output is all at home."""
+        together = self.problem.phases[phase].together
+        return together is not None and together.gathers and device != self.home
+
+    def units(self, phase: int) -> int:
+        task = self.problem.phases[phase]
+        return task.out_bytes if self.whole(phase) else task.rows
+
+    def made(self, phase: int, device: int) -> list[tuple[int, int, int]]:
+        """(first unit, end unit, tick) of what a device makes of an output."""
+        if phase in self.combine:
+            return [(0, self.units(phase), self.combine[phase].end)] if device == self.home else []
+        mine = self.on[phase, device]
+        if self.whole(phase):
+            return [] if self.elsewhere(phase, device) else [(0, self.units(phase), shard.end) for shard in mine]
+        return [(shard.first, shard.stop, shard.end) for shard in mine]
+
+    def ended(self, phase: int) -> int:
+        """The tick at which all of a phase is done."""
+        ends = [shard.end for shard in self.shards[phase]]
+        return self.combine[phase].end if phase in self.combine else max(ends, default=0)
+
+    def needed(self, edge: Edge, shard: Shard) -> tuple[int, int]:
+        """Units of the source that a shard of the target reads."""
+        units, rows = self.units(edge.source), self.problem.phases[edge.target].rows
+        if rows == 0 and edge.only is not None and not self.whole(edge.source):
+            return edge.only
+        if edge.whole or rows == 0:
+            return 0, units
+        low, high = Fraction(shard.first * units, rows), Fraction(shard.stop * units, rows)
+        around = 0 if self.whole(edge.source) else edge.halo
+        return max(0, low.__floor__() - around), min(units, ceil(high) + around)
+
+    def size(self, phase: int, first: int, stop: int, whole: int | None) -> int:
+        """Bytes of units [first, stop) of an output that is `whole` bytes (None: its `out_bytes`) on a link."""
+        units, out = self.units(phase), self.problem.phases[phase].out_bytes
+        if whole is None or whole == out:
+            return ceil(Fraction(out * stop, units)) - ceil(Fraction(out * first, units)) if units else 0
+        return ceil(Fraction(whole * (stop - first), units)) if units else whole
+
+    def rounded(self, size: int) -> int:
+        return ceil(Fraction(size, self.problem.memory_grain)) * self.problem.memory_grain
+
+    def ticks(self, phase: int, device: int, rows: int) -> int | None:
+        """Ticks of a shard by the table of the device's class; None if it cannot run there."""
+        table = self.problem.phases[phase].ticks.get(self.kind[device])
+        if table is None:
+            return None
+        if type(table) is not Ticks:  # asked of the cost model at each number of rows: no line to draw anew
+            return table.at(rows)
+        points = table.points
+        if len(points) == 1:
+            return ceil(Fraction(points[0][1] * rows, points[0][0]))
+        if rows <= points[0][0]:
+            return points[0][1]
+        at = 1
+        while at < len(points) - 1 and points[at][0] < rows:
+            at += 1
+        (low, first), (high, last) = points[at - 1], points[at]
+        return first + ceil(Fraction((last - first) * (rows - low), high - low))
+
+    # ------------------------------------------------------------------ links
+
+    def delayed(self, edge: Edge) -> bool:
+        """The edge takes its own ticks and no link."""
+        return not self.problem.links or (self.problem.contention is Contention.OFF and edge.ticks is not None)
+
+    def serves(self, moved: Transfer, edge: Edge) -> bool:
+        """The transfer is of the kind that the edge takes: its own ticks, or a link."""
+        if self.delayed(edge):
+            return moved.link is None and moved.arrive - moved.start == (edge.ticks or 0)
+        return moved.link is not None
+
+    def at(self, device: int, end: str) -> bool:
+        return end in (self.names[device], self.problem.devices[self.group[device]].id)
+
+    def joins(self, link: Link, source: int, target: int) -> bool:
+        forwards = self.at(source, link.source) and self.at(target, link.target)
+        backwards = self.at(source, link.target) and self.at(target, link.source)
+        return source != target and (forwards or (backwards and link.duplex is not Duplex.SIMPLEX))
+
+    def channel(self, transfer: Transfer) -> tuple[object, ...] | None:
+        """What the transfer keeps others from using; None if nothing."""
+        links = self.problem.links
+        if transfer.link is None or not 0 <= transfer.link < len(links) or self.problem.contention is Contention.OFF:
+            return None
+        link = links[transfer.link]
+        source, target = int(transfer.source), int(transfer.target)
+        forwards = self.at(source, link.source) and self.at(target, link.target)
+        near, far = (source, target) if forwards else (target, source)
+        if link.source == link.target:
+            forwards = source < target
+        direction = forwards if link.duplex is Duplex.FULL else None
+        if link.group is None:
+            return (transfer.link, min(near, far), max(near, far), direction)
+        if link.group.endswith("[i]"):
+            counted = near if self.problem.devices[self.group[near]].count > 1 else far
+            return (link.group, self.instance[counted], direction)
+        return (link.group, direction)
+
+    def held(self, shard: Shard, together: Together) -> set[tuple[object, ...]]:
+        """The channels that a phase which devices run together keeps to itself while it runs."""
+        moves = [
+            Transfer(shard.phase, source, target, 0, 0, 0, link, shard.start, shard.end, shard.end)
+            for link, source, target in together.channels
+        ]
+        return {channel for moved in moves if (channel := self.channel(moved)) is not None}
