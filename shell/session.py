@@ -148,7 +148,7 @@ def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFi
     if request.outputs:
         from ..backend.graph.phases import Output
         from ..backend.run.files import writing_bytes
-        from ..backend.schedule.single.one_device import Numbers
+        from ..backend.schedule.facts.workspace import Numbers
 
         cap = Numbers().cap
         for phase in bound.graph.phases:

@@ -1,6 +1,6 @@
 """What the directives of a problem forbid, in the form that planners use: devices, orders, caps, wanted copies.
 
-Contradictory directives are not found here (`exact.find_conflict` does that): a planner that meets one finds no schedule.
+Contradictory directives are not found here (`solve.smt.conflict` does that): a planner that meets one finds no schedule.
 """
 
 from __future__ import annotations
