@@ -12,9 +12,8 @@ from ..lang.source import Source
 from .core import Core
 from .display import show_type
 from .elaborate.context import leaves
-from .elaborate.functions import FUNCTIONS, FunctionValue, OperatorValue, is_function
+from .elaborate.environment import FUNCTIONS, FunctionValue, Module, OperatorValue, is_function
 from .elaborate.programs import Elaborated, elaborate
-from .elaborate.scopes import Module
 from .elaborate.sites import Memory, Reach
 from .operands import Operand, TupleOperand, Value
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from enum import Enum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from ..lang.records import dataclass
 
@@ -84,6 +84,10 @@ class Size:
 
     __slots__ = ("_bounds", "_limits", "key", "terms")
 
+    build: ClassVar[Callable[[Node, tuple[Size, ...]], Size]]
+    write: ClassVar[Callable[[Size], str]]
+    """How nodes are simplified and sizes are written: `sizes` says so, which everybody imports them from."""
+
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
         kept = [(m, c) for m, c in terms.items() if c]
         kept.sort(key=_term_order)
@@ -154,8 +158,6 @@ class Size:
 
     def substitute(self, sizes: Mapping[SizeVariable, Size]) -> Size:
         """Replace variables by sizes and normalise again."""
-        from .sizes import rebuild
-
         if not any(v in sizes for v in self.variables()):
             return self
         total = ZERO
@@ -165,7 +167,7 @@ class Size:
                 if isinstance(atom, SizeVariable):
                     factor = sizes.get(atom) or variable(atom)
                 else:
-                    factor = rebuild(atom.node, tuple(a.substitute(sizes) for a in atom.args))
+                    factor = Size.build(atom.node, tuple(a.substitute(sizes) for a in atom.args))
                 for _ in range(power):
                     product = product * factor
             total = total + product
@@ -209,9 +211,7 @@ class Size:
         return any(v.is_runtime for v in self.variables())
 
     def __str__(self) -> str:
-        from .size_text import show
-
-        return show(self)
+        return Size.write(self)
 
 
 def number(value: int) -> Size:

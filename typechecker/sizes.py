@@ -32,6 +32,7 @@ from .size_terms import (
     product,
     variable,
 )  # fmt: skip
+from .size_text import show
 
 __all__ = [
     "ONE", "ZERO", "Atom", "Interval", "Monomial", "Node", "Opaque", "Size", "SizeOrigin", "SizeVariable", "as_size", "capacity",
@@ -180,6 +181,9 @@ BUILD: dict[Node, Callable[..., Size]] = {
 def rebuild(node: Node, args: tuple[Size, ...]) -> Size:
     """The simplified node on new operands."""
     return BUILD[node](*args)
+
+
+Size.build, Size.write = rebuild, show
 
 
 def _divide(a: Size, b: Size) -> tuple[Size, Size]:

@@ -12,7 +12,7 @@ from .. import rules
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import at, compose, dfns, key, power, rank_each, reduce_scan, signatures, stencil, table_inner
 from .context import Context, is_poisoned
-from .functions import (
+from .environment import (
     AtopFunction,
     BoundFunction,
     BrokenFunction,

@@ -13,8 +13,8 @@ from ..sizes import Size, product
 from ..types import ArrayType
 from . import indexing
 from .context import Context
+from .environment import BoundFunction, DerivedFunction, FunctionValue, PrimitiveFunction
 from .expressions import single
-from .functions import BoundFunction, DerivedFunction, FunctionValue, PrimitiveFunction
 
 
 def at(ctx: Context, derived: DerivedFunction, left: Value | None, right: Value, span: Span) -> Value:

@@ -15,7 +15,7 @@ from ..operands import Operand, Value
 from ..rules.static_arguments import static_sizes
 from ..sizes import ONE, Size, product, quotient, remainder
 from .context import Context, is_poisoned
-from .functions import PrimitiveFunction
+from .environment import PrimitiveFunction
 
 
 def joint_element(ctx: Context, given: Sequence[Element]) -> Element | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..operands import Operand, TupleOperand, Value
 from .context import Context
-from .functions import BrokenFunction, DerivedFunction, FunctionValue
+from .environment import BrokenFunction, DerivedFunction, FunctionValue
 
 
 def as_function(ctx: Context, operand: FunctionValue | Value, operator: str, span: Span) -> FunctionValue:

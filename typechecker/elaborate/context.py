@@ -20,8 +20,7 @@ from ...lang.source import Source, Span
 from ..builder import Builder
 from ..core import ValueId
 from ..operands import Operand, TupleOperand, Value
-from .functions import FunctionValue
-from .scopes import Module, Scope
+from .environment import FunctionValue, Module, Scope
 
 if TYPE_CHECKING:
     from .sites import Memory

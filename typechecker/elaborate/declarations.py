@@ -20,7 +20,7 @@ from ..sizes import Size, SizeOrigin, variable
 from ..types import ArrayType
 from . import expressions, type_expressions
 from .context import Context, is_poisoned, leaves
-from .scopes import Scope
+from .environment import Scope
 from .type_expressions import TupleType
 from .unseen import solved
 from .values import numbers

@@ -21,8 +21,7 @@ from ..sizes import SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import quantities, type_expressions
 from .context import Context, Names, is_poisoned, leaves
-from .functions import BrokenFunction, FunctionValue, SignedFunction
-from .scopes import Moment
+from .environment import BrokenFunction, FunctionValue, Moment, SignedFunction
 from .signature_binding import Bindings
 from .signature_form import CLASSES, arrays, bounded_sizes, element_classes, parameters, shape_variables, sizes_of, well_formed
 from .signatures import call, instantiate, known_size

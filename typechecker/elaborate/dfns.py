@@ -13,8 +13,7 @@ from ..rules.common import is_boolean
 from ..rules.static_arguments import static_integer
 from . import branches, expressions, resolve
 from .context import Context, is_poisoned
-from .functions import DfnFunction
-from .scopes import Missing, Scope
+from .environment import DfnFunction, Missing, Scope
 
 
 def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, span: Span) -> Value:

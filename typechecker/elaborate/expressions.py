@@ -15,8 +15,8 @@ from ...lang.source import Span
 from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import indexing, literals, resolve
 from .context import Context, is_poisoned, leaves
+from .environment import Scope
 from .names import array_entry, member_entry
-from .scopes import Scope
 from .values import enclosed
 
 

@@ -13,16 +13,15 @@ from ...lang.source import Span
 from ..core import Fold, FoldScan, Scalar, ValueId
 from ..display import show_type
 from ..elements import plain
+from ..obligations import Obligation, Relation, SizeFact
 from ..operands import Operand, Value
 from ..rules.common import item_of
 from ..sizes import ONE, Size
 from ..types import ArrayType
-from . import indexing
 from .axes import from_front, to_front
 from .context import Context, is_poisoned, leaves, rebuild
-from .functions import FunctionValue
+from .environment import FunctionValue
 from .lifting import lift
-from .literals import stack
 from .states import Mismatch, Stable, Unstable, shape_fixes, stabilise
 from .values import cast
 
@@ -95,10 +94,28 @@ def _leading(ctx: Context, value: Value, span: Span) -> Size | None:
     return length
 
 
+_STARTS = {"`⌈/`": " (`⌈/¯∞,x`)", "`⌊/`": " (`⌊/∞,x`)"}
+
+
+def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
+    """E204 unless the reduced axis has an item."""
+    empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
+    start = _STARTS.get(what, "")
+    known = length.constant is not None or length.is_runtime()
+    stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
+    return ctx.builder.require(
+        Obligation(
+            SizeFact(Relation.AT_MOST, ONE, length),
+            "E204",
+            span,
+            f"{what} has no identity, and the reduced axis {empty}",
+            notes=(f"give it a start value{start}{stated}",),
+        )
+    )
+
+
 def fold(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Value:
     """Put the function between the major cells (of several arrays in step, for a tuple), right to left."""
-    from .reduce_scan import require_items
-
     length = _leading(ctx, value, span)
     if length is None or not require_items(ctx, "this function", length, span):
         return ctx.builder.poison(span)
@@ -154,35 +171,6 @@ def scan(ctx: Context, function: FunctionValue, value: Value, span: Span) -> Val
         return FoldScan(results, args, stable.block)
 
     return rebuild(value, ctx.builder.emit_many(make, types, span))
-
-
-def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operand, axis: int, span: Span) -> Value:
-    """A scan with a primitive that has no linear form: the reduction of every prefix, for short axes."""
-    from .reduce_scan import along
-
-    count = x.type.shape[axis].constant
-    if count is None or count > UNROLL_LIMIT or count == 0:
-        return ctx.error(
-            "E402",
-            f"a scan with `{name}` is not supported on an axis of {x.type.shape[axis]} items",
-            span,
-            notes=(f"at most {UNROLL_LIMIT} items, a number known when checked; a scan with a dfn is a left fold of any length",),
-        )
-    front = to_front(ctx, x, axis, span)
-    parts: list[Operand] = []
-    for i in range(count):
-        prefix = indexing.take_first(ctx, front, i + 1, span)
-        value = along(ctx, function, prefix, 0, span)
-        if not isinstance(value, Operand) or value.poisoned:
-            return ctx.builder.poison(span)
-        if parts and value.type.shape != parts[0].type.shape:
-            return ctx.error(
-                "E402",
-                f"each step of this scan would have its own shape: {show_type(parts[0].type)}, then {show_type(value.type)}",
-                span,
-            )
-        parts.append(value)
-    return from_front(ctx, stack(ctx, parts, span, "E300", "the steps mix text and numbers"), axis, span)
 
 
 def _changing(ctx: Context, found: Unstable, what: str, span: Span) -> Value:

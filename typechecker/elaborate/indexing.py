@@ -21,9 +21,9 @@ from ..rules.index import index_operand, select_along
 from ..sizes import ZERO, Size, number
 from ..types import ArrayType
 from .context import Context, is_poisoned
+from .environment import Scope
 from .names import array_entry
 from .resolve import function as resolve_function
-from .scopes import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from ..types import ArrayType
 from . import indexing
 from .compose import as_function
 from .context import Context
+from .environment import DerivedFunction, PrimitiveFunction
 from .expressions import single
-from .functions import DerivedFunction, PrimitiveFunction
 from .patterns import simplified
 from .pervasive import is_scalar_primitive
 from .reduce_scan import ScalarFold, scalar_fold

@@ -14,8 +14,7 @@ from ..rules.common import common
 from ..types import ArrayType
 from . import combine
 from .context import Context, is_poisoned
-from .functions import FunctionValue, PrimitiveFunction
-from .scopes import Scope
+from .environment import FunctionValue, PrimitiveFunction, Scope
 from .values import held, size, strong, whole
 
 LARGEST = 2**63 - 1

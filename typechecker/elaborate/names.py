@@ -8,8 +8,7 @@ from ...lang.primitives import nearest
 from ...lang.source import Span
 from ..operands import Operand, TupleOperand, Value
 from .context import Context
-from .functions import FUNCTIONS, BrokenFunction, FunctionValue, OperatorValue, is_function
-from .scopes import Entry, Missing, Module, Scope
+from .environment import FUNCTIONS, BrokenFunction, Entry, FunctionValue, Missing, Module, OperatorValue, Scope, is_function
 
 
 def array_entry(ctx: Context, name: str, scope: Scope, span: Span) -> Value:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...lang import tree
-from .functions import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
+from .environment import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
 
 _COMMUTATIVE = "+×∧∨⌈⌊=≠⍲⍱"
 

@@ -18,7 +18,7 @@ from ..operands import Operand, TupleOperand, Value
 from ..sizes import Size
 from ..types import ArrayType
 from .context import Context
-from .functions import DerivedFunction, FunctionValue, PrimitiveFunction
+from .environment import DerivedFunction, FunctionValue, PrimitiveFunction
 from .values import static_vector
 
 

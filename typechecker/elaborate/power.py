@@ -20,7 +20,7 @@ from ..types import ArrayType
 from .compose import as_function
 from .context import Context, is_poisoned, leaves, rebuild
 from .dfns import condition_operand
-from .functions import BoundFunction, DerivedFunction, FunctionValue, is_function
+from .environment import BoundFunction, DerivedFunction, FunctionValue, is_function
 from .states import Mismatch, Stable, Unstable, shape_fixes, stabilise
 from .values import cast
 

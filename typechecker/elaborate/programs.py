@@ -20,9 +20,9 @@ from ..undecided import CHECKED_AT_LOAD
 from . import declarations, definitions, expressions, matching, recursion, resolve, signature_form, type_expressions
 from .applications import apply
 from .context import BudgetExceeded, Context, Load
-from .functions import BrokenFunction
-from .scopes import Entry, FileContext, Module, Moment, Scope
-from .sites import Memory, Site, Sites, reach_of
+from .environment import BrokenFunction, Entry, FileContext, Module, Moment, Scope
+from .reach import reach_of
+from .sites import Memory, Site, Sites
 from .type_expressions import DeclaredType, TupleType
 from .unseen import without_unseen
 

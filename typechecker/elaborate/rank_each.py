@@ -7,8 +7,8 @@ from ..operands import EnclosedOperand, Operand, TupleOperand, Value
 from . import reduce_scan
 from .compose import as_function
 from .context import Context
+from .environment import DerivedFunction, FunctionValue
 from .expressions import single
-from .functions import DerivedFunction, FunctionValue
 from .lifting import lift
 from .pervasive import apply_map, cell_rank, innermost, pervades, plan, ranks_of
 

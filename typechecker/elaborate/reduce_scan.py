@@ -14,6 +14,7 @@ from ...lang.records import dataclass
 from ...lang.source import Span
 from .. import scalars
 from ..core import Reduce, Reverse, Scalar, Scan, Windows
+from ..display import show_type
 from ..elements import Element, Kind, fits, integer_range, limits, ranged
 from ..folding import MOST_ITEMS
 from ..obligations import Obligation, Relation, SizeFact
@@ -21,15 +22,16 @@ from ..operands import Operand, TupleOperand, Value
 from ..overflow import refused
 from ..rules.common import is_boolean
 from ..rules.static_arguments import static_sizes
-from ..sizes import ONE, Size, maximum, minimum, number, product
+from ..sizes import maximum, minimum, number, product
 from ..types import ArrayType
-from . import folds
+from . import folds, indexing
 from .axes import axis_number, from_front, to_front
 from .compose import as_function
 from .context import Context, is_poisoned
+from .environment import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
 from .expressions import single
-from .functions import DerivedFunction, DfnFunction, FunctionValue, PrimitiveFunction
 from .lifting import lift
+from .literals import stack
 from .patterns import commuted_primitive, simplified
 from .pervasive import is_scalar_primitive
 from .values import cast, static_vector
@@ -163,29 +165,11 @@ def scalar_fold(ctx: Context, function: PrimitiveFunction, x: Operand, span: Spa
     return function
 
 
-_STARTS = {"`⌈/`": " (`⌈/¯∞,x`)", "`⌊/`": " (`⌊/∞,x`)"}
-
-
-def require_items(ctx: Context, what: str, length: Size, span: Span) -> bool:
-    """E204 unless the reduced axis has an item."""
-    empty = "is empty" if length.constant is not None else f"of length {length} may be empty"
-    start = _STARTS.get(what, "")
-    known = length.constant is not None or length.is_runtime()
-    stated = "" if known else f", or state that the axis is not empty (`where {length} ≥ 1`)"
-    return ctx.builder.require(
-        Obligation(
-            SizeFact(Relation.AT_MOST, ONE, length),
-            "E204",
-            span,
-            f"{what} has no identity, and the reduced axis {empty}",
-            notes=(f"give it a start value{start}{stated}",),
-        )
-    )
 
 
 def emit_reduce(ctx: Context, fold: ScalarFold, x: Operand, axis: int, span: Span) -> Operand:
     length = x.type.shape[axis]
-    if identity_of(fold.glyph) is None and not require_items(ctx, f"`{fold.glyph}/`", length, span):
+    if identity_of(fold.glyph) is None and not folds.require_items(ctx, f"`{fold.glyph}/`", length, span):
         return ctx.builder.poison(span)
     element = fold.element
     if fold.function == "add" and element.kind is Kind.I64 and is_boolean(x.type.element):
@@ -280,6 +264,33 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
     return scan_along(ctx, function, right, axis, span)
 
 
+def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operand, axis: int, span: Span) -> Value:
+    """A scan with a primitive that has no linear form: the reduction of every prefix, for short axes."""
+    count = x.type.shape[axis].constant
+    if count is None or count > folds.UNROLL_LIMIT or count == 0:
+        return ctx.error(
+            "E402",
+            f"a scan with `{name}` is not supported on an axis of {x.type.shape[axis]} items",
+            span,
+            notes=(f"at most {folds.UNROLL_LIMIT} items, a number known when checked; a scan with a dfn is a left fold of any length",),
+        )
+    front = to_front(ctx, x, axis, span)
+    parts: list[Operand] = []
+    for i in range(count):
+        prefix = indexing.take_first(ctx, front, i + 1, span)
+        value = along(ctx, function, prefix, 0, span)
+        if not isinstance(value, Operand) or value.poisoned:
+            return ctx.builder.poison(span)
+        if parts and value.type.shape != parts[0].type.shape:
+            return ctx.error(
+                "E402",
+                f"each step of this scan would have its own shape: {show_type(parts[0].type)}, then {show_type(value.type)}",
+                span,
+            )
+        parts.append(value)
+    return from_front(ctx, stack(ctx, parts, span, "E300", "the steps mix text and numbers"), axis, span)
+
+
 def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, span: Span) -> Value:
     simple = simplified(function)
     associative = not isinstance(function, DfnFunction) or (isinstance(simple, PrimitiveFunction) and simple.glyph in "+×∧∨⌈⌊")
@@ -295,10 +306,10 @@ def scan_along(ctx: Context, function: FunctionValue, x: Operand, axis: int, spa
     if isinstance(function, PrimitiveFunction):
         if function.glyph == "⊢" or x.type.shape[axis].constant == 0:
             return x
-        return folds.scan_by_prefixes(ctx, function, function.glyph, x, axis, span)
+        return scan_by_prefixes(ctx, function, function.glyph, x, axis, span)
     commuted = commuted_primitive(simple)
     if commuted is not None and is_scalar_primitive(commuted, dyadic=True):
-        return x if x.type.shape[axis].constant == 0 else folds.scan_by_prefixes(ctx, simple, f"{commuted.glyph}⍨", x, axis, span)
+        return x if x.type.shape[axis].constant == 0 else scan_by_prefixes(ctx, simple, f"{commuted.glyph}⍨", x, axis, span)
     return folds.scan_axis(ctx, function, x, axis, span)
 
 

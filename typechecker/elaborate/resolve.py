@@ -8,18 +8,20 @@ from ...lang import tree
 from ..operands import Operand, Value
 from . import names
 from .context import Context, is_poisoned
-from .functions import (
+from .environment import (
     AtopFunction,
     BrokenFunction,
     DerivedFunction,
     DfnFunction,
     ForkFunction,
     FunctionValue,
+    Missing,
+    Module,
     OperatorValue,
     PrimitiveFunction,
+    Scope,
     is_function,
 )
-from .scopes import Missing, Module, Scope
 
 _FUNCTION_NODES = (
     tree.Primitive,

@@ -24,7 +24,7 @@ from ..sizes import Size, SizeOrigin, SizeVariable, variable
 from ..types import ArrayType
 from . import type_expressions
 from .context import BudgetExceeded, Context, Names, is_poisoned, leaves
-from .functions import BrokenFunction, FunctionValue, SignedFunction
+from .environment import BrokenFunction, FunctionValue, SignedFunction
 from .sampled import program_of
 from .signature_binding import Bindings
 from .signatures import instantiate, known_size

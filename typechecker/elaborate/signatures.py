@@ -22,7 +22,7 @@ from ..sizes import Size, capacity
 from ..types import ArrayType
 from . import matching, type_expressions
 from .context import Context, is_poisoned, leaves
-from .functions import SignedFunction
+from .environment import SignedFunction
 from .lifting import lift
 from .quantities import declared_grade
 from .signature_binding import Bindings, bind, bind_bounds, bind_caps

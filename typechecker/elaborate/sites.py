@@ -13,10 +13,9 @@ Neighbours: `programs` makes the sites, `definitions` and `check` keep outcomes;
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
 from ...lang.diagnostics import Diagnostic
 from ...lang.recent import Recent
@@ -24,12 +23,6 @@ from ...lang.records import dataclass
 from ...lang.remembered import Statements
 from ...lang.source import Span
 from ..obligations import Proof
-from ..operands import Operand, TupleOperand
-from ..sizes import Size, SizeOrigin
-from .scopes import Module
-
-if TYPE_CHECKING:
-    from .scopes import Entry
 
 
 class Reach(IntEnum):
@@ -120,37 +113,6 @@ class Memory:
         if not texts and reach <= site.reach:
             return site
         return replace(site, key=self.key((site.key, *texts)) if texts else site.key, reach=max(site.reach, reach))
-
-
-# --------------------------------------------------------------------------------- what an entry brings
-
-
-def reach_of(entry: Entry) -> Reach:
-    """What the meaning of whoever mentions this value depends on."""
-    if isinstance(entry, Module):
-        found = [reach_of(inner) for name in entry.scope.names() if (inner := entry.scope.latest(name)) is not None]
-        return max(found, default=Reach.NOTHING)
-    if isinstance(entry, TupleOperand):
-        return max((reach_of(item) for item in entry.items), default=Reach.CONSTANTS)
-    if not isinstance(entry, Operand):
-        return Reach.NOTHING
-    origins = {v.origin for size in _sizes_of(entry) for v in size.variables()}
-    if entry.poisoned:
-        return Reach.SIZES
-    if not origins:
-        return Reach.CONSTANTS
-    return Reach.PARAMS if origins == {SizeOrigin.PARAM} else Reach.SIZES
-
-
-def _sizes_of(x: Operand) -> Iterator[Size]:
-    yield from x.type.shape
-    for size in (x.type.element.below, x.type.element.most):
-        if size is not None:
-            yield size
-    if isinstance(x.static, Size):
-        yield x.static
-    elif x.static is not None:
-        yield from x.static
 
 
 # ------------------------------------------------------------------------------------ moving diagnostics

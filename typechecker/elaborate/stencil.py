@@ -15,8 +15,8 @@ from ..sizes import ONE, Size, number
 from ..types import ArrayType
 from .compose import as_function
 from .context import Context
+from .environment import DerivedFunction
 from .expressions import single
-from .functions import DerivedFunction
 from .lifting import lift
 
 

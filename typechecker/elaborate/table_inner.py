@@ -14,8 +14,8 @@ from ..types import ArrayType
 from .axes import from_front
 from .compose import as_function
 from .context import Context
+from .environment import DerivedFunction, FunctionValue, PrimitiveFunction
 from .expressions import single
-from .functions import DerivedFunction, FunctionValue, PrimitiveFunction
 from .lifting import lift
 from .literals import stack
 from .patterns import simplified
