@@ -14,18 +14,18 @@ from typing import Protocol
 
 from ..lang.diagnostics import Edit, Fix, Label
 from ..lang.source import Span
-from .core import ValueId
 from .display import show_type
 from .obligations import Obligation, Relation, SizeFact
 from .operands import Operand
 from .sizes import ONE, Size
+from .wording import Wording
 
 
 class Asked(Protocol):
     """What agreeing asks of a builder."""
 
     glyph: str
-    names: dict[ValueId, str]
+    wording: Wording
 
     def require(self, obligation: Obligation) -> bool: ...
 
@@ -150,6 +150,6 @@ def _called(b: Asked, x: Operand, *, left: bool = False) -> str:
     text = b.text(b.where(x))
     if text.isidentifier() or text in ("⍺", "⍵"):
         return text
-    if x.value in b.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
-        return b.names.get(x.value, "")
+    if x.value in b.wording.names or not 0 < len(text) <= _MOST_CHARACTERS or "\n" in text:
+        return b.wording.names.get(x.value, "")
     return f"({text})" if left else text

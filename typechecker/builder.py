@@ -3,13 +3,9 @@
 Elaboration rules never construct a `Core` themselves; they call `emit` (or a named helper) on a builder.
 Blocks nest: the root block is open from the start, `open_block` starts one inside, `close_block` ends it.
 
-What a builder remembers beside the ops: facts in scope (`premises`), facts that loading must check (`guards`), those that a
-solver proved, which loading checks too (`solved`), what calls promise about reads (`promises`), which mask or integer names
-which run-time size, the exact quotient behind an integer division (`quotients`, so that `⌊n÷2` is a size), what a negated
-value was (`negated`, so that `(-+/m)↓x` is bounded), which cells a mask of known data kept (`selected`), where the program
-mentions a value (`uses`), which calls are being expanded (`calls`), the function being applied (`glyph`, for messages), the
-declarations that may say more of sizes (`clause_site` of the signature being checked, else `input_sites`), and by what the
-body being expanded was proved for all sizes (`proof`).
+What a builder remembers beside the ops is in records: `facts` of each value, `sizes` and what names them, the `ledger` of
+facts in scope and to be checked, `reports` of what is wrong, the `wording` of values in messages; `glyph` is the function being
+applied.
 
 Neighbours: `rules` and `elaborate` call it; `decide` answers its questions.
 """
@@ -18,27 +14,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..lang.diagnostics import Diagnostic, Fix, Label, Severity, Verdict
-from ..lang.source import Source, Span
+from ..lang.diagnostics import Diagnostic, Fix, Label
+from ..lang.source import Span
 from . import overflow
 from .agreement import principal_frame
-from .clauses import ClauseSite, first_clause
+from .clauses import ClauseSite
 from .conversions import Conversions
-from .core import Block, CoreCall, CoreGuard, Literal, Op, Payload, Reshape, Scalar, SizeVector, ValueId
-from .decide import Decision, decide, settle
+from .core import Block, Literal, Op, Payload, Reshape, Scalar, SizeVector, ValueId
 from .elements import Element, Kind, ranged
 from .folding import MOST_ITEMS, Overflow, fold
-from .indices import LoopIndex, guards_of, is_of_turns, mentioned, note_premises
+from .indices import LoopIndex
+from .ledger import Ledger
 from .mask_facts import MaskFacts
-from .obligations import Obligation, Proof, Relation, SizeFact
+from .named_sizes import NamedSizes
+from .obligations import Obligation, Relation, SizeFact
 from .operands import Operand
+from .reports import Reports
 from .scalars import FUNCTIONS, ResultKind
 from .sequences import Sequences
-from .sizes import Size, SizeOrigin, SizeVariable, monus, product, variable
+from .sizes import Size, SizeOrigin, SizeVariable, monus, variable
 from .types import ArrayType
-from .undecided import describe
+from .value_facts import NOTHING, ValueFacts
+from .wording import Wording
 
 MOST_AXES = 15  # as in other APLs; libraries stop at 32 or 64, and a window doubles the axes
 MOST_SIZES = 256  # longest literal that is also kept as sizes
@@ -48,14 +47,9 @@ class Snapshot(NamedTuple):
     """What a builder remembers beside ops, as it was."""
 
     mark: tuple[int, ...]
-    diagnostics: list[Diagnostic]
-    uses: dict[ValueId, Span]
-    names: dict[ValueId, str]
-    size_names: dict[str, int]
-    mask_sizes: dict[ValueId, SizeVariable]
-    same_mask: dict[ValueId, ValueId]
-    value_sizes: dict[ValueId, SizeVariable]
-    calls: list[Span]
+    reports: Reports
+    wording: Wording
+    sizes: NamedSizes
     clause_site: ClauseSite | None
 
 
@@ -67,36 +61,16 @@ class Builder(Conversions):
         self.glyph = "f"
         self.types: dict[ValueId, ArrayType] = {}
         self.spans: dict[ValueId, Span] = {}
-        self.names: dict[ValueId, str] = {}
-        self.sources: list[Source] = []
-        self.calls: list[Span] = []
-        self.uses: dict[ValueId, Span] = {}
-        self.diagnostics: list[Diagnostic] = []
-        self.premises: list[SizeFact] = []
-        self.guards: list[CoreGuard] = []
-        self.solved: list[CoreGuard] = []
-        self.promises: list[CoreCall] = []
-        self.clause_site: ClauseSite | None = None
-        self.input_sites: list[ClauseSite] = []
-        self.proof = Proof.NONE
-        self.quotients: dict[ValueId, tuple[tuple[Size, Size], ...]] = {}
-        self.size_spans: dict[SizeVariable, tuple[Span, str]] = {}
-        self.logarithms: dict[ValueId, int] = {}
-        self.negated: dict[ValueId, Operand] = {}
-        self.residues: dict[ValueId, Size] = {}
-        self.selected: dict[ValueId, Span] = {}
+        self.facts: dict[ValueId, ValueFacts] = {}
+        self.wording = Wording()
+        self.reports = Reports()
+        self.ledger = Ledger()
+        self.sizes = NamedSizes()
         self._definitions: dict[ValueId, Op] = {}
-        self._facts = MaskFacts(self._definitions, self.types, self.at_most)
+        self._masks = MaskFacts(self._definitions, self.types, self.at_most)
         self.sequences = Sequences(self._definitions, self.types, self.at_most)
-        self.loops: list[LoopIndex] = []
-        self._mask_sizes: dict[ValueId, SizeVariable] = {}
-        self._same_mask: dict[ValueId, ValueId] = {}
-        self._value_sizes: dict[ValueId, SizeVariable] = {}
-        self._size_names: dict[str, int] = {}
-        self._index_warnings: dict[tuple[ValueId, str], Span] = {}
         self._blocks: list[tuple[tuple[ValueId, ...], list[Op]]] = [((), [])]
         self._next_value = 0
-        self._next_size = 0
 
     # -- values and ops
 
@@ -193,7 +167,7 @@ class Builder(Conversions):
 
     def name(self, x: Operand, name: str) -> None:
         """Remember what the program calls a value (the first name stays)."""
-        self.names.setdefault(x.value, name)
+        self.wording.names.setdefault(x.value, name)
 
     def scalar(self, function: str, args: Sequence[Operand], element: Element, span: Span, parameter: int = 0) -> Operand:
         """Element-wise work with prefix agreement (E101); operands already have the compute kind."""
@@ -223,21 +197,16 @@ class Builder(Conversions):
     def again(self, x: Operand, span: Span) -> Operand:
         """The same array as a value of its own, of which everything is known that is known of `x`."""
         made = self.emit(lambda r: Reshape(r, x.value), x.type, span, static=x.static, constant=x.constant)
-        self._same_mask[made.value] = self._same_mask.get(x.value, x.value)
-        if x.value in self.quotients:
-            self.quotients[made.value] = self.quotients[x.value]
-        if x.value in self.negated:
-            self.negated[made.value] = self.negated[x.value]
+        self.sizes.share(made.value, x.value)
+        if x.value in self.facts:
+            self.facts[made.value] = self.facts[x.value]
         return replace(x, value=made.value)
 
     # -- sizes
 
     def size_variable(self, name: str, origin: SizeOrigin, cap: Size | None = None, minimum: int = 0) -> SizeVariable:
         """A new size variable; ids count up in the order of creation."""
-        self._size_names.setdefault(name, 1)
-        made = SizeVariable(name, self._next_size, origin, cap, minimum)
-        self._next_size += 1
-        return made
+        return self.sizes.create(name, origin, cap, minimum)
 
     def size_of(self, which: SizeVariable) -> Size:
         return variable(which)
@@ -247,144 +216,69 @@ class Builder(Conversions):
         origin: SizeOrigin = SizeOrigin.RUNTIME,
     ) -> SizeVariable:  # fmt: skip
         """A size from `least` to `cap` that an op emitted next will define; its printed name is made unique."""
-        count = self._size_names.get(name, 0)
-        while count and f"{name}{count + 1}" in self._size_names:
-            count += 1
-        self._size_names[name] = count + 1
-        made = self.size_variable(name if count == 0 else f"{name}{count + 1}", origin, cap, least)
-        self.size_spans[made] = (span, why)
-        return made
+        return self.sizes.at_run_time(name, cap, span, why, least, origin)
 
     def mask_size(self, mask: Operand, cap: Size, span: Span) -> SizeVariable:
         """The number of true elements of a mask: masks computed alike name one size, however often they are used."""
-        value = self._same_mask.get(mask.value, mask.value)
-        known = self._mask_sizes.get(value)
-        if known is None:
-            known = next((size for other, size in self._mask_sizes.items() if self._facts.same(other, value)), None)
-            if known is None:
-                least = self._facts.least(value)
-                known = self.runtime_size("k", cap, span, "the number of elements this mask keeps", least)
-                opposite = next((size for other, size in self._mask_sizes.items() if self._facts.opposite(other, value)), None)
-                if opposite is not None:
-                    together = variable(opposite) + variable(known)
-                    self.premises.append(SizeFact(Relation.EQUAL, together, product(self.types[mask.value].shape)))
-            self._mask_sizes[value] = known
+        known, learnt = self.sizes.of_mask(mask.value, cap, span, self._masks, self.types)
+        self.ledger.premises += learnt
         return known
+
+    def value_size(self, x: Operand, cap: Size, span: Span, least: int = 0) -> SizeVariable:
+        """The run-time size that an integer value names: one value names one size."""
+        return self.sizes.of_integer(x.value, cap, span, least)
+
+    def share_mask(self, mask: Operand, original: Operand) -> None:
+        """`mask` is `original` in another kind: both name one size."""
+        self.sizes.share(mask.value, original.value)
 
     def alike(self, x: Operand, y: Operand) -> bool:
         """Are these the same value, made once or twice?"""
-        return self._facts.same(x.value, y.value)
+        return self._masks.same(x.value, y.value)
 
     def selection(self, x: Operand) -> Span | None:
         """The mask of known data that says how many elements x has."""
         value, op = x.value, self._definitions.get(x.value)
-        while value not in self.selected and isinstance(op, Scalar):
+        while self.facts.get(value, NOTHING).selected is None and isinstance(op, Scalar):
             value = max(op.args, key=lambda arg: len(self.types[arg].shape))
             op = self._definitions.get(value)
-        return self.selected.get(value)
+        return self.facts.get(value, NOTHING).selected
 
-    def share_mask(self, mask: Operand, original: Operand) -> None:
-        """`mask` is `original` in another kind: both name one size."""
-        if mask.value != original.value:
-            self._same_mask[mask.value] = self._same_mask.get(original.value, original.value)
+    def known(self, x: Operand) -> ValueFacts:
+        """What is known of a value beside its type."""
+        return self.facts.get(x.value, NOTHING)
 
-    def value_size(self, x: Operand, cap: Size, span: Span, least: int = 0) -> SizeVariable:
-        """The run-time size that an integer value names: one value names one size."""
-        value = self._same_mask.get(x.value, x.value)
-        known = self._value_sizes.get(value)
-        if known is None:
-            known = self.runtime_size("k", cap, span, "the value of this integer", least)
-            self._value_sizes[value] = known
-        return known
+    def note(self, x: Operand, **facts: Any) -> None:
+        """Remember more of a value: fields of `ValueFacts`."""
+        self.facts[x.value] = replace(self.known(x), **facts)
+
+    # -- facts
 
     def equal(self, left: Size, right: Size) -> bool | None:
         """Decided equality of two sizes; None if it depends or is unknown."""
-        return self._decided(SizeFact(Relation.EQUAL, left, right))
+        return self.ledger.decided(SizeFact(Relation.EQUAL, left, right))
 
     def at_most(self, left: Size, right: Size) -> bool | None:
-        return self._decided(SizeFact(Relation.AT_MOST, left, right))
-
-    def _decided(self, fact: SizeFact) -> bool | None:
-        if fact.left == fact.right:
-            return fact.relation is not Relation.LESS
-        verdict = settle(fact, self.premises)
-        if self.loops and verdict is not Verdict.UNKNOWN:
-            note_premises(fact, verdict, self.premises, self.loops)
-        match verdict:
-            case Verdict.PROVED:
-                return True
-            case Verdict.NEVER:
-                return False
-            case _:
-                return None
+        return self.ledger.decided(SizeFact(Relation.AT_MOST, left, right))
 
     def require(self, obligation: Obligation) -> bool:
         """Discharge an obligation: report what can never hold or cannot be checked at load, guard what depends on inputs.
 
         Returns False only if an error was reported.
         """
-        fact = obligation.fact
-        decision = decide(fact, self.premises) if self.proof is Proof.NONE else self._trusted(fact)
-        if decision.verdict is Verdict.PROVED:
-            if self.loops:
-                note_premises(fact, Verdict.PROVED, self.premises, self.loops)
-            if decision.by_solver and fact.left != fact.right:
-                self._solved(CoreGuard(fact, obligation))
-            return True
-        guards: tuple[CoreGuard, ...] = (CoreGuard(fact, obligation),)
-        if decision.verdict is not Verdict.NEVER and is_of_turns(fact, self.loops):
-            guards = guards_of(obligation, self.loops)
-        diagnostic = describe(obligation, decision, self.premises, self.size_spans, self.sites(), guards,
-                              signed=self.clause_site is not None)  # fmt: skip
-        self.report(diagnostic)
-        if diagnostic.severity is Severity.WARNING:
-            for guard in guards:
-                if all(g.fact != guard.fact or g.obligation.span != obligation.span for g in self.guards):
-                    self.guards.append(guard)
-            self.premises.append(fact)  # nothing runs unless it holds
-            return True
-        if self.clause_site is not None and decision.verdict is not Verdict.NEVER:
-            self.premises.append(fact)  # asked for once
-        return False
-
-    def sites(self) -> Sequence[ClauseSite]:
-        """The declarations whose `where` may say more: the signature being checked, else the inputs."""
-        return self.input_sites if self.clause_site is None else (self.clause_site,)
+        return self.ledger.require(obligation, self.sizes.spans, self.report)
 
     def clause(self, fact: SizeFact) -> tuple[Fix, ...]:
         """The `where` that would prove a fact that is neither proved nor refuted."""
-        return first_clause(fact, self.premises, self.sites()) if settle(fact, self.premises) is Verdict.UNKNOWN else ()
-
-    def _trusted(self, fact: SizeFact) -> Decision:
-        """In a body proved for all sizes only what numbers refute would be news (a bug in the proof)."""
-        if fact.left.constant is not None and fact.right.constant is not None:
-            return decide(fact)
-        return Decision(Verdict.PROVED, by_solver=self.proof is Proof.SOLVER)
-
-    def _solved(self, guard: CoreGuard) -> None:
-        """Remember a fact to be evaluated when the program is loaded, or in each turn of a loop whose index may have served to
-        prove it, unless other sizes that a run finds are in it: those are checked where they are used."""
-        if self.loops and (is_of_turns(guard.fact, self.loops) or not guard.fact.is_runtime()):
-            self.guards.append(CoreGuard(guard.fact, guard.obligation, self.loops[-1].variable))
-        elif not guard.fact.is_runtime():
-            self.solved.append(guard)
-
-    # -- loops that know where they are
+        return self.ledger.clause(fact)
 
     def open_loop(self, trip: Size, span: Span) -> LoopIndex:
         """Enter the body of a loop with an index; its facts hold until `close_loop`."""
         name = self.runtime_size("i", monus(trip, 1), span, "the number of the turn", origin=SizeOrigin.TURN)
-        made = LoopIndex(name, trip)
-        self.loops.append(made)
-        self.premises.append(made.premise)
-        return made
+        return self.ledger.open_loop(LoopIndex(name, trip))
 
     def close_loop(self) -> None:
-        """Leave it: of what was learnt inside only what loading checks whatever happens still holds."""
-        loop = self.loops.pop()
-        start = self.premises.index(loop.premise)
-        whatever = [g.fact for g in self.guards if g.index is None and g.runs is None]
-        self.premises[start:] = [p for p in self.premises[start + 1 :] if p in whatever and loop.variable not in mentioned(p)]
+        self.ledger.close_loop()
 
     # -- blocks
 
@@ -408,58 +302,38 @@ class Builder(Conversions):
 
     def mark(self) -> tuple[int, ...]:
         """Where a trial starts, for `rollback`."""
-        counts = (len(self.diagnostics), len(self.premises), len(self.guards), len(self.solved))
-        return (*counts, *[len(ops) for _, ops in self._blocks])
+        return (len(self.reports.diagnostics), *self.ledger.mark(), *[len(ops) for _, ops in self._blocks])
 
     def rollback(self, mark: tuple[int, ...]) -> None:
         """Undo what was emitted, reported and required since `mark`; blocks opened since then are dropped."""
         diagnostics, premises, guards, solved, *lengths = mark
-        del self.diagnostics[diagnostics:], self.premises[premises:], self.guards[guards:], self.solved[solved:]
+        del self.reports.diagnostics[diagnostics:]
+        self.ledger.rollback((premises, guards, solved))
         del self._blocks[len(lengths) :]
         for (_, ops), length in zip(self._blocks, lengths, strict=True):
             del ops[length:]
 
     def snapshot(self, fresh_names: bool) -> Snapshot:
         """Where work starts that is to leave no trace: what it reports is apart from what was reported before."""
-        before = Snapshot(
-            self.mark(), self.diagnostics, self.uses, self.names, self._size_names, self._mask_sizes, self._same_mask,
-            self._value_sizes, self.calls, self.clause_site,
-        )  # fmt: skip
-        self.diagnostics, self.uses, self.names, self.calls = [], dict(self.uses), dict(self.names), list(self.calls)
-        self._size_names = {} if fresh_names else dict(self._size_names)
-        self._mask_sizes, self._same_mask = dict(self._mask_sizes), dict(self._same_mask)
-        self._value_sizes = dict(self._value_sizes)
+        before = Snapshot(self.mark(), self.reports, self.wording, self.sizes, self.ledger.clause_site)
+        self.reports, self.wording, self.sizes = self.reports.trial(), self.wording.trial(), self.sizes.trial(fresh_names)
         return before
 
     def restore(self, before: Snapshot) -> None:
         """Undo everything since `snapshot`; only ids stay used up."""
-        self.diagnostics, self.uses, self.names = before.diagnostics, before.uses, before.names
-        self._size_names, self._mask_sizes, self._same_mask = before.size_names, before.mask_sizes, before.same_mask
-        self._value_sizes, self.calls, self.clause_site = before.value_sizes, before.calls, before.clause_site
+        self.reports, self.wording, self.sizes = before.reports, before.wording, before.sizes
+        self.ledger.clause_site = before.clause_site
         self.rollback(before.mark)
 
     # -- diagnostics
 
     def report(self, diagnostic: Diagnostic) -> None:
         """Collect a diagnostic; the same one at the same place only once."""
-        same = (diagnostic.code, diagnostic.message, diagnostic.span)
-        if any((d.code, d.message, d.span) == same for d in self.diagnostics[-50:]):
-            return
-        if diagnostic.code == "W310" and any(d.code == "W310" and d.span == diagnostic.span for d in self.diagnostics):
-            return  # one check in the text, however often it is expanded
-        if self.calls and diagnostic.code[:2] not in ("E0", "E6"):
-            labelled = {label.span for label in diagnostic.labels}
-            places = [span for span in dict.fromkeys((self.calls[0], self.calls[-1])) if span not in labelled]
-            diagnostic = replace(diagnostic, labels=(*diagnostic.labels, *[Label(span, "in this call") for span in places]))
-        self.diagnostics.append(diagnostic)
+        self.reports.add(diagnostic)
 
     def warned(self, index: Operand, message: str, span: Span) -> bool:
         """Was this said of the same index elsewhere?  Of several checks that fail a program meets the first."""
-        before = self._index_warnings.get((index.value, message))
-        if before is not None and any(d.code == "W310" and d.span == before for d in self.diagnostics):
-            return True
-        self._index_warnings[index.value, message] = span
-        return False
+        return self.reports.warned(index.value, message, span)
 
     def error(
         self, code: str, message: str, span: Span, *, label: str = "", labels: Sequence[Label] = (), notes: Sequence[str] = (),
@@ -471,11 +345,11 @@ class Builder(Conversions):
 
     def text(self, span: Span) -> str:
         """The program's text there; empty if its source is not at hand."""
-        return next((source.text[span.start : span.end] for source in self.sources if source.name == span.file), "")
+        return self.wording.text(span)
 
     def where(self, x: Operand) -> Span:
         """Where the program mentions a value: its last use if recorded, else where it was made."""
-        return self.uses.get(x.value, self.spans[x.value])
+        return self.wording.uses.get(x.value, self.spans[x.value])
 
     def retyped(self, x: Operand, type: ArrayType) -> Operand:
         """The same value under a type that says more or less (never another kind or shape)."""

@@ -16,11 +16,12 @@ from .folding import fold
 from .operands import Operand
 from .sizes import Size
 from .types import ArrayType
+from .wording import Wording
 
 
 class Conversions:
     index_origin: int
-    uses: dict[ValueId, Span]
+    wording: Wording
 
     if TYPE_CHECKING:
 
@@ -89,7 +90,7 @@ class Conversions:
         static = x.static if kind is Kind.I64 else None
         made = self.emit(lambda r: Scalar(r, function, (x.value,)), ArrayType(target, x.type.shape), span, static=static,
                          constant=constant)  # fmt: skip
-        self.uses[made.value] = self.where(x)  # messages point at what the program mentions
+        self.wording.uses[made.value] = self.where(x)  # messages point at what the program mentions
         return made
 
     def to_bool(self, x: Operand, span: Span) -> Operand:

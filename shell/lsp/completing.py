@@ -1,22 +1,18 @@
-"""What could be typed at a place: names in scope, members of modules, library names, glyphs by their names, words of types.
+"""What could be typed at a place of a document, as items of the protocol.
 
-Neighbours: `index` (what is in scope), `glyphs` (spellings), `pages` (documentation, made when an item is looked at).
+Neighbours: `shell.searching.completing` (the engine), `lang.resolution` (what is in scope), `pages` (documentation).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
-from functools import lru_cache
 
 from ...lang.declarations import is_declaration
-from ...lang.lexer import NAME, in_prose
-from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, Primitive, Role
 from ...lang.resolution import index_of
-from ...lang.resolution.symbols import Symbol, SymbolKind
-from ..display import library
+from ...lang.resolution.symbols import SymbolKind
+from ..display.library import LibraryEntry
+from ..searching.completing import Candidate, Kind, Named, candidates
 from .documents import Document
 from .hover import entries, module_source
 from .pages import library_page, primitive_page
@@ -26,24 +22,12 @@ from .values import types_of
 TRIGGERS = ("`", ".", "⎕")
 
 
-class ItemKind(Enum):
-    ARRAY = "array"
-    FUNCTION = "function"
-    OPERATOR = "operator"
-    MODULE = "module"
-    PARAM = "param"
-    SIZE = "size"
-    TYPE = "type"
-    KEYWORD = "keyword"
-    GLYPH = "glyph"
-
-
 @dataclass(frozen=True, slots=True)
 class Item:
     """`edit` puts the item in, `also` are edits elsewhere; typed letters are compared with `filter`; `page` is Markdown."""
 
     label: str
-    kind: ItemKind
+    kind: Kind
     detail: str
     edit: TextEdit
     filter: str
@@ -52,136 +36,67 @@ class Item:
     page: str = ""
 
 
-_KINDS = {
-    SymbolKind.ARRAY: ItemKind.ARRAY, SymbolKind.INPUT: ItemKind.ARRAY, SymbolKind.FUNCTION: ItemKind.FUNCTION,
-    SymbolKind.OPERATOR: ItemKind.OPERATOR, SymbolKind.MODULE: ItemKind.MODULE, SymbolKind.PARAM: ItemKind.PARAM,
-    SymbolKind.SIZE: ItemKind.SIZE, SymbolKind.ELEMENT: ItemKind.TYPE,
-}  # fmt: skip
+class _InDocument:
+    """The names in scope at an offset."""
 
-_SPELLING = re.compile(r"`([A-Za-z]*)$")
-_SYSTEM = re.compile(r"⎕[A-Za-z0-9]*$")
-_MEMBER = re.compile(rf"({NAME})\.((?:{NAME})?)$")
-_USE = re.compile(r"^\s*use\s+(\w*)$")
-_WORD = re.compile(rf"(?:{NAME})?$")
+    brings_in = True
+
+    def __init__(self, document: Document, offset: int, before: str) -> None:
+        self._document = document
+        self.visible = document.index.visible(offset)
+        statement = document.index.statement_at(offset)
+        start = offset if statement is None else statement.start
+        written = document.text[start:offset]
+        self.starts = not written.strip() or written.strip().isidentifier()
+        self.declares = statement is not None and is_declaration(document.text[statement.start : statement.end])
+
+    def names(self) -> Iterable[Named]:
+        known = "checked" in vars(self._document)
+        for name, symbol in self.visible.items():
+            types = types_of(self._document, symbol) if known else ()
+            yield name, symbol.kind, types[0] if types else symbol.kind.value
+
+    def sizes(self) -> Iterable[Named]:
+        found = [s for s in self._document.index.symbols if s.kind in (SymbolKind.SIZE, SymbolKind.ELEMENT)]
+        return [(name, symbol.kind, symbol.kind.value) for name, symbol in {s.name: s for s in found}.items()]
+
+    def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
+        symbol = self.visible.get(module)
+        if symbol is None or symbol.kind is not SymbolKind.MODULE:
+            return None
+        source = module_source(self._document, symbol)
+        if source is None:
+            return ()
+        documented = {entry.name[2:]: entry for entry in entries(source)}
+        inside = [one for one in index_of(source).top.symbols.values() if one.kind is not SymbolKind.MODULE]
+        return [((one.name, one.kind, _source(documented.get(one.name))), documented.get(one.name)) for one in inside]
+
+
+def _source(entry: LibraryEntry | None) -> str:
+    return "" if entry is None else entry.source
 
 
 def completion(document: Document, position: Position) -> list[Item]:
     """In no order; `Item.order` ranks them."""
     offset = document.lines.offset(position)
-    number = document.lines.position(offset).line
-    start = document.lines.start(number)
-    line, before = document.lines.line(number), document.text[start:offset]
-    spelling = _SPELLING.search(before)
-    if in_prose(line, len(before)) and not (spelling is not None and not in_prose(line, spelling.start())):
-        return []
-    if spelling is not None:
-        return list(_glyphs(document.lines.range(start + spelling.start(), offset)))
-    system = _SYSTEM.search(before)
-    if system is not None:
-        return list(_systems(document.lines.range(start + system.start(), offset)))
-    use = _USE.match(before)
-    if use is not None:
-        where = document.lines.range(offset - len(use.group(1)), offset)
-        return [_plain(name, ItemKind.MODULE, "standard library", where, 0) for name in library.modules()]
-    member = _MEMBER.search(before)
-    if member is not None:
-        module = document.index.visible(offset).get(member.group(1))
-        if module is not None and module.kind is SymbolKind.MODULE:
-            return list(_members(document, module, document.lines.range(offset - len(member.group(2)), offset)))
-    word = _WORD.search(before)
-    typed = "" if word is None else word.group()
-    return list(_words(document, offset, typed, document.lines.range(offset - len(typed), offset)))
+    before = document.text[document.lines.start(document.lines.position(offset).line) : offset]
+    scope = _InDocument(document, offset, before)
+    return [_item(document, scope, one, document.lines.range(offset - one.length, offset)) for one in candidates(before, scope)]
 
 
-def _plain(name: str, kind: ItemKind, detail: str, where: Range, order: int, page: str = "") -> Item:
-    return Item(name, kind, detail, TextEdit(where, name), name, order, page=page)
-
-
-# ------------------------------------------------------------------------------------------ glyphs
-
-
-def _kind_of(row: Primitive) -> ItemKind:
-    return ItemKind.OPERATOR if row.role in (Role.MONADIC_OPERATOR, Role.DYADIC_OPERATOR) else ItemKind.GLYPH
-
-
-def _glyphs(where: Range) -> Iterator[Item]:
-    """After a backtick: every spelling; what is chosen becomes the glyph."""
-    for row in PRIMITIVES:
-        for name in row.names:
-            key = f"  `{row.key}" if row.key else ""
-            detail = f"{row.glyph}  {row.title}{key}"
-            yield Item(f"`{name}", _kind_of(row), detail, TextEdit(where, row.glyph), f"`{name}", 0, page=primitive_page(row))
-
-
-def _systems(where: Range) -> Iterator[Item]:
-    for row in PRIMITIVES:
-        if row.glyph.startswith("⎕"):
-            yield _plain(row.glyph, ItemKind.FUNCTION, row.title, where, 0, primitive_page(row))
-
-
-# ------------------------------------------------------------------------------------------ names
-
-
-def _members(document: Document, module: Symbol, where: Range) -> Iterator[Item]:
-    source = module_source(document, module)
-    if source is None:
-        return
-    documented = {entry.name[2:]: entry for entry in entries(source)}
-    for name, symbol in index_of(source).top.symbols.items():
-        if symbol.kind is not SymbolKind.MODULE:
-            entry = documented.get(name)
-            page = "" if entry is None else library_page(entry)
-            yield _plain(name, _KINDS[symbol.kind], "" if entry is None else entry.source, where, 0, page)
-
-
-def _words(document: Document, offset: int, typed: str, where: Range) -> Iterator[Item]:
-    index = document.index
-    statement = index.statement_at(offset)
-    start = offset if statement is None else statement.start
-    declared = statement is not None and is_declaration(document.text[statement.start : statement.end])
-    visible = index.visible(offset)
-    known = "checked" in vars(document)
-    for name, symbol in visible.items():
-        types = types_of(document, symbol) if known else ()
-        yield _plain(name, _KINDS[symbol.kind], types[0] if types else symbol.kind.value, where, 0)
-    if declared:
-        sizes = {s.name: s for s in index.symbols if s.kind in (SymbolKind.SIZE, SymbolKind.ELEMENT)}
-        for name, symbol in sizes.items():
-            if name not in visible and name != typed:
-                yield _plain(name, _KINDS[symbol.kind], symbol.kind.value, where, 1)
-    if offset - len(typed) <= start:
-        for word in sorted(RESERVED_WORDS - {"where"}):
-            yield _plain(word, ItemKind.KEYWORD, "", where, 2)
-    elif declared:
-        yield _plain("where", ItemKind.KEYWORD, "", where, 2)
-    for name in sorted(ELEMENT_NAMES):
-        yield _plain(name, ItemKind.TYPE, "element type", where, 3)
-    if typed:
-        yield from _library(document, visible, typed, where)
-        yield from _named_glyphs(typed, where)
-
-
-def _library(document: Document, visible: dict[str, Symbol], typed: str, where: Range) -> Iterator[Item]:
-    """`mean` offers `stats.mean`, with `use stats` if it is missing."""
-    if len(typed) < 2:
-        return
-    for entry in _entries():
-        module, _, name = entry.name.partition(".")
-        if name.startswith(typed) or module.startswith(typed):
-            used = visible.get(module)
-            if used is not None and used.kind is not SymbolKind.MODULE:
-                continue
-            also = () if used is not None else (TextEdit(_top(document), f"use {module}\n"),)
-            detail = entry.source.partition(":")[2].strip() or entry.doc
-            edit = TextEdit(where, entry.name)
-            label = name if name.startswith(typed) else entry.name
-            yield Item(entry.name, ItemKind.FUNCTION, detail, edit, label, 4, also, library_page(entry))
-
-
-@lru_cache(maxsize=1)
-def _entries() -> tuple[library.LibraryEntry, ...]:
-    """What is documented in the standard library, read once."""
-    return tuple(library.entries())
+def _item(document: Document, scope: _InDocument, one: Candidate, where: Range) -> Item:
+    page = primitive_page(one.row) if one.row is not None else "" if one.entry is None else library_page(one.entry)
+    edit = TextEdit(where, one.text)
+    if one.row is not None and one.spelt:
+        key = f"  `{one.row.key}" if one.row.key else ""
+        return Item(f"`{one.name}", one.kind, f"{one.row.glyph}  {one.about}{key}", edit, f"`{one.name}", one.order, page=page)
+    label = f"{one.name} {one.text}" if one.row is not None and one.text != one.name else one.text
+    also: tuple[TextEdit, ...] = ()
+    detail, module = one.about, one.text.partition(".")[0]
+    if one.entry is not None and "." in one.text:
+        detail = one.entry.source.partition(":")[2].strip() or one.entry.doc
+        also = () if module in scope.visible else (TextEdit(_top(document), f"use {module}\n"),)
+    return Item(label, one.kind, detail, edit, one.name, one.order, also, page)
 
 
 def _top(document: Document) -> Range:
@@ -192,12 +107,3 @@ def _top(document: Document) -> Range:
             return Range(Position(line, 0), Position(line, 0))
     end = document.lines.position(len(document.text))
     return Range(end, end)
-
-
-def _named_glyphs(typed: str, where: Range) -> Iterator[Item]:
-    """`iota` without a backtick offers `⍳`."""
-    for row in PRIMITIVES:
-        for name in row.names:
-            if name.startswith(typed) and not row.glyph.isalnum():
-                edit = TextEdit(where, row.glyph)
-                yield Item(f"{name} {row.glyph}", _kind_of(row), row.title, edit, name, 5, page=primitive_page(row))

@@ -48,7 +48,7 @@ def _bound_types(document: Document) -> Mapping[tuple[str, int], tuple[str, ...]
         if symbol.kind not in CALLED:
             places.setdefault(symbol.name, []).append(symbol)
     found: dict[tuple[str, int], dict[str, None]] = {}
-    for value, name in builder.names.items():
+    for value, name in builder.wording.names.items():
         span = builder.spans.get(value)
         if name not in places or span is None or span.file != document.name or value not in builder.types:
             continue

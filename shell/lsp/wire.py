@@ -11,10 +11,11 @@ from lsprotocol import types as lsp
 
 from ...lang.diagnostics import Severity
 from ...lang.resolution.symbols import SymbolKind
+from ..searching.completing import Kind
 from . import places
 from .actions import Action
 from .calls import Call
-from .completing import Item, ItemKind
+from .completing import Item
 from .hints import Hint, HintKind
 from .outline import Entry
 from .reports import Report, page_of
@@ -25,11 +26,11 @@ _SEVERITIES = {
     Severity.NOTE: lsp.DiagnosticSeverity.Information,
 }
 _ITEMS = {
-    ItemKind.ARRAY: lsp.CompletionItemKind.Variable, ItemKind.FUNCTION: lsp.CompletionItemKind.Function,
-    ItemKind.OPERATOR: lsp.CompletionItemKind.Operator, ItemKind.MODULE: lsp.CompletionItemKind.Module,
-    ItemKind.PARAM: lsp.CompletionItemKind.Constant, ItemKind.SIZE: lsp.CompletionItemKind.TypeParameter,
-    ItemKind.TYPE: lsp.CompletionItemKind.Class, ItemKind.KEYWORD: lsp.CompletionItemKind.Keyword,
-    ItemKind.GLYPH: lsp.CompletionItemKind.Function,
+    Kind.ARRAY: lsp.CompletionKind.Variable, Kind.FUNCTION: lsp.CompletionKind.Function,
+    Kind.OPERATOR: lsp.CompletionKind.Operator, Kind.MODULE: lsp.CompletionKind.Module,
+    Kind.PARAM: lsp.CompletionKind.Constant, Kind.SIZE: lsp.CompletionKind.TypeParameter,
+    Kind.TYPE: lsp.CompletionKind.Class, Kind.KEYWORD: lsp.CompletionKind.Keyword,
+    Kind.GLYPH: lsp.CompletionKind.Function,
 }  # fmt: skip
 _SYMBOLS = {
     SymbolKind.ARRAY: lsp.SymbolKind.Variable, SymbolKind.FUNCTION: lsp.SymbolKind.Function,

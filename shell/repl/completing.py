@@ -1,30 +1,27 @@
-"""What Tab offers: names of the session, glyphs by their names, members of modules, library names, commands, files.
+"""What Tab offers: what could be typed in the session, commands, files.
 
-Neighbours: `terminal` (shows it), `commands` (their names), `shell.display.library`.
+Neighbours: `terminal` (shows it), `commands` (their names), `shell.searching.completing` (the engine).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ...lang.lexer import NAME
-from ...lang.primitives import ELEMENT_NAMES, PRIMITIVES, RESERVED_WORDS, by_key
-from ..display import library
-from .glyphs import in_prose, pending
+from ...lang.lexer import in_prose
+from ...lang.resolution.symbols import SymbolKind
+from ..display.library import LibraryEntry
+from ..searching.completing import Candidate, Named, candidates, entries
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
 
-_WORD = re.compile(rf"(?:{NAME})$")
-_MEMBER = re.compile(rf"({NAME})\.((?:{NAME})?)$")
-_SYSTEM = re.compile(r"⎕[A-Za-z0-9]*$")
 _FILE = re.compile(r"^\s*\)(?:load|save)\s+(.*)$|[\"']([^\"']*)$")
-_USE = re.compile(r"^\s*use\s+(\w*)$")
 _COMMAND = re.compile(r"^\s*(\)\w*)$")
+_STARTS = re.compile(r"(?:^|⋄)\s*\w*$")
 MOST = 200
 
 
@@ -38,6 +35,29 @@ class Offer:
     about: str
 
 
+class _InSession:
+    """The names of a session."""
+
+    brings_in = False
+
+    def __init__(self, line: str, workspace: Workspace) -> None:
+        self._types, self._kinds = workspace.state.types, workspace.state.kinds
+        self.starts = _STARTS.search(line) is not None
+        self.declares = ":" in line and not self.starts
+
+    def names(self) -> Iterable[Named]:
+        return [(name, self._kinds[name], type_) for name, type_ in self._types.items()]
+
+    def sizes(self) -> Iterable[Named]:
+        return ()
+
+    def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
+        if self._kinds.get(module) is not SymbolKind.MODULE:
+            return None
+        found = [(entry, *entry.name.split(".", 1)) for entry in entries()]
+        return [((name, SymbolKind.FUNCTION, entry.doc), entry) for entry, home, name in found if home == module]
+
+
 def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple[str, str], ...]) -> list[Offer]:
     """For the text before the cursor (its last line counts, except for what is in scope)."""
     line = before.rpartition("\n")[2]
@@ -46,64 +66,20 @@ def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple
         typed = command.group(1)
         return [Offer(name, len(typed), name, about) for name, about in commands if name.startswith(typed)]
     file = _FILE.search(line)
-    if file is not None and (line.lstrip().startswith(")") or in_prose(line + "x", len(line))):
+    if file is not None and (line.lstrip().startswith(")") or in_prose(line, len(line))):
         return list(_files(file.group(1) if file.group(1) is not None else file.group(2)))
-    if in_prose(line + "x", len(line)):
-        return []
-    return list(_words(line, workspace, prefix))[:MOST]
+    return [_offer(one) for one in candidates(line, _InSession(line, workspace), prefix) if _fits(one, line)][:MOST]
 
 
-def _words(line: str, workspace: Workspace, prefix: str) -> Iterator[Offer]:
-    letters = pending(line, prefix)
-    if letters is not None:
-        keyed = by_key(letters) if len(letters) == 1 else None
-        if keyed is not None:
-            yield Offer(keyed.glyph, 2, f"{keyed.glyph} {letters}", keyed.title)
-        for row in PRIMITIVES:
-            for name in row.names:
-                if name.startswith(letters):
-                    yield Offer(row.glyph, len(letters) + 1, f"{row.glyph} {name}", row.title)
-        return
-    system = _SYSTEM.search(line)
-    if system is not None:
-        for row in PRIMITIVES:
-            if row.glyph.startswith(system.group()):
-                yield Offer(row.glyph, len(system.group()), row.glyph, row.title)
-        return
-    use = _USE.match(line)
-    if use is not None:
-        yield from (Offer(name, len(use[1]), name, "standard library") for name in library.modules() if name.startswith(use[1]))
-        return
-    member = _MEMBER.search(line)
-    types = workspace.state.types
-    if member is not None and types.get(member[1]) == "module":
-        for entry in library.entries():
-            module, _, name = entry.name.partition(".")
-            if module == member[1] and name.startswith(member[2]):
-                yield Offer(name, len(member[2]), entry.name, entry.doc)
-        return
-    word = _WORD.search(line)
-    if word is not None:
-        yield from _named(word.group(), types)
+def _fits(one: Candidate, line: str) -> bool:
+    """Does what is typed of a word begin it?  Where nothing is typed of a name, nothing is offered."""
+    typed = line[len(line) - one.length + one.spelt :] if one.length else ""
+    return one.name.startswith(typed) and (bool(typed) or one.spelt or line.endswith(".") or line.lstrip().startswith("use"))
 
 
-def _named(typed: str, types: dict[str, str]) -> Iterator[Offer]:
-    length = len(typed)
-    for name, type in types.items():
-        if name.startswith(typed):
-            yield Offer(name, length, name, type)
-    for row in PRIMITIVES:
-        for name in row.names:
-            if name.startswith(typed) and length > 1:
-                yield Offer(row.glyph, length, f"{row.glyph} {name}", row.title)
-    for name in sorted((RESERVED_WORDS - {"where"}) | ELEMENT_NAMES):
-        if name.startswith(typed):
-            yield Offer(name, length, name, "")
-    if length > 1:
-        for entry in library.entries():
-            module, _, name = entry.name.partition(".")
-            if module in types and name.startswith(typed):
-                yield Offer(entry.name, length, entry.name, entry.doc)
+def _offer(one: Candidate) -> Offer:
+    label = f"{one.text} {one.name}" if one.row is not None and one.text != one.name else one.text
+    return Offer(one.text, one.length, label, one.about)
 
 
 def _files(typed: str) -> Iterator[Offer]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from ...lang import lexer
 from ...lang.primitives import PRIMITIVES, Primitive, by_key, by_name
+from ..searching.completing import pending
 
 _NAMES = tuple(sorted({name for row in PRIMITIVES for name in row.names}))
 
@@ -24,14 +25,6 @@ class Replacement:
 
     length: int
     text: str
-
-
-def pending(before: str, prefix: str, after: int = 0) -> str | None:
-    """The letters typed after a prefix so far; None if no spelling is being typed.  No prefix stands before `after`."""
-    found = re.search(rf"[`{re.escape(prefix)}]([A-Za-z]*)$", before)
-    if found is None or found.start() < after or in_prose(before, found.start()):
-        return None
-    return found.group(1)
 
 
 def replacement(before: str, prefix: str, after: int = 0) -> Replacement | None:

@@ -28,6 +28,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from ...lang.opening import open_regular
+from ..searching.completing import pending
 from ..workspace.pasting import CONTINUED, typed
 from . import glyphs
 from .colours import coloured
@@ -141,7 +142,7 @@ class Terminal:
         self._last_key = time.monotonic()
         if self._desk.settings.preview:
             self.watcher.want(buffer.text)
-        if glyphs.pending(buffer.document.text_before_cursor, self._desk.settings.prefix, self._after) is not None:
+        if pending(buffer.document.text_before_cursor, self._desk.settings.prefix, self._after) is not None:
             try:
                 loop = asyncio.get_running_loop()
             except RuntimeError:
@@ -211,7 +212,7 @@ class Terminal:
         buffer = self.editor.default_buffer
         width = self.editor.app.output.get_size().columns
         prefix = self._desk.settings.prefix
-        letters = glyphs.pending(buffer.document.text_before_cursor, prefix, self._after)
+        letters = pending(buffer.document.text_before_cursor, prefix, self._after)
         if letters is not None and time.monotonic() - self._last_key >= self._desk.settings.pause / 1000:
             return [("class:rho.bar", "\n".join(glyphs.bar(letters, width)))]
         latest = self.watcher.latest

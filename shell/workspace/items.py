@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
+from ...lang.resolution.symbols import SymbolKind
 from ...lang.source import Span
 from ...typechecker.elements import Kind
 
@@ -80,6 +81,7 @@ def written(value: Kept) -> str:
     return value.name if isinstance(value, Leaf) else "(" + " ⋄ ".join(written(item) for item in value.items) + ")"
 
 
+_KINDS = {"function": SymbolKind.FUNCTION, "operator": SymbolKind.OPERATOR, "module": SymbolKind.MODULE}
 MOST_BACK: Final = 20
 MOST_BYTES_BACK: Final = 64 << 20
 """Entries that can be taken back, and the bytes of values that one of them may keep alive."""
@@ -129,6 +131,12 @@ class State:
                 item = replace(item, number=count)
             latest.update(dict.fromkeys(item.names, item))
         return replace(self, latest=latest, types=types, entered=count)
+
+    @property
+    def kinds(self) -> dict[str, SymbolKind]:
+        """What the names are."""
+        kinds = {name: _KINDS.get(type_, SymbolKind.ARRAY) for name, type_ in self.types.items()}
+        return kinds | dict.fromkeys(self.params, SymbolKind.PARAM)
 
     @property
     def items(self) -> list[Item]:

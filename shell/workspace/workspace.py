@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 from ...lang import habits
 from ...lang.diagnostics import Diagnostic, RhoError
 from ...lang.resolution.entries import Form, Statement, quiet, statements_of, words
-from ...lang.resolution.symbols import SymbolKind
 from ...lang.source import Source, Span
 from ...lang.spelling import Spelled, spell
 from ...lang.splitter import split_statements
@@ -118,7 +117,7 @@ class Workspace:
             checked, layout = self._check_whole(spelled)
             warnings = tuple([d for d in map(layout.diagnostic, checked.diagnostics) if d.span.file == source.name])
             progress = _Progress(self.state, spelled)
-            for statement in statements_of(text, _given(self.state)):
+            for statement in statements_of(text, self.state.kinds):
                 self._step(progress, statement)
         except _Stopped as stopped:
             return Entered(stopped.exit, (), stopped.diagnostics), self.state
@@ -311,15 +310,6 @@ def _texts(
 def _prints(checked: Checked) -> int:
     """How many values a program prints."""
     return 0 if checked.core is None else sum(isinstance(op, Print) for op in checked.core.block.ops)
-
-
-_KINDS = {"function": SymbolKind.FUNCTION, "operator": SymbolKind.OPERATOR, "module": SymbolKind.MODULE}
-
-
-def _given(state: State) -> dict[str, SymbolKind]:
-    """What the session's names are."""
-    kinds = {name: _KINDS.get(type_, SymbolKind.ARRAY) for name, type_ in state.types.items()}
-    return kinds | dict.fromkeys(state.params, SymbolKind.PARAM)
 
 
 def _about(found: Sequence[Diagnostic], layout: Layout) -> list[Diagnostic]:

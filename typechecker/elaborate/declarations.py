@@ -81,7 +81,7 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
         if size not in scope.file.sizes:
             made = ctx.builder.size_variable(size, SizeOrigin.INPUT)
             scope.file.sizes[size] = made
-            ctx.builder.size_spans[made] = (span, f"a size of `{name}`")
+            ctx.builder.sizes.spans[made] = (span, f"a size of `{name}`")
         return variable(scope.file.sizes[size])
 
     type_ = type_expressions.declared(ctx, statement.type, introduce)
@@ -100,7 +100,7 @@ def input(run: Elaboration, statement: tree.Input, scope: Scope, *, main: bool) 
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
-    ctx.builder.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known))
+    ctx.builder.ledger.input_sites.append(clause_site(f"`input {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, scope)
 
 
@@ -140,11 +140,11 @@ def _assume(ctx: Context, where: tuple[tree.Fact, ...], scope: Scope) -> None:
 
     for fact, span in type_expressions.facts(ctx, solved(where, lambda name: _is_size(name, scope))[0], names):
         _guard(ctx, fact, span)
-        ctx.builder.premises.append(fact)
+        ctx.builder.ledger.premises.append(fact)
 
 
 def _guard(ctx: Context, fact: SizeFact, span: Span) -> None:
-    ctx.builder.guards.append(CoreGuard(fact, Obligation(fact, "E201", span, f"this program states {fact}")))
+    ctx.builder.ledger.guards.append(CoreGuard(fact, Obligation(fact, "E201", span, f"this program states {fact}")))
 
 
 def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
@@ -152,7 +152,8 @@ def apart(run: Elaboration, target: tree.Target, value: Value) -> Value:
     builder = run.ctx.builder
     match target, value:
         case tree.NameTarget(), Operand() if target.name in run.scheduled and not value.poisoned:
-            return builder.again(value, target.span) if builder.names.get(value.value, target.name) != target.name else value
+            known = builder.wording.names.get(value.value, target.name)
+            return builder.again(value, target.span) if known != target.name else value
         case tree.TupleTarget(), TupleOperand() if len(target.items) == len(value.items):
             return replace(value, items=tuple([apart(run, *pair) for pair in zip(target.items, value.items, strict=True)]))
         case _:
@@ -171,14 +172,14 @@ def param(run: Elaboration, statement: tree.Param, scope: Scope) -> None:
         scope.bind(name, _setting(run, statement, value))
         return
     made = ctx.builder.size_variable(name, SizeOrigin.PARAM)
-    ctx.builder.size_spans[made] = (statement.target.span, "a param")
+    ctx.builder.sizes.spans[made] = (statement.target.span, "a param")
     scope.file.params[name] = made
     run.params.append(CoreParam(name, made, default, statement.span))
     operand = ctx.builder.size_value(variable(made), statement.target.span)
     ctx.builder.name(operand, name)
     scope.bind(name, operand)
     known = frozenset([*scope.file.sizes.values(), *scope.file.params.values()])
-    ctx.builder.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
+    ctx.builder.ledger.input_sites.append(clause_site(f"`param {name}`", statement.span, statement.where, known))
     _assume(ctx, statement.where, scope)
 
 
@@ -196,7 +197,7 @@ def _setting(run: Elaboration, statement: tree.Param, value: Operand) -> Operand
     shape = type.shape
     if element.kind is Kind.CHAR and type.rank == 1:
         length = builder.size_variable(f"{statement.target.name}_w", SizeOrigin.INPUT)
-        builder.size_spans[length] = (span, f"the length of `{statement.target.name}`")
+        builder.sizes.spans[length] = (span, f"the length of `{statement.target.name}`")
         shape = (variable(length),)
     operand = Operand(builder.fresh(ArrayType(element, shape), span), ArrayType(element, shape))
     run.inputs.append(CoreInput(statement.target.name, operand.value, None, statement.span, default))

@@ -91,7 +91,7 @@ def _is_final(outcome: Outcome, site: Site) -> bool:
 def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
     """What is known of params, on which a definition that mentions them may rest."""
     params = tuple([(name, v.id) for name, v in function.home.scope.file.params.items()])
-    facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.premises]
+    facts = [(f.relation, f.left.key, f.right.key) for f in ctx.builder.ledger.premises]
     return (params, *facts)
 
 
@@ -128,7 +128,8 @@ def _check(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[lis
 
 def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tuple[list[Diagnostic], Proof]:
     builder, signature = ctx.builder, function.signature
-    guards, solved, promises = len(builder.guards), len(builder.solved), len(builder.promises)
+    ledger = builder.ledger
+    guards, solved, promises = len(ledger.guards), len(ledger.solved), len(ledger.promises)
     bindings = Bindings(function.home.scope.file.params)
     builder.open_block((), signature.span)
     classes = element_classes(signature)
@@ -142,26 +143,26 @@ def _check_aside(ctx: Context, function: SignedFunction, sample: _Sample) -> tup
         _open_sizes(ctx, parameter.type, bindings)
     args = [_sample(ctx, p.type, bindings) for p in parameters(signature)]
     known = frozenset(v for size in bindings.sizes.values() for v in size.variables())
-    builder.clause_site = _site(signature, known | frozenset(bindings.params.values()))
+    builder.ledger.clause_site = _site(signature, known | frozenset(bindings.params.values()))
     for fact, _ in type_expressions.facts(ctx, facts, lambda name, at: known_size(ctx, bindings, name, at)):
         if fact not in stated:
-            builder.premises.append(fact)
+            builder.ledger.premises.append(fact)
     if not any(is_poisoned(x) for x in args):
         result = call(ctx, function, args[0] if len(args) == 2 else None, args[-1], signature.span)
         if quantities.states_quantities(signature) and not is_poisoned(result):
             block = builder.close_block(leaves(result))
             sizes = frozenset(bindings.sizes) | frozenset(bindings.params)
-            builder.diagnostics += quantities.violations(
+            builder.reports.diagnostics += quantities.violations(
                 ctx,
                 signature,
                 args,
                 block,
                 lambda name, at: known_size(ctx, bindings, name, at),
                 sizes,
-                builder.promises[promises:-1],  # the last is what is being checked
+                builder.ledger.promises[promises:-1],  # the last is what is being checked
             )
-    found = [d for d in builder.diagnostics if d.is_error or d.code == "W310"]
-    proof = Proof.NONE if len(builder.guards) > guards else Proof.SOLVER if len(builder.solved) > solved else Proof.RULES
+    found = [d for d in builder.reports.diagnostics if d.is_error or d.code == "W310"]
+    proof = Proof.NONE if len(ledger.guards) > guards else Proof.SOLVER if len(ledger.solved) > solved else Proof.RULES
     return [_of_class(_of_rank(d, signature, sample), signature, classes) for d in found], proof
 
 

@@ -24,16 +24,16 @@ def call(ctx: Context, function: DfnFunction, left: Value | None, right: Value, 
     builder = ctx.builder
     origin = builder.index_origin
     builder.index_origin = scope.file.index_origin
-    defining = builder.clause_site is not None and _within(builder.clause_site.at, span)
+    defining = builder.ledger.clause_site is not None and _within(builder.ledger.clause_site.at, span)
     elsewhere = not defining and not _within(function.node.span, span)
     if elsewhere:
-        builder.calls.append(span)
+        builder.reports.calls.append(span)
     try:
         value = _statements(ctx, function.node, 0, scope)
     finally:
         builder.index_origin = origin
         if elsewhere:
-            builder.calls.pop()
+            builder.reports.calls.pop()
     return value
 
 

@@ -107,7 +107,7 @@ def _within_range(ctx: Context, x: Operand, element: Element, span: Span, what: 
 def _conversion(ctx: Context, x: Operand, kind: Kind, span: Span) -> tuple[Fix, ...]:
     """The repair by an explicit conversion, where the value itself is underlined."""
     text = ctx.builder.text(span)
-    if ctx.builder.uses.get(x.value) != span or not text:
+    if ctx.builder.wording.uses.get(x.value) != span or not text:
         return ()
     last = ctx.builder.text(Span(span.file, span.end, span.end + 1)) in ("", "\n")
     converted = f"{kind.value} {text}" if last else f"({kind.value} {text})"

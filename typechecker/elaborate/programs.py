@@ -49,7 +49,7 @@ def elaborate(
     ctx.remembered = None if memory is None else memory.statements
     run = declarations.Elaboration(ctx)
     ctx.sources.append(source)
-    ctx.builder.sources = ctx.sources
+    ctx.builder.wording.sources = ctx.sources
     program = _read(ctx, source)
     origin = program.index_origin if index_origin is None else index_origin
     scope = Scope(FileContext(source, origin, sites=Sites()))
@@ -62,7 +62,7 @@ def elaborate(
     block = ctx.builder.close_block(())
     for problem in _wrong_in_schedules(run, scope, source, block):
         ctx.builder.report(problem)
-    diagnostics = tuple([_strictly(d) if strict else d for d in ctx.builder.diagnostics])
+    diagnostics = tuple([_strictly(d) if strict else d for d in ctx.builder.reports.diagnostics])
     names: dict[str, Entry] = {}
     for name in scope.names():
         entry = scope.latest(name)
@@ -76,14 +76,14 @@ def elaborate(
             tuple(run.inputs),
             tuple(run.params),
             tuple(run.outputs),
-            tuple(builder.guards),
+            tuple(builder.ledger.guards),
             builder.types,
             builder.spans,
-            builder.names,
+            builder.wording.names,
             tuple(run.schedules),
             tuple(ctx.sources),
-            tuple(builder.promises),
-            _once(builder.solved),
+            tuple(builder.ledger.promises),
+            _once(builder.ledger.solved),
         )
         moved = _read_after_moves(core, names, ctx) if run.schedules else []
         if moved:
@@ -102,7 +102,7 @@ def _wrong_in_schedules(run: declarations.Elaboration, scope: Scope, source: Sou
         return []
     spans = run.ctx.builder.spans
     arguments = [op.arg for op in block.ops if isinstance(op, Print)]
-    printed = {run.ctx.builder.names[arg] for arg in arguments if arg in run.ctx.builder.names}
+    printed = {run.ctx.builder.wording.names[arg] for arg in arguments if arg in run.ctx.builder.wording.names}
     names: dict[str, str | list[Span]] = {}
     for name in scope.names():
         entries = scope.bindings(name)
@@ -115,7 +115,7 @@ def _wrong_in_schedules(run: declarations.Elaboration, scope: Scope, source: Sou
                 names[name] = "a module"
             case _:
                 names[name] = "a function"
-    complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.diagnostics)
+    complete = not any(diagnostic.is_error for diagnostic in run.ctx.builder.reports.diagnostics)
     found: list[Diagnostic] = []
     for schedule in run.schedules:
         mine = schedule.span.file == source.name  # a module's names are its own
@@ -219,7 +219,7 @@ def _leave(ctx: Context, statement: tree.Statement, scope: Scope, started: Momen
 
 def _unreadable_after(ctx: Context, span: Span) -> bool:
     """Was a later statement of the file refused by the parser or the binder?"""
-    return any(d.code < "E1" and d.span.file == span.file and d.span.start > span.end for d in ctx.builder.diagnostics)
+    return any(d.code < "E1" and d.span.file == span.file and d.span.start > span.end for d in ctx.builder.reports.diagnostics)
 
 
 def _bare(ctx: Context) -> tuple[int, ...]:
@@ -319,7 +319,7 @@ def _bind_array(
         value = ctx.expression(ctx, statement.value, scope)
         if wanted is not None:
             if isinstance(value, Operand):
-                ctx.builder.uses[value.value] = statement.value.span
+                ctx.builder.wording.uses[value.value] = statement.value.span
             what = f"`{target.name}`" if isinstance(target, tree.NameTarget) else "this binding"
             value = matching.conform(ctx, value, wanted, statement.value.span, what)
     for fact, span in type_expressions.facts(ctx, where, lambda n, s: declarations.size_name(ctx, n, s, scope)):

@@ -33,7 +33,7 @@ def violations(
     builder = ctx.builder
     parameters = [p for p in (signature.left, signature.right) if p is not None]
     letters = ("⍺", "⍵")[2 - len(parameters) :]
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises, calls)
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.ledger.premises, calls)
     found: list[Diagnostic] = []
     for parameter, letter, arg in zip(parameters, letters, args, strict=True):
         if parameter.quantity is None:
@@ -43,7 +43,7 @@ def violations(
             continue
         for x in leaves(arg):
             contract = Contract(letter, x.value, declared, parameter.quantity.span, builder.spans[x.value], known)
-            diagnostic = violation(contract, demands, builder.premises, ctx.mentions)
+            diagnostic = violation(contract, demands, builder.ledger.premises, ctx.mentions)
             if diagnostic is not None:
                 found.append(diagnostic)
                 break

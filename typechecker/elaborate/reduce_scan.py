@@ -266,13 +266,13 @@ def scan(ctx: Context, derived: DerivedFunction, left: Value | None, right: Valu
 
 def scan_by_prefixes(ctx: Context, function: FunctionValue, name: str, x: Operand, axis: int, span: Span) -> Value:
     """A scan with a primitive that has no linear form: the reduction of every prefix, for short axes."""
-    count = x.type.shape[axis].constant
-    if count is None or count > folds.UNROLL_LIMIT or count == 0:
+    count, most = x.type.shape[axis].constant, folds.UNROLL_LIMIT
+    if count is None or count > most or count == 0:
         return ctx.error(
             "E402",
             f"a scan with `{name}` is not supported on an axis of {x.type.shape[axis]} items",
             span,
-            notes=(f"at most {folds.UNROLL_LIMIT} items, a number known when checked; a scan with a dfn is a left fold of any length",),
+            notes=(f"at most {most} items, a number known when checked; a scan with a dfn is a left fold of any length",),
         )
     front = to_front(ctx, x, axis, span)
     parts: list[Operand] = []

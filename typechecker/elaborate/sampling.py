@@ -148,7 +148,7 @@ def _sizes(node: tree.ArrayTypeExpression) -> Iterator[tree.ShapeItem]:
 def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Operand]], span: Span) -> Instance | None:
     """Apply the function inside a block that is thrown away; None if anything is wrong."""
     builder = ctx.builder
-    guards, premises = len(builder.guards), len(builder.premises)
+    guards, premises = len(builder.ledger.guards), len(builder.ledger.premises)
     with ctx.aside(Names.FRESH):
         builder.open_block((), span)
         try:
@@ -156,12 +156,12 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
             if not args:
                 return None
             result = ctx.call(function, args[0] if len(args) == 2 else None, args[-1], span)
-            if is_poisoned(result) or any(d.is_error for d in builder.diagnostics):
+            if is_poisoned(result) or any(d.is_error for d in builder.reports.diagnostics):
                 return None
             block = builder.close_block(leaves(result))
-            facts = guarded = [guard.fact for guard in builder.guards[guards:] if guard.index is None]
+            facts = guarded = [guard.fact for guard in builder.ledger.guards[guards:] if guard.index is None]
             if isinstance(function, SignedFunction):
-                facts = [fact for fact in builder.premises[premises:] if fact not in guarded]
+                facts = [fact for fact in builder.ledger.premises[premises:] if fact not in guarded]
             said = [fact for fact in facts if not (fact.left.is_runtime() or fact.right.is_runtime())]
             return _instance(ctx, args, result, block, said)
         except (BudgetExceeded, RecursionError):
@@ -170,7 +170,8 @@ def _try(ctx: Context, function: FunctionValue, arguments: Callable[[], list[Ope
 
 def _instance(ctx: Context, args: Sequence[Operand], result: Value, block: Block, facts: Sequence[SizeFact]) -> Instance:
     builder = ctx.builder
-    demands = demands_of_block(block, block.results, builder.types, builder.spans, builder.premises, builder.promises)
+    ledger = builder.ledger
+    demands = demands_of_block(block, block.results, builder.types, builder.spans, ledger.premises, ledger.promises)
     equal: dict[SizeVariable, Size] = {}
     left: list[SizeFact] = []
     for fact in facts:

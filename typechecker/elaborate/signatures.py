@@ -110,7 +110,7 @@ def _call_cells(
         return made
     if promised:
         results = tuple([x.value for x in leaves(made)])
-        ctx.builder.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
+        ctx.builder.ledger.promises.append(CoreCall(span, first, ctx.builder.next_value, results, promised))
     return _as_declared(made, wanted)
 
 
@@ -137,7 +137,7 @@ def _converted(
             converted.append(_as_declared(made, wanted))
     finally:
         for fact in assumed:
-            ctx.builder.premises.remove(fact)
+            ctx.builder.ledger.premises.remove(fact)
     return converted
 
 
@@ -157,7 +157,7 @@ def promises(
 
 def _place(ctx: Context, value: Value, span: Span) -> Span:
     """Where an argument is written, if that is known."""
-    return ctx.builder.uses.get(value.value, span) if isinstance(value, Operand) else span
+    return ctx.builder.wording.uses.get(value.value, span) if isinstance(value, Operand) else span
 
 
 def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
@@ -176,15 +176,15 @@ def _as_declared(value: Value, wanted: DeclaredType | None) -> Value:
 def _body(ctx: Context, function: SignedFunction, stated: list[SizeFact]) -> Iterator[None]:
     """Inside the body: its `where` is known, and nothing proved is proved again."""
     builder = ctx.builder
-    before = builder.proof
-    builder.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
-    builder.premises += stated
+    before = builder.ledger.proof
+    builder.ledger.proof = function.proof if before is Proof.NONE or function.proof is Proof.SOLVER else before
+    builder.ledger.premises += stated
     try:
         yield
     finally:
-        builder.proof = before
+        builder.ledger.proof = before
         for fact in stated:
-            builder.premises.remove(fact)
+            builder.ledger.premises.remove(fact)
 
 
 def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Span) -> list[SizeFact] | None:
@@ -195,7 +195,7 @@ def _facts(ctx: Context, function: SignedFunction, bindings: Bindings, span: Spa
     for fact, _ in type_expressions.facts(ctx, nodes, lambda name, at: known_size(ctx, bindings, name, at)):
         message = f"`{function.name}` needs {fact}"
         good = ctx.builder.require(Obligation(fact, "E201", span, message, notes=("stated by its `where`",))) and good
-        if fact not in ctx.builder.premises and fact not in stated:
+        if fact not in ctx.builder.ledger.premises and fact not in stated:
             stated.append(fact)
     for node in function.signature.where:
         if node.relation in CLASSES and isinstance(node.left, tree.SizeName):

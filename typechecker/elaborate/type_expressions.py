@@ -219,7 +219,7 @@ def meaningful_facts(ctx: Context, nodes: Sequence[tree.Fact], names: Names) -> 
                 left.append(node)
             else:
                 found.append(fact)
-                ctx.builder.premises.append(fact)
+                ctx.builder.ledger.premises.append(fact)
         if len(left) == len(pending):
             break
         pending = left

@@ -1,6 +1,6 @@
 """`+ - × ÷ ⌊ ⌈ | ⍟ √ !`: arithmetic by agreement, with integer ranges and singletons carried through.
 
-A result whose operands are both singletons is one (`+ - × ⌊ ⌈ |`, and `⌊a÷b` through `b.quotients`).
+A result whose operands are both singletons is one (`+ - × ⌊ ⌈ |`, and `⌊a÷b` through its exact quotients).
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def residue(b: Builder, left: Operand, right: Operand, axis: Operand | None, spa
         return made
     divisor = left.static if left.type.element.below is None else None
     if isinstance(divisor, Size):
-        b.residues[made.value] = divisor
+        b.note(made, modulus=divisor)
     if isinstance(divisor, Size) and divisor.constant is None and surely_machine(divisor) and b.at_most(ONE, divisor):
         element = Element(made.type.element.kind, 0, most=divisor - 1)
         return b.retyped(made, replace(made.type, element=element))
@@ -230,7 +230,7 @@ def divide(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
             count = len(x) if left.type.rank else len(y)
             if left.type.rank == 0 or right.type.rank == 0 or len(x) == len(y):
                 xs, ys = (v if o.type.rank else v * count for v, o in ((x, left), (y, right)))
-                b.quotients[made.value] = tuple(zip(xs, ys, strict=True))
+                b.note(made, quotients=tuple(zip(xs, ys, strict=True)))
     return made
 
 
@@ -270,7 +270,7 @@ def _integers_too(function: str) -> Callable[[Builder, Operand, Operand | None, 
         static = _static_monadic(b, function, y)
         made = b.scalar(function, (y,), _monadic_range(function, kind, y.type.element), span)
         if function == "neg" and kind is Kind.I64 and not y.type.rank:
-            b.negated[made.value] = y
+            b.note(made, negated=y)
         return with_static(made, static) if kind is Kind.I64 else made
 
     return rule
@@ -330,10 +330,10 @@ def rounding(function: str) -> Callable[[Builder, Operand, Operand | None, Span]
         kind = y.type.element.kind
         if limits(kind) is not None:
             return b.convert(y, Kind.I64, span)
-        exact = b.quotients.get(y.value)
+        exact = b.known(y).quotients
         if exact is not None:
             return _exact(b, function, y, exact, span)
-        digits = b.logarithms.get(y.value)
+        digits = b.known(y).digits
         element = Element(kind if kind.is_complex else Kind.I64) if digits is None else ranged(Kind.I64, 0, digits)
         made = b.scalar(function, (y,), element, span)
         return with_static(made, _literal_rounding(function, y))
@@ -386,5 +386,5 @@ def reciprocal(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Valu
     made = float_monadic("reciprocal")(b, x, axis, span)
     sizes = integer_static(b, x)
     if isinstance(made, Operand) and not made.poisoned and sizes is not None:
-        b.quotients[made.value] = tuple((ONE, s) for s in sizes)
+        b.note(made, quotients=tuple((ONE, s) for s in sizes))
     return made

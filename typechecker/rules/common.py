@@ -53,7 +53,7 @@ def as_bool(b: Builder, x: Operand, span: Span) -> Operand | None:
         b.share_mask(made, x)
         return made
     place = b.where(x)
-    text = b.text(place) if b.uses.get(x.value) == place else ""
+    text = b.text(place) if b.wording.uses.get(x.value) == place else ""
     notes: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     if x.type.element.kind is not Kind.CHAR:

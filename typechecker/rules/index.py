@@ -91,9 +91,9 @@ def _steps_inside(b: Builder, position: Operand, size: Size) -> bool:
     if steps is None:
         return False
     count = position.type.shape[0]
-    b.premises.append(SizeFact(Relation.AT_MOST, ONE, count))
+    b.ledger.premises.append(SizeFact(Relation.AT_MOST, ONE, count))
     inside = all(_in_range(b, end, size) for end in (steps.start, steps.start + steps.step * (count - 1)))
-    b.premises.pop()
+    b.ledger.premises.pop()
     return inside
 
 
@@ -138,7 +138,7 @@ def _declared(b: Builder, given: Operand, size: Size) -> str:
     """How the program may say that an index is in range; empty if it cannot."""
     if size.is_runtime():
         return ""
-    if (size.bounds()[0] or 0) < 1 and b.residues.get(given.value) == size and not b.at_most(ONE, size):
+    if (size.bounds()[0] or 0) < 1 and b.known(given).modulus == size and not b.at_most(ONE, size):
         return _stated(ONE, size)
     return f"an index that its `input` or signature declares `idx<{size}>` is known to be in range"
 

@@ -117,7 +117,7 @@ def replicate(b: Builder, left: Operand, counts: tuple[int, ...], right: Operand
     indices = [i if c > 0 else -1 for i, c in enumerate(counts) for _ in range(abs(c))]
     made = pick_cells(b, x, indices, axis, span)
     if left.type.element.kind is Kind.BOOL and not made.poisoned:
-        b.selected[made.value] = b.where(left)
+        b.note(made, selected=b.where(left))
     return made
 
 

@@ -95,5 +95,5 @@ def logarithm(b: Builder, left: Operand, right: Operand, axis: Operand | None, s
     if limits(element.kind) is not None:
         greatest = integer_range(element)[1] if element.below is None else None
         bits = 63 if greatest is None else max(greatest, 1).bit_length()
-        b.logarithms[made.value] = -int(-bits // (int(base).bit_length() - 1)) + 1
+        b.note(made, digits=-int(-bits // (int(base).bit_length() - 1)) + 1)
     return made

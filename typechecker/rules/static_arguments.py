@@ -70,7 +70,7 @@ def static_integers(b: Builder, x: Operand) -> tuple[int, ...] | None:
 
 def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size, ...] | None:
     """An argument that gives sizes (possibly negative): static, or integers with a bound, which become run-time sizes (E403)."""
-    exact = b.quotients.get(x.value)
+    exact = b.known(x).quotients
     if exact is not None:
         return _exact_quotients(b, exact, span, what)
     if not whole_literal(x) and not require_integers(b, x, span, what):
@@ -107,7 +107,7 @@ def size_arguments(b: Builder, x: Operand, span: Span, what: str) -> tuple[Size,
 def bounded_fix(b: Builder, x: Operand) -> tuple[Fix, ...]:
     """The repair of an integer without a bound: limit it where it is written."""
     place = b.where(x)
-    text = b.text(place) if b.uses.get(x.value) == place else ""
+    text = b.text(place) if b.wording.uses.get(x.value) == place else ""
     return (Fix(f"limit it, for example to 100: `100⌊0⌈{text}`", (Edit(place, f"(100⌊0⌈{text})"),)),) if text else ()
 
 
@@ -126,7 +126,7 @@ def _exact_quotients(b: Builder, pairs: tuple[tuple[Size, Size], ...], span: Spa
 
 def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
     """A run-time size for a scalar in 0..cap (or, negated, in -cap..0)."""
-    negated = b.negated.get(x.value)
+    negated = b.known(x).negated
     if negated is not None:
         size = _bounded_size(b, negated, span)
         return None if size is None else -size
@@ -137,7 +137,7 @@ def _bounded_size(b: Builder, x: Operand, span: Span) -> Size | None:
         return variable(_runtime(b, x, cap, span))
     if high is not None and high <= 0 and low is not None:
         opposite = b.scalar("neg", (b.convert(x, Kind.I64, span),), Element(Kind.I64, -high, -low), span)
-        b.negated[opposite.value] = x
+        b.note(opposite, negated=x)
         return -variable(_runtime(b, opposite, number(-low), span))
     return None
 
