@@ -10,13 +10,12 @@ from pathlib import Path
 
 from .codes import CODES, page_of, title_of
 from .codes_record import ACTIVE, Code, Page, Stage
-from .explain import facts, spellings, uses
+from .explain import code_span, primitive_markdown
 from .primitives import (
     ALIASES,
     ELEMENT_NAMES,
     LEFT_OUT,
     PRIMITIVES,
-    Example,
     Primitive,
     Role,
 )
@@ -38,12 +37,12 @@ def primitives_page() -> str:
         lines.append("")
     lines += ["## Details", ""]
     for row in PRIMITIVES:
-        lines += _section(row)
+        lines += [f"### {code_span(row.glyph)} {row.title}", "", *primitive_markdown(row)]
     lines += ["## Read as", ""]
-    lines += [f"- {_code(alias)} is read as {_code(glyph)}" for alias, glyph in ALIASES.items()]
-    reserved = ", ".join(_code(name) for name in sorted(ELEMENT_NAMES))
+    lines += [f"- {code_span(alias)} is read as {code_span(glyph)}" for alias, glyph in ALIASES.items()]
+    reserved = ", ".join(code_span(name) for name in sorted(ELEMENT_NAMES))
     lines += ["", f"Reserved element type names: {reserved}.", "", "## Left out", ""]
-    lines += [f"- {_code(glyph)}: {reason}" for glyph, reason in LEFT_OUT.items()]
+    lines += [f"- {code_span(glyph)}: {reason}" for glyph, reason in LEFT_OUT.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -65,44 +64,14 @@ _SECTIONS = (
 
 def _index_row(row: Primitive) -> str:
     names = ", ".join(row.names)
-    key = _code("`" + row.key) if row.key else ""
+    key = code_span("`" + row.key) if row.key else ""
     one = row.monadic.name if row.monadic else row.doc if not row.dyadic else ""
     two = row.dyadic.name if row.dyadic else ""
-    return "| " + " | ".join(_cell(text) for text in (_code(row.glyph), key, names, one, two)) + " |"
+    return "| " + " | ".join(_cell(text) for text in (code_span(row.glyph), key, names, one, two)) + " |"
 
 
 def _cell(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def _code(text: str) -> str:
-    """A code span, also of text with backticks."""
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
-
-
-def _section(row: Primitive) -> list[str]:
-    lines = [f"### {_code(row.glyph)} {row.title}", ""]
-    typed = spellings(row)
-    lines += [f"{row.role.value.capitalize()}." + (f" Type it: {', '.join(map(_code, typed))}." if typed else ""), ""]
-    if row.doc:
-        lines += [row.doc, ""]
-    for form, use in uses(row):
-        known = facts(use)
-        lines += [f"{_code(form)} **{use.name}**: {use.doc}", ""]
-        lines += [f"- {fact}" for fact in known] + [""] * bool(known)
-        if use.laws:
-            lines += ["Laws: " + ", ".join(map(_code, use.laws)) + ".", ""]
-        lines += _session(use.examples, row.later)
-    return lines + _session(row.examples, row.later)
-
-
-def _session(examples: tuple[Example, ...], later: bool) -> list[str]:
-    if not examples:
-        return []
-    lines = ["```rho skip" if later else "```rho"]
-    for expression, expected in examples:
-        lines += [f"      {expression}", *expected.split("\n")]
-    return [*lines, "```", ""]
 
 
 def errors_page() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .codes import CODES, page_of, title_of
 from .codes_record import ACTIVE
-from .primitives import ALIASES, LEFT_OUT, Primitive, Role, Trait, Use, find, nearest
+from .primitives import ALIASES, LEFT_OUT, Example, Primitive, Role, Trait, Use, find, nearest
 
 
 def explain(word: str) -> str | None:
@@ -63,6 +63,36 @@ def primitive_text(row: Primitive) -> str:
     if row.later:
         lines += ["", "   This version of Rho cannot run it yet (E620)."]
     return "\n".join(lines) + "\n"
+
+
+def code_span(text: str) -> str:
+    """A code span, also of text with backticks."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def primitive_markdown(row: Primitive, most_examples: int | None = None) -> list[str]:
+    """The same as Markdown, for pages and for editors."""
+    typed = spellings(row)
+    lines = [f"{row.role.value.capitalize()}." + (f" Type it: {', '.join(map(code_span, typed))}." if typed else ""), ""]
+    if row.doc:
+        lines += [row.doc, ""]
+    for form, use in uses(row):
+        known = facts(use)
+        lines += [f"{code_span(form)} **{use.name}**: {use.doc}", ""]
+        lines += [f"- {fact}" for fact in known] + [""] * bool(known)
+        if use.laws:
+            lines += ["Laws: " + ", ".join(map(code_span, use.laws)) + ".", ""]
+        lines += _session(use.examples[:most_examples], row.later)
+    return lines + _session(row.examples[:most_examples], row.later)
+
+
+def _session(examples: tuple[Example, ...], later: bool) -> list[str]:
+    if not examples:
+        return []
+    lines = ["```rho skip" if later else "```rho"]
+    for expression, expected in examples:
+        lines += [f"      {expression}", *expected.split("\n")]
+    return [*lines, "```", ""]
 
 
 def spellings(row: Primitive) -> list[str]:

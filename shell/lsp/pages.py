@@ -1,12 +1,12 @@
 """What hover and completion say about a glyph, a library name or a name of the program, in Markdown.
 
-Neighbours: `lang.explain` and `shell.display.documentation` (the same for terminals).
+Neighbour: `lang.explain` (the same for terminals and pages).
 """
 
 from __future__ import annotations
 
 from ...lang import primitives
-from ...lang.explain import facts, spellings, uses
+from ...lang.explain import primitive_markdown
 from ...lang.primitives import Primitive
 from ..display.library import LibraryEntry
 
@@ -18,25 +18,8 @@ def code(*lines: str) -> str:
 
 def primitive_page(row: Primitive) -> str:
     """What a row of the table says, its first examples included."""
-    parts = [f"**{row.glyph}**  {row.title}  ({row.role.value})"]
-    typed = spellings(row)
-    if typed:
-        parts[0] += "  · type it: " + ", ".join(f"`` {spelling} ``" for spelling in typed)
-    if row.doc:
-        parts.append(row.doc)
-    for form, use in uses(row):
-        lines = [f"`` {form} ``  **{use.name}**: {use.doc}", *[f"- {_inline(fact)}" for fact in facts(use)]]
-        parts.append("\n".join(lines))
-        parts += [_example(*example) for example in use.examples[:2]]
-    parts += [_example(*example) for example in row.examples[:2]]
-    if row.later:
-        parts.append("This version of Rho cannot run it yet (E620).")
-    return "\n\n".join(parts)
-
-
-def _inline(fact: str) -> str:
-    name, colon, text = fact.partition(": ")
-    return f"{name}: `` {text} ``" if colon and name == "type" else fact
+    lines = [f"**{row.glyph}**  {row.title}", "", *primitive_markdown(row, most_examples=2)]
+    return "\n".join([*lines, *(["This version of Rho cannot run it yet (E620)."] if row.later else [])]).rstrip()
 
 
 def _example(expression: str, value: str) -> str:
