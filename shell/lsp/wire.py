@@ -26,11 +26,11 @@ _SEVERITIES = {
     Severity.NOTE: lsp.DiagnosticSeverity.Information,
 }
 _ITEMS = {
-    Kind.ARRAY: lsp.CompletionKind.Variable, Kind.FUNCTION: lsp.CompletionKind.Function,
-    Kind.OPERATOR: lsp.CompletionKind.Operator, Kind.MODULE: lsp.CompletionKind.Module,
-    Kind.PARAM: lsp.CompletionKind.Constant, Kind.SIZE: lsp.CompletionKind.TypeParameter,
-    Kind.TYPE: lsp.CompletionKind.Class, Kind.KEYWORD: lsp.CompletionKind.Keyword,
-    Kind.GLYPH: lsp.CompletionKind.Function,
+    Kind.ARRAY: lsp.CompletionItemKind.Variable, Kind.FUNCTION: lsp.CompletionItemKind.Function,
+    Kind.OPERATOR: lsp.CompletionItemKind.Operator, Kind.MODULE: lsp.CompletionItemKind.Module,
+    Kind.PARAM: lsp.CompletionItemKind.Constant, Kind.SIZE: lsp.CompletionItemKind.TypeParameter,
+    Kind.TYPE: lsp.CompletionItemKind.Class, Kind.KEYWORD: lsp.CompletionItemKind.Keyword,
+    Kind.GLYPH: lsp.CompletionItemKind.Function,
 }  # fmt: skip
 _SYMBOLS = {
     SymbolKind.ARRAY: lsp.SymbolKind.Variable, SymbolKind.FUNCTION: lsp.SymbolKind.Function,

@@ -54,8 +54,8 @@ class _InSession:
     def members(self, module: str) -> Iterable[tuple[Named, LibraryEntry | None]] | None:
         if self._kinds.get(module) is not SymbolKind.MODULE:
             return None
-        found = [(entry, *entry.name.split(".", 1)) for entry in entries()]
-        return [((name, SymbolKind.FUNCTION, entry.doc), entry) for entry, home, name in found if home == module]
+        found = [entry for entry in entries() if entry.name.startswith(f"{module}.")]
+        return [((entry.name.partition(".")[2], SymbolKind.FUNCTION, entry.doc), entry) for entry in found]
 
 
 def offers(before: str, workspace: Workspace, prefix: str, commands: tuple[tuple[str, str], ...]) -> list[Offer]:

@@ -12,7 +12,7 @@ import pytest
 
 from rho.lang.diagnostics import Diagnostic, Edit
 from rho.lang.source import Source
-from rho.typechecker import builder, decide
+from rho.typechecker import decide, ledger
 from rho.typechecker.check import CheckResult, check
 from rho.typechecker.obligations import SizeFact
 
@@ -46,7 +46,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[SizeFact]:
             broken.append(fact)
         return decision
 
-    monkeypatch.setattr(builder, "decide", watching)
+    monkeypatch.setattr(ledger, "decide", watching)
     return broken
 
 
@@ -139,7 +139,7 @@ def test_what_is_proved_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> 
         return real(fact, premises)
 
     definition = "f : f64[n] → f64[n÷2] where 2∣n\nf ← {h←⌊(≢⍵)÷2 ⋄ (h↑⍵)+h↓⍵}\ninput x : f64[n m] where 2∣m\n"
-    monkeypatch.setattr(builder, "decide", watching)
+    monkeypatch.setattr(ledger, "decide", watching)
     assert checked(definition).core is not None
     once = len(asked)
     assert checked(definition + "f x").core is not None
