@@ -93,7 +93,7 @@ class Kernel:
             for mine, theirs in zip((result, *args), (expected, *plain), strict=True):
                 if theirs is not None and not _same(mine, theirs):
                     return None
-        except (numba.core.errors.NumbaError, TimeoutError, LookupError, TypeError, ValueError) as error:
+        except (numba.core.errors.NumbaError, TimeoutError, LookupError, TypeError, ValueError, AssertionError) as error:
             print(f"{self.name}: numba: {type(error).__name__}: {str(error).strip()[:90]!r}", file=sys.stderr)
             return None
         finally:

@@ -31,8 +31,8 @@ from .sorting import LEAST
 Function: TypeAlias = Callable[..., NumArray]
 MOST_BYTES: Final = 1 << 21
 """Phases of larger operands take so long that a call is nothing."""
-WORK: Final = 2_000.0
-"""Nanoseconds."""
+WORK: Final = 8_000.0
+"""Nanoseconds of entering Python, and of a short function there."""
 
 
 def link_call(linker: Values, phase: LibraryPhase) -> None:

@@ -73,7 +73,7 @@ def _link_matrices(linker: Values, kind: Kind, args: Sequence[ValueId], batches:
     if batches[0].shape[-1] == 1:
         return False
     into_rows = needs_rows(kind, *batches)
-    if may_be_mirrored(*batches) and (any(into_rows) or operands[0] == operands[1]):
+    if may_be_mirrored(*batches) and (operands[0] == operands[1] or (any(into_rows) and linker.may_be_one(operands))):
         return False  # `products` has a way of its own with a matrix and itself transposed
     copies: list[int] = []
     for place, is_copied in enumerate(into_rows):

@@ -72,8 +72,7 @@ class Linker(Values):
                 loop = phases[step.phase]
                 assert isinstance(loop, Loop)
                 if not self.loop(loop):
-                    self.leave_to_region(loop)
-                    link_loop(self, loop, step)
+                    self.unless_region(loop, lambda: link_loop(self, loop, step))
             case BranchStep():
                 branch = phases[step.phase]
                 assert isinstance(branch, Branch)
@@ -81,17 +80,20 @@ class Linker(Values):
             case CellsStep():
                 cells = phases[step.phase]
                 assert isinstance(cells, Map | Fold)
-                self.leave_to_region(cells)
-                link_cells(self, cells, step)
+                self.unless_region(cells, lambda: link_cells(self, cells, step))
             case FreeStep():
                 for value in step.values:
                     self.forget(value)
             case _:
                 raise Refused(Verdict.NEVER)
 
-    def leave_to_region(self, phase: Loop | Map | Fold) -> None:
-        """What takes longer, launch after launch, than a plan's step does: machine code for all of it is better."""
-        if region_of(phase).is_better(self.examples, self.types, self.phases):
+    def unless_region(self, phase: Loop | Map | Fold, link: Callable[[], None]) -> None:
+        """Draft a loop, fold or map, unless machine code for all of it is better than what is drafted: launch after launch."""
+        region, memory, before = region_of(phase), dict(self.examples), self.duration
+        if region.is_better(memory, self.types, self.phases):
+            raise Refused(Verdict.NEVER)
+        link()
+        if region.is_better(memory, self.types, self.phases, self.duration - before):
             raise Refused(Verdict.NEVER)
 
     def phase(self, phase: Phase, overwrite: ValueId | None) -> None:

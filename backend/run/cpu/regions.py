@@ -48,6 +48,8 @@ Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
 """What code depends on: which arrays have neighbours side by side, and which index vectors count."""
 _LAUNCH_NANOSECONDS: Final = 500.0
 """What one costs in a native call."""
+_CALL_NANOSECONDS: Final = 2_500.0
+"""What a routine costs in a region beside its work."""
 _STEP_NANOSECONDS: Final = 40_000.0
 """What a step of a plan costs beside its work."""
 _LEAST_SAVED: Final = 1.5e6
@@ -140,15 +142,22 @@ class RegionRun:
             return None
         return _Launch(self, self.region, compiled, arrays, types, backend).results(memory, trips)
 
-    def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases) -> bool:
-        """Better than one native launch a phase and iteration?"""
+    def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
+        """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
         if self.reason or policy.mode() is policy.Mode.OFF or not is_installed():
             return False
-        if trips_of(self.phase, memory, types.number) * self.iteration(types).phases * _LAUNCH_NANOSECONDS < _STEP_NANOSECONDS:
+        trips, iteration = trips_of(self.phase, memory, types.number), self.iteration(types)
+        least = trips * iteration.phases * _LAUNCH_NANOSECONDS if drafted is None else drafted
+        if least < _STEP_NANOSECONDS:
             return False
         if not self.asked:
             self.lower(types, program)
-        return self.region is not None and not self.region.calls
+        if self.region is None or not iteration.is_for_region(calls=self.region.calls):
+            return False
+        calls = sum(routine.phase is not None for routine in self.region.routines)
+        if calls and drafted is None:
+            return False  # they may be native, too
+        return drafted is None or _STEP_NANOSECONDS + trips * calls * _CALL_NANOSECONDS < drafted
 
     def inputs(self, memory: Mapping[ValueId, Any], make: Callable[[Constant], Any]) -> dict[str, NumArray] | None:
         """The arrays of views that are only read, by view; None if one is not what its type says."""
