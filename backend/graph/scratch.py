@@ -24,6 +24,7 @@ from . import scratch_linear
 from .phases import LibraryPhase, ValueId
 from .registry import Cells
 from .scratch_operands import Operands
+from .sums_of_products import SMALL, is_summed
 
 QUERIES: Final = 1 << 16
 """Queries that are searched at once (`run.cpu.library.keys`)."""
@@ -172,12 +173,18 @@ def _contract(op: Operands) -> Size:
 
 
 def _summed(op: Operands) -> Size:
-    """Sums of products in boxes, where a side is a vector or may turn out to be one; see `run.cpu.vector_products`."""
+    """Sums of products in boxes, where a side is a vector or may turn out to be one, or matrices are small; see
+    `run.cpu.vector_products`."""
     left, right = op.cells.args
     rows, columns = product(map(capacity, left[:-1])), product(map(capacity, right[1:]))
-    if not left or not right or (ONE not in (rows, columns) and None not in (rows.constant, columns.constant)):
+    if not left or not right:
         return ZERO
-    points = maximum(rows, columns) * capacity(left[-1]) * op.frame
+    shared = capacity(left[-1])
+    numbers = [size.constant for size in (rows, shared, columns) if size.constant is not None]
+    if len(numbers) == 3 and ONE not in (rows, columns) and (op.framed or not is_summed(*numbers)):
+        return ZERO
+    points = rows * shared * columns if len(numbers) == 3 else maximum(maximum(rows, columns) * shared, ONE * SMALL)
+    points = points * op.frame
     kind = op.results[0].element.kind
     return minimum(points, ONE * _BOXES) * (kind.bytes * (1 + kind.is_complex) + 9)
 

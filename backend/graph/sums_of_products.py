@@ -1,4 +1,4 @@
-"""Products with a vector as structured phases: sums of products in the order of sums.
+"""Products with a vector, and of small matrices, as structured phases: sums of products in the order of sums.
 
 Neighbours: `run.cpu.vector_products` (why they are no calls of BLAS), `loops.lower.library` (inside loops).
 """
@@ -28,7 +28,15 @@ from .phases import (
 )
 
 _SPAN: Final = Span("", 0, 0)
+SMALL: Final = 64
+"""Products of numbers up to which calling BLAS takes longer than they do."""
 Shape: TypeAlias = tuple[Size, ...]
+
+
+def is_summed(rows: int, shared: int, columns: int) -> bool:
+    """Is one product of matrices of these sizes one of sums in the order of sums?  The others, and those of a frame of matrices,
+    are BLAS's."""
+    return 1 in (rows, columns) or rows * shared * columns <= SMALL
 
 
 def sum_of_products(kind: Kind, left: Shape, right: Shape, depth: int, values: tuple[ValueId, ValueId, ValueId]) -> Structured:

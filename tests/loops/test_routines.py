@@ -184,3 +184,38 @@ def test_a_triangle_is_one_region_at_every_size(name: str) -> None:
         ((_, region),) = lowered_loops(graph)
         assert isinstance(region, Region), region
         assert bool(region.routines) == (size >= 400), "interrupts are heard inside where an iteration is long"
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.complex128])
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (4, 4, 4), (3, 7, 3), (2, 16, 2), (5, 4, 4), (2, 0, 3), (3, 1, 2)])
+def test_small_products_have_one_order(sizes: tuple[int, int, int], kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone, in a native call, in a region, without kernels: what is shorter than a call of BLAS is summed in order, else not."""
+    rows, shared, columns = sizes
+    rng = np.random.default_rng(rows)
+    phase = np.exp(1j) if kind is np.complex128 else 1.0
+    a, b = (rng.standard_normal((rows, shared)) * phase).astype(kind), rng.standard_normal((shared, columns)).astype(kind)
+    alone = rho.compile("{⍺+.×⍵}")
+    found = {alone(a, b).tobytes() for _ in range(40)}
+    loop = rho.compile("{a←⍺ ⋄ b←⍵ ⋄ {⍵+a+.×b×1+0×⍵[0;0]}⍣2⊢0×a+.×b}")
+    twice = rho.compile("{c←⍺+.×⍵ ⋄ c+c}")(a, b).tobytes()
+    assert {loop(a, b).tobytes()} == {twice}
+    monkeypatch.setenv("RHO_KERNELS", "off")
+    assert found == {rho.compile("{⍺+.×⍵}")(a, b).tobytes()}
+
+
+@pytest.mark.parametrize(
+    ("body", "is_region"), [("F+.×⍵+.×⍉F", False), ("0.5×F+⍵[⍋⍵[;0];]", True), ("⍵⌹F", True), ("F+0.5×⍵", None)]
+)
+def test_a_loop_in_many_calls_takes_the_better_way(body: str, is_region: bool | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launch after launch where these are native, one region where each iteration would enter Python; never phase by phase."""
+    monkeypatch.setenv("RHO_KERNELS", "warm")
+    function = rho.compile(f"{{F←⍺ ⋄ {{{body}}}⍣300⊢⍵}}")
+    rng = np.random.default_rng(1)
+    a, b = np.eye(9) + 0.01 * rng.random((9, 9)), rng.random((9, 9))
+    values = {function(a, b).tobytes() for _ in range(40)}
+    assert len(values) == 1
+    (ready,) = function._ready.values()
+    regional = any(run.compiled for run in regions._runs.values())
+    assert bool(ready.links.linked) or regional
+    if is_region is not None:
+        assert bool(ready.links.linked) != is_region

@@ -13,7 +13,7 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, number
 from ...graph.phases import LibraryPhase, ValueId
-from ...graph.sums_of_products import sum_of_products
+from ...graph.sums_of_products import is_summed, sum_of_products
 from ...scalar.table import REDUCTIONS
 from ..builder import at
 from ..ir import ZERO, Fail, Index, LoopKind, plus, times
@@ -229,13 +229,18 @@ def _size_vector(scope: Scope, phase: LibraryPhase) -> None:
 # ----------------------------------------------------------------------------------------------- values
 
 
+def _count(sizes: Sequence[Size]) -> int | None:
+    numbers = [size.constant for size in sizes]
+    return prod(n for n in numbers if n is not None) if None not in numbers else None
+
+
 def _contract(scope: Scope, phase: LibraryPhase) -> None:
-    """With a vector it is a sum of products; products of matrices are BLAS's."""
+    """With a vector, or of small matrices, it is a sum of products; other products of matrices are BLAS's."""
     left, right = phase.args
     (result,), shapes = phase.results, (scope.shape(phase.args[0]), scope.shape(phase.args[1]))
-    rows, columns = [s.constant for s in shapes[0][:-1]], [s.constant for s in shapes[1][1:]]
-    vectors = not rows or not columns or (None not in rows and prod(n or 0 for n in rows) == 1)
-    vectors = vectors or (None not in columns and prod(n or 0 for n in columns) == 1)
+    rows, columns = _count(shapes[0][:-1]), _count(shapes[1][1:])
+    numbers = [n for n in (rows, shapes[0][-1].constant, columns) if n is not None]
+    vectors = 1 in (rows, columns) or (len(numbers) == 3 and is_summed(*numbers))
     kind = scope.kind(result)
     if not vectors and not kind.is_integer:
         raise Unsupported("a product of matrices is a routine")

@@ -14,7 +14,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...graph.phases import LibraryPhase, ValueId
 from ...graph.registry import frame_of, framed_of, wanted_of
-from ...graph.sums_of_products import sum_of_products
+from ...graph.sums_of_products import is_summed, sum_of_products
 from ...kernels.products import LETTERS
 from .blas import alone, blas
 from .gathering import gather_run
@@ -59,11 +59,13 @@ def link_product(linker: Values, phase: LibraryPhase) -> bool:
         return False
     if depth and not all(framed_of(phase)):
         return False
-    if prod(arrays[0].shape[depth:-1]) == 1 or prod(arrays[1].shape[depth + 1 :]) == 1:
+    rows, columns = prod(arrays[0].shape[depth:-1]), prod(arrays[1].shape[depth + 1 :])
+    is_found = any(size.variables() & set(linker.found) for shape in sizes for size in shape)
+    if 1 in (rows, columns) or (not (depth or is_found) and is_summed(rows, arrays[0].shape[-1], columns)):
         linker.structured(sum_of_products(kind, sizes[0], sizes[1], depth, (args[0], args[1], value)), None)
         return True
     batches = [batch for array in arrays if (batch := batch_of(array, depth)) is not None]
-    if any(size.variables() & set(linker.found) for shape in sizes for size in shape) or len(batches) < 2 or blas() is None:
+    if is_found or len(batches) < 2 or blas() is None:
         return False
     return _link_matrices(linker, kind, args, batches, value)
 

@@ -229,9 +229,9 @@ class Values(Draft, ABC):
         """Is a kernel there, or is it time to make it?"""
         return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 
-    def may_be_one(self, operands: Sequence[tuple[int, int]]) -> bool:
+    def may_be_one(self, operands: Sequence[tuple[int | None, int]]) -> bool:
         """May values begin at one place?  Arguments may, which the caller gives, and cells, which lie in others."""
-        return all(number < len(self.arguments) or number in self.lent for number, _ in operands)
+        return all(number is not None and (number < len(self.arguments) or number in self.lent) for number, _ in operands)
 
     def base(self, array: NumArray, source: ValueId, view: View | None) -> Base:
         """Where a view of a value begins.  Refused: it is a copy."""

@@ -6,7 +6,8 @@ operands:
 
 - Pieces follow from the shape alone: ranges of rows (or columns) that start at multiples of `GRAIN`.
 - BLAS has kernels of their own for small products, one for each way the operands lie: such operands are copied into rows first.
-- Vectors are no matrices: they are sums of products in an order of ours (`vector_products`).
+- Vectors are no matrices: they are sums of products in an order of ours (`vector_products`).  So are small matrices, but
+  for those of a batch (`graph.sums_of_products`): BLAS is called for each of a batch without anything around it.
 - A matrix times itself transposed is symmetric, so a half is computed, in tiles, and copied.
 
 A batch is so many products, each with the bits that it has alone; a piece is then the same part of several of them.
@@ -29,6 +30,7 @@ from typing import Final
 import numpy as np
 
 from ....typechecker.elements import Kind
+from ...graph.sums_of_products import is_summed
 from ...kernels import policy
 from ...kernels.llvm_leaf import is_installed, name_symbols
 from ...kernels.products import PLAIN, TRANSPOSED, WORDS, Product
@@ -132,7 +134,8 @@ def product_into(kind: Kind, left: NumArray, right: NumArray, result: NumArray, 
     """What writes the product of two matrices into another each time that it is called, as `products_of` makes it; None where
     that is more than copies into rows and one launch."""
     left, right = left[np.newaxis], right[np.newaxis]
-    if 0 in result.shape or 1 in result.shape or left.shape[2] < 2 or not result.flags.c_contiguous or blas() is None:
+    (rows, shared), columns = left.shape[1:], right.shape[2]
+    if 0 in result.shape or shared < 2 or is_summed(rows, shared, columns) or not result.flags.c_contiguous or blas() is None:
         return None
     if _is_mirrored(left, right):
         return None

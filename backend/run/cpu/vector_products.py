@@ -1,4 +1,4 @@
-"""A matrix by a vector, a vector by a matrix, a vector by a vector: sums of products in the order of sums.
+"""A matrix by a vector, a vector by a matrix, a vector by a vector, small matrices: sums of products in the order of sums.
 
 BLAS adds these up as it likes: by the threads it has at that moment, by the cores of the machine, by how the matrix lies in
 memory.  Each is therefore a structured phase of its own here, with the kernels, tiers and bits of `+/x×y`: an item follows from
@@ -27,7 +27,7 @@ _phase = lru_cache(256)(sum_of_products)
 
 
 def summed_products(kind: Kind, left: NumArray, right: NumArray, threads: int) -> NumArray:
-    """Of a batch of matrices (or one for all) and another, one side of whose products has length 1."""
+    """Of a batch of matrices (or one for all) and another, of sizes that are summed (`is_summed`)."""
     count = max(len(left), len(right))
     first, second = [np.broadcast_to(array, (count, *array.shape[1:])) for array in (left, right)]
     phase = _phase(kind, tuple(map(number, first.shape)), tuple(map(number, second.shape)), 1, (LEFT, RIGHT, RESULT))

@@ -15,8 +15,10 @@ from typing import Final
 import numpy as np
 
 from .....typechecker.elements import Kind
+from ....graph.sums_of_products import is_summed
 from ..kinds import NumArray
 from ..products import products_of
+from ..vector_products import summed_products
 from .frames import Arrays, Call, Implementation, whole
 
 _EXACT_BITS: Final = 53
@@ -31,7 +33,9 @@ def contract(call: Call, arrays: Arrays) -> Arrays:
     a = left.reshape(len(left), math.prod(rows), shared)
     b = right.reshape(len(right), shared, math.prod(columns))
     kind = call.kind()
-    if len(b) == 1:  # the rows of all left cells are those of one matrix
+    if not (call.rank or kind.is_integer) and 0 not in (*a.shape, *b.shape) and is_summed(*a.shape[1:], b.shape[2]):
+        result = summed_products(kind, a, b, call.threads)
+    elif len(b) == 1:  # the rows of all left cells are those of one matrix
         result = products(kind, a.reshape(1, len(a) * a.shape[1], shared), b, call.threads)
         result = result.reshape(len(a), a.shape[1], b.shape[2])
     elif len(a) == b.shape[-1] == 1:  # a matrix by many vectors: they are the rows of one that its transpose follows
