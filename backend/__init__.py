@@ -21,7 +21,7 @@ from .schedule.single.one_device import HOME, Detail, plan_one_device
 
 if TYPE_CHECKING:
     from .run.device import Backend
-    from .run.executor import Observer, Results
+    from .run.machine import Observer, Results
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "execute_null", "load", "plan"]
 
@@ -71,7 +71,8 @@ def execute(
         if results is not None:
             return results
     from .run.cpu import CpuBackend
-    from .run.executor import Limits, Pace, execute_plan
+    from .run.distributed import Pace
+    from .run.executor import Limits, execute_plan
 
     backends: dict[DeviceId, Backend] = {device.id: CpuBackend(device.threads) for device in schedule.devices}
     cards = [] if simulated else [device for device in schedule.devices if device.backend == "cuda"]

@@ -26,7 +26,7 @@ from .stages import Checked, Engine, Loaded, PlanDetail, Strictness
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
-    from ..backend.run.executor import Observer
+    from ..backend.run.machine import Observer
     from ..backend.schedule.plan.model import Plan, PlannedFile
     from .cli.requests import Request
     from .execution.loading import InputFile

@@ -6,30 +6,26 @@ step starts first on the predicted clock goes on.  So execution is deterministic
 than for their steps, and a simulated device holds at each step what the plan says it holds then.  Devices that this machine has
 run their queues in threads instead (`threads`); holdings are changed under one lock, kernels run outside it.
 
-Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
-operands of a copy do on a real queue.
-
-Neighbours: `executor` (whole phases, and who calls this), `shards` (kernels of boxes), `pieces`, `schedule.plan`.
+Neighbours: `executor` (who calls this), `cluster` (what devices hold), `words` (whole phases), `shards` (kernels of boxes),
+`pieces`, `schedule.plan`.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import prod
-from threading import RLock
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from enum import Enum
 from time import perf_counter_ns
-from typing import Any, TypeAlias
+from typing import Any
 
 from ...lang.diagnostics import Diagnostic, RunFailed
 from ...lang.source import Span
 from ..graph import traverse
-from ..graph.phases import LibraryPhase, Loop, Phase, PhaseId, Structured, ValueId
-from ..schedule.facts.sharding import meet, reads_of
+from ..graph.phases import LibraryPhase, Loop, Phase, Structured, ValueId
+from ..schedule.facts.sharding import reads_of
 from ..schedule.plan.model import (
-    ALIGNMENT,
     Box,
     BranchStep,
     CellsStep,
@@ -49,54 +45,22 @@ from ..schedule.plan.model import (
     WaitStep,
 )
 from ..schedule.verify.plans.turns_checked import is_shared, shared_loops
-from .executor import Machine, Observer, Pace, compile_step
-from .pieces import Holdings, OutOfMemory, extents
+from .cluster import Action, Cluster
+from .machine import Machine, Observer
+from .pieces import Holdings, OutOfMemory
 from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of
 from .threads import run_in_threads
 from .turning import Part, Together
 from .watching import announce
+from .words.assemble import assemble
+from .words.interpret import compile_words
 
-Action: TypeAlias = Callable[[], None]
 
+class Pace(Enum):
+    """How queues of several devices get on."""
 
-@dataclass(slots=True)
-class Cluster:
-    """Every device's holdings, and the boxes that transfers are still to read of their values."""
-
-    machine: Machine
-    holdings: dict[DeviceId, Holdings]
-    combined: frozenset[PhaseId]
-    sharing: frozenset[ValueId]
-    to_read: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
-    deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
-    lock: Any = field(default_factory=RLock)
-
-    def bytes(self, value: ValueId, box: Box | None = None) -> int:
-        """Bytes of a buffer, rounded to its grain; results of one phase share one."""
-        shape = self.machine.cap_shape(value) if box is None else extents(box)
-        size = prod(shape) * self.machine.kind(value).bytes
-        return size if value in self.sharing else -(-size // ALIGNMENT) * ALIGNMENT
-
-    def free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        """See Note [Deferred frees]."""
-        with self.lock:
-            self._free(device, value, box)
-
-    def _free(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        if any(meet(box, other) for other in self.to_read.get((device, value), ())):
-            self.deferred.setdefault((device, value), []).append(box)
-        else:
-            self.holdings[device].free(value, box)
-
-    def has_read(self, device: DeviceId, value: ValueId, box: Box | None) -> None:
-        left = self.to_read[device, value]
-        left[box] -= 1
-        if not left[box]:
-            del left[box]
-        waiting = self.deferred.get((device, value), [])
-        for piece in [one for one in waiting if meet(one, box) and not any(meet(one, other) for other in left)]:
-            waiting.remove(piece)
-            self.holdings[device].free(value, piece)
+    PREDICTED = "one step after the other, by the predicted clock"
+    THREADS = "each in a thread of its own"
 
 
 def run_distributed(
@@ -293,7 +257,7 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
 def _whole(cluster: Cluster, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
     machine, holdings = cluster.machine, cluster.holdings[device]
     phase = machine.phases[step.phase]
-    action = compile_step(machine, step, device)
+    action = compile_words(machine, assemble([step], machine.phases, machine.types), device)
     needed = tuple(dict.fromkeys(traverse.uses(phase)))
     results = traverse.results(phase)
 

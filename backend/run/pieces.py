@@ -5,7 +5,7 @@ it, else a new array put together of the pieces.  Arrays are immutable here, so 
 
 `limit` is the device's memory in bytes; holding more logical bytes at the end of a tick raises `OutOfMemory`.
 
-Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `schedule.program.sharding` (boxes).
+Neighbours: `distributed` (drives it), `device.Backend` (windows and pastes), `schedule.facts.sharding` (boxes).
 """
 
 from __future__ import annotations

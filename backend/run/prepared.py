@@ -21,9 +21,12 @@ from ..schedule.plan.model import DeviceId, Plan
 from .cpu import CpuBackend
 from .cpu.drafting import OTHER, Take, Verdict
 from .cpu.linking import link, printed_name
-from .executor import Block, Machine, Results, Shown, current_span, is_shared, need_text, require_memory
+from .executor import current_span, is_shared, need_text, require_memory
 from .failures import CheckFailed
+from .machine import Machine, Results, Shown
 from .memory import Memory
+from .words.assemble import assemble
+from .words.interpret import compile_words
 
 FIRST_ASKED: Final = 4
 MOST_WAIT: Final = 256
@@ -93,7 +96,9 @@ class PreparedPlan:
         memories: dict[DeviceId, Memory] = {plan.home: {}}
         self._machine = Machine({plan.home: self._backend}, {}, memories, dict(bound.sizes), graph.types, graph.guards, phases)
         require_memory(plan, self._machine)
-        self._block = Block(self._machine, plan.main)
+        (queue,) = plan.main.queues
+        self._words, self._memory = assemble(queue.steps, phases, graph.types), memories[plan.home]
+        self._run = compile_words(self._machine, self._words, plan.home)
         self._defines = any(traverse.defines(phase) for phase in phases.values())
         self.links = links or links_of(bound)
         self._named = sum(isinstance(p, Output) for p in graph.phases)
@@ -105,9 +110,8 @@ class PreparedPlan:
         self, arguments: Sequence[tuple[str, Any, Take]], outputs: Sequence[str], runs: int
     ) -> Callable[..., Any] | Verdict:  # fmt: skip
         """The plan as a native call for arguments like these (`cpu.linking.link`)."""
-        (queue,) = self._plan.main.queues
         machine = self._machine
-        return link(queue.steps, machine.phases, machine, self._plan.devices[0].threads, arguments, outputs, runs)
+        return link(self._words, machine.phases, machine, self._plan.devices[0].threads, arguments, outputs, runs)
 
     def run(self, inputs: Mapping[str, Any]) -> Results:
         """Run on host arrays by name, of the kinds and shapes that were planned.  RunFailed: a run-time check, or memory."""
@@ -141,7 +145,7 @@ class PreparedPlan:
             machine.sizes.update(self._sizes)
         try:
             with self._backend.quiet():
-                self._block.run()
+                self._run(self._memory)
             return Results(tuple(machine.printed), machine.outputs)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
@@ -151,7 +155,7 @@ class PreparedPlan:
         finally:
             machine.inputs = {}
             machine.printed, machine.outputs = [], {}
-            self._block.memory.clear()
+            self._memory.clear()
             self._backend.forget()
 
 

@@ -3,7 +3,7 @@
 A box that cuts a reduce axis gives partial results: one for each largest subtree of the order of sums inside it, so that the
 combined bits are those of the uncut phase; functions that are exact in any order give one.
 
-Neighbours: `graph.restriction` (the restricted phase), `schedule.program.sharding` (boxes, subtrees), `distributed` (runs these).
+Neighbours: `graph.restriction` (the restricted phase), `schedule.facts.sharding` (boxes, subtrees), `distributed` (runs these).
 """
 
 from __future__ import annotations

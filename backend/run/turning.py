@@ -5,7 +5,7 @@ keeps its states and lets go of everything else that the turn made.  On the pred
 queue; queues that are threads meet at fences that are new in every turn, so that waiting, failing and stopping are as
 anywhere else (`threads`).
 
-Neighbours: `distributed` (who calls this, and compiles the steps), `graph.turns`, `schedule.program.turns_checked`.
+Neighbours: `distributed` (who calls this, and compiles the steps), `graph.turns`, `schedule.verify.plans.turns_checked`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ..graph import traverse
 from ..graph.phases import ValueId
@@ -33,13 +33,11 @@ from ..schedule.plan.model import (
     WaitStep,
 )
 from ..schedule.verify.plans.turns_checked import Shared, box_of_state
+from .cluster import Action, Cluster
+from .machine import Machine
 
-if TYPE_CHECKING:
-    from .distributed import Action, Cluster
-    from .executor import Machine
-
-Compile = Callable[["Cluster", Step, DeviceId], "Action"]
-Loop = Callable[[Sequence[Sequence[Step]], Sequence[Sequence["Action"]], "Action"], None]
+Compile = Callable[[Cluster, Step, DeviceId], Action]
+Loop = Callable[[Sequence[Sequence[Step]], Sequence[Sequence[Action]], Action], None]
 
 
 class Gate(Protocol):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from .executor import Machine
+from .machine import Machine
 
-Watcher: TypeAlias = "Callable[[Machine], None]"
+Watcher: TypeAlias = Callable[[Machine], None]
 
 WATCHER: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
 """Set by who wants to look on, in the thread that will run the plan.  Told of each queue's state where there are several."""

@@ -27,7 +27,7 @@ from ..stages import Checked, Loaded
 from .quantities import GENERIC_COST
 
 if TYPE_CHECKING:
-    from ...backend.run.executor import Observer
+    from ...backend.run.machine import Observer
 
 
 @dataclass(frozen=True, slots=True)

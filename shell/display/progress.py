@@ -21,7 +21,7 @@ from .durations import waiting
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import PhaseId
-    from ...backend.run.executor import Machine, Observer
+    from ...backend.run.machine import Machine, Observer
     from ...backend.schedule.solve.found import Found
     from ..stages import Loaded
 

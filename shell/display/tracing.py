@@ -24,7 +24,7 @@ from ..execution.watching import StageTimes
 
 if TYPE_CHECKING:
     from ...backend.graph.phases import Phase
-    from ...backend.run.executor import Observer
+    from ...backend.run.machine import Observer
     from ...backend.schedule.pictures.chart import Chart, Lane
     from ..stages import Loaded
 

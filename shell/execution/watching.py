@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...lang.records import dataclass
 
 if TYPE_CHECKING:
-    from ...backend.run.executor import Observer
+    from ...backend.run.machine import Observer
     from ..stages import Loaded
 
 

@@ -23,7 +23,8 @@ from rho.backend.run.cuda import cupy_leaf
 from rho.backend.run.cuda.card import CudaBackend
 from rho.backend.run.cuda.layouts import reshaped_strides
 from rho.backend.run.cuda.library import IMPLEMENTATIONS
-from rho.backend.run.executor import Results, execute_plan
+from rho.backend.run.executor import execute_plan
+from rho.backend.run.machine import Results
 from rho.backend.run.reference import interpret
 from rho.backend.run.values import from_numpy
 from rho.backend.schedule.plan.model import Device, DeviceId, RunStep

@@ -10,7 +10,8 @@ import pytest
 from rho import backend
 from rho.backend.graph.phases import Loop
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Pace, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.plan.model import RunStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.program.plan_of import plan_of

@@ -15,7 +15,8 @@ from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Loop, Phase, Structured, ValueId
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Pace, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.schedule.facts.sharding import Cut
 from rho.backend.schedule.plan.model import (
     FenceStep,

@@ -11,7 +11,9 @@ import pytest
 from rho import backend
 from rho.backend.graph.arms import branches_of, taken_apart
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Pace, Results, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
+from rho.backend.run.machine import Results
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.speculating import speculated

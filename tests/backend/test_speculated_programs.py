@@ -16,7 +16,8 @@ from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Branch, Phase, Structured
 from rho.backend.graph.verify import verify as verify_graph
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Limits, Results, execute_plan
+from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.machine import Results
 from rho.backend.schedule.facts.sharding import Cut
 from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan

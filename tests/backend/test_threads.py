@@ -16,8 +16,10 @@ from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.run import distributed
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Pace, Results, execute_plan
+from rho.backend.run.distributed import Pace
+from rho.backend.run.executor import execute_plan
 from rho.backend.run.failures import CheckFailed
+from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import FenceStep, Plan, Step, WaitStep
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of

@@ -8,7 +8,8 @@ import pytest
 from rho import backend
 from rho.backend.devices.shipped import load_profile
 from rho.backend.run.cpu import CpuBackend
-from rho.backend.run.executor import Limits, Results, execute_plan
+from rho.backend.run.executor import Limits, execute_plan
+from rho.backend.run.machine import Results
 from rho.backend.schedule.plan.model import BranchStep, Plan, RunStep, TransferStep, WaitStep
 from rho.backend.schedule.program.planning import Planned, plan_program
 from rho.backend.schedule.solve.budget import FAST

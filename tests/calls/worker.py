@@ -148,7 +148,7 @@ class Trial:
             self.ask(core, given, case)
 
     def ask(self, core: Any, given: dict[str, Array], case: Case) -> None:
-        from rho.backend.run.executor import Shown
+        from rho.backend.run.machine import Shown
         from rho.backend.run.reference import interpret
         from rho.backend.run.values import from_numpy
 

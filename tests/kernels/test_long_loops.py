@@ -6,7 +6,7 @@ import pytest
 
 import rho
 from rho.backend.kernels import policy
-from rho.backend.run.control import Body
+from rho.backend.run.words import interpret
 
 pytest.importorskip("llvmlite")
 
@@ -15,7 +15,7 @@ pytest.importorskip("llvmlite")
 def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(policy.SWITCH, "auto")
     calls = 0
-    turn = Body.call_with_state
+    turn = interpret._hand_on
 
     def counted(*arguments: object) -> object:
         nonlocal calls
@@ -23,5 +23,5 @@ def test_first_runs(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert calls < 1000, "the loop is run turn by turn"
         return turn(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Body, "call_with_state", counted)
+    monkeypatch.setattr(interpret, "_hand_on", counted)
     rho.eval(program.replace("N", "7"))

@@ -7,7 +7,7 @@ import pytest
 
 from rho import backend
 from rho.backend.kernels import policy
-from rho.backend.run import executor, native, prepared
+from rho.backend.run import executor, machine, native, prepared
 from rho.lang.source import Source
 from rho.typechecker.check import check
 from rho.typechecker.elements import Kind
@@ -37,5 +37,5 @@ def test_a_linked_plan_runs_in_several_threads_at_once(monkeypatch: pytest.Monke
         results = backend.execute(plan, bound, given)
     shown = results.outputs["r"]
     assert shown.kind is Kind.F64 and np.array_equal(shown.value, 1 + given["x"] ** 2)
-    assert results == executor.Results((), {"r": shown}) and type(results) is executor.Results
-    assert type(shown) is executor.Shown and repr(results) == repr(executor.Results((), {"r": shown}))
+    assert results == machine.Results((), {"r": shown}) and type(results) is machine.Results
+    assert type(shown) is machine.Shown and repr(results) == repr(machine.Results((), {"r": shown}))

@@ -39,7 +39,7 @@ from ...graph.phases import (
 )
 from ..cpu import CpuBackend
 from ..cpu.kinds import DTYPES
-from ..executor import Machine
+from ..machine import Machine
 
 NOWHERE = Span("<calibration>", 0, 0)
 X, Y, Z, OUT = ValueId(0), ValueId(1), ValueId(2), ValueId(3)

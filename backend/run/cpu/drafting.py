@@ -50,7 +50,7 @@ class Refused(Exception):
 
 class Draft:
     """`bases`: arrays like the arguments, then like the values that are made (None: freed, or a number), whose contents nobody
-    looks at.  `steps`: see `encoding`."""
+    looks at.  `steps`: see `encoding`.  `lent`: bases that point into others and are no values."""
 
     def __init__(self, arguments: Sequence[tuple[str, NumArray, Take]]) -> None:
         self.arguments = {name: place for place, (name, _, _) in enumerate(arguments)}
@@ -61,6 +61,7 @@ class Draft:
             for length, stride in zip(array.shape, array.strides, strict=True):
                 self.checks += [length, stride]
             self.bases.append(array)
+        self.lent: set[int] = set()
         self.steps: list[Row] = []
         self.keep: list[object] = [array.dtype for _, array, _ in arguments]
         self.duration, self.helpers = 0.0, 0
@@ -95,7 +96,8 @@ class Draft:
         return number
 
     def drop(self, number: int) -> None:
-        self.steps.append((Operation.FREE, number))
+        if number not in self.lent:
+            self.steps.append((Operation.FREE, number))
         self.bases[number] = None
 
     def launch(self, words: list[int] | None, writes: Sequence[int]) -> None:

@@ -1,24 +1,24 @@
-"""Loops, branches, maps and folds in linked calls: what is inside them is drafted once, and jumped over or back to.
+"""Words of control and of cells in linked calls: what they hold is drafted once, and jumped over or back to.
 
-State is an array of its own that each turn takes from what the turn made; cells of arguments are bases that hold their addresses.
-What a body makes is dropped at its end.  Long work is left to the plan, which hears interrupts.
+State is an array of its own that each turn takes from what the turn made; cells are bases that hold their addresses.  What a
+turn or an arm makes is dropped at its end.  Long work is left to the plan, which hears interrupts.
 
-Neighbours: `linker` (asks, drafts the steps inside), `run.control` (the same in Python).
+Neighbours: `linker` (asks, drafts the words inside), `words.program` (the words), `words.interpret` (the same in Python).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any, Final
 
 import numpy as np
 
-from ...graph.phases import Branch, Fold, Loop, Map, SubGraph, ValueId
-from ...schedule.plan.model import BranchStep, CellsStep, LoopStep, SubPlan
+from ....typechecker.sizes import Size
+from ...graph.phases import ValueId
 from ..native.words import Operation
+from ..words.program import Arm, Cell, Choose, Put, Refuse, Register, Repeat, Room, Share, Test, Word
 from .drafting import Refused, Verdict, address_of_array
-from .kinds import DTYPES, NumArray
+from .kinds import DTYPES
 from .linked_values import Values
 from .space import common_stride
 
@@ -26,250 +26,178 @@ _STEP_NANOSECONDS: Final = 40.0
 """An operation that launches nothing."""
 
 
-class _Body:
-    """A sub-graph drafted in place: nothing of it is left but the results' values."""
+def link_control(linker: Values, word: Word) -> None:
+    """A word that launches nothing itself."""
+    match word:
+        case Repeat():
+            _repeat(linker, word)
+        case Choose():
+            _choose(linker, word)
+        case Test():
+            linker.registers[word.register] = linker.loaded(word.value)
+        case Share():
+            for name, value in zip(word.names, word.values, strict=True):
+                linker.examples[name], linker.roots[name] = linker.examples[value], linker.roots[value]
+        case Cell():
+            _cell(linker, word)
+        case Room():
+            _name(linker, word.value, _made(linker, word.value))
+        case Put():
+            _put(linker, word)
+        case Refuse():
+            _check(linker, word.size)
+        case _:
+            raise Refused(Verdict.NEVER)
 
-    def __init__(self, linker: Values, graph: SubGraph, plan: SubPlan) -> None:
-        self.linker, self.graph, self.plan = linker, graph, plan
 
-    def draft(self, given: Sequence[int]) -> list[int]:
-        """The numbers of the results, each a whole array of its own, where the params are these values."""
-        values = self.begin(given)
-        results = [self.linker.own(value, values, []) for value in self.graph.results]
-        if len(set(results)) < len(results):
-            taken: list[int] = []
-            for place, value in enumerate(self.graph.results):
-                results[place] = self.linker.own(value, values, taken)
-                taken.append(results[place])
-        self.end(values, results)
-        return results
+def _repeat(linker: Values, word: Repeat) -> None:
+    if word.index is not None:
+        raise Refused(Verdict.NEVER)
+    trip = linker.types.number(word.trip)
+    state = [linker.own(value, len(linker.bases), []) for value in word.initial]
+    left, at = linker.new(None), linker.new(None)
+    linker.registers[word.at] = at
+    top, end = linker.label(), linker.label()
+    linker.steps += [(Operation.SET, left, trip), (Operation.SET, at, trip - 1 if word.backwards else word.first)]
+    linker.steps += [(Operation.LABEL, top), (Operation.BRANCH, left, end)]
+    start, before = len(linker.steps), linker.duration
+    for value in word.state:
+        linker.roots.pop(value, None)
+    scope = _Scope(linker)
+    for value, number in zip(word.state, state, strict=True):
+        _name(linker, value, number)
+    made = scope.words(word.words, word.next)
+    for number in state:
+        linker.steps.append((Operation.FREE, number))
+    _move(linker, made, state)
+    way = -1 if word.backwards else 1
+    linker.steps += [(Operation.COMPUTE, left, left, left, 0, -1), (Operation.COMPUTE, at, at, at, 0, way)]
+    linker.steps.append((Operation.JUMP, top) if word.stop is None else (Operation.BRANCH, linker.registers[word.stop], top))
+    linker.steps.append((Operation.LABEL, end))
+    steps = sum(step[0] is not Operation.SETTLED for step in linker.steps[start:])
+    linker.work((linker.duration - before + steps * _STEP_NANOSECONDS) * max(0, trip))
+    if word.results:
+        for value, number in zip(word.results, state, strict=True):
+            linker.settle(value, number)
+    else:
+        for number in state:
+            linker.drop(number)
 
-    def condition(self, given: Sequence[int]) -> int:
-        """The base of what a sub-graph that gives a truth value gives."""
-        values = self.begin(given)
-        made = self.linker.loaded(self.graph.results[0])
-        self.end(values, ())
-        return made
 
-    def begin(self, given: Sequence[int]) -> int:
-        linker = self.linker
-        self.known, self.prints, values = set(linker.roots), linker.prints, len(linker.bases)
-        for param, number in zip(self.graph.params, given, strict=True):
-            example = linker.bases[number]
-            assert example is not None
-            linker.examples[param], linker.roots[param] = example, number
-        pinned = linker.pinned
-        linker.pinned = frozenset(range(values))
-        (queue,) = self.plan.queues
-        for step in queue.steps:
-            linker.step(step)
+def _choose(linker: Values, word: Choose) -> None:
+    if isinstance(word.by, Size):
+        _check(linker, word.by)
+        for inner in word.arms[0].words:
+            linker.word(inner)
+        return
+    results = [linker.new(np.empty(linker.types.shape(value), DTYPES[linker.types.kind(value)])) for value in word.results]
+    sizes = [linker.new(None) for _ in word.defines]
+    otherwise, end = linker.label(), linker.label()
+    linker.steps.append((Operation.BRANCH, linker.registers[word.by], otherwise))
+    duration = linker.duration
+    _arm(linker, word.arms[0], results, sizes)
+    linker.steps += [(Operation.JUMP, end), (Operation.LABEL, otherwise)]
+    _arm(linker, word.arms[1], results, sizes)
+    linker.duration = max(duration, linker.duration)
+    linker.steps.append((Operation.LABEL, end))
+    for base, variable in zip(sizes, word.defines, strict=True):
+        linker.define(variable, base)
+    for value, number in zip(word.results, results, strict=True):
+        linker.settle(value, number)
+
+
+def _arm(linker: Values, arm: Arm, results: Sequence[int], sizes: Sequence[int]) -> None:
+    _move(linker, _Scope(linker).words(arm.words, arm.gives), results)
+    linker.steps += [(Operation.SET, base, linker.types.number(size)) for base, size in zip(sizes, arm.sizes, strict=True)]
+
+
+class _Scope:
+    """What words inside others make: nothing of it is left but what they give."""
+
+    def __init__(self, linker: Values) -> None:
+        self.linker = linker
+        self.known, self.prints, self.values = set(linker.roots), linker.prints, len(linker.bases)
+
+    def words(self, words: Sequence[Word], gives: Sequence[ValueId]) -> list[int]:
+        """The numbers of what they give, each a whole array of its own."""
+        linker, pinned = self.linker, self.linker.pinned
+        linker.pinned = frozenset(range(self.values))
+        for word in words:
+            linker.word(word)
         linker.pinned = pinned
-        return values
-
-    def end(self, values: int, results: Sequence[int]) -> None:
-        """Drop what was made since there were so many values."""
-        linker = self.linker
+        taken: list[int] = []
+        for value in gives:
+            taken.append(linker.own(value, self.values, taken))
         for value in set(linker.roots) - self.known:
             linker.examples.pop(value, None)
             linker.roots.pop(value, None)
         if self.known - set(linker.roots) or linker.prints != self.prints:
             raise Refused(Verdict.NEVER)
-        for number in range(values, len(linker.bases)):
-            if linker.bases[number] is not None and number not in results:
+        for number in range(self.values, len(linker.bases)):
+            if linker.bases[number] is not None and number not in taken:
                 linker.drop(number)
+        return taken
 
 
-def link_branch(linker: Values, phase: Branch, step: BranchStep) -> None:
-    """One of two."""
-    taken = linker.loaded(phase.condition)
-    results = [linker.new(np.empty(linker.types.shape(v), DTYPES[linker.types.kind(v)])) for v in phase.results]
-    sizes = [linker.new(None) for _ in phase.defines]
-    otherwise, end = linker.label(), linker.label()
-    linker.steps.append((Operation.BRANCH, taken, otherwise))
-    duration = linker.duration
-    sizes_of = [then for _, then, _ in phase.defines], [other for _, _, other in phase.defines]
-    for graph, plan, own in ((phase.then, step.then, sizes_of[0]), (phase.otherwise, step.otherwise, sizes_of[1])):
-        made = _Body(linker, graph, plan).draft(())
-        _move(linker, made, results)
-        linker.steps += [(Operation.SET, base, linker.types.number(size)) for base, size in zip(sizes, own, strict=True)]
-        if graph is phase.then:
-            linker.steps += [(Operation.JUMP, end), (Operation.LABEL, otherwise)]
-    linker.duration = max(duration, linker.duration)
-    linker.steps.append((Operation.LABEL, end))
-    for base, (variable, _, _) in zip(sizes, phase.defines, strict=True):
-        linker.define(variable, base)
-    for value, number in zip(phase.results, results, strict=True):
-        linker.settle(value, number)
-
-
-def link_loop(linker: Values, phase: Loop, step: LoopStep) -> None:
-    """A body so many times, or until something holds."""
-    if step.rows is not None or not phase.is_plain:
+def _cell(linker: Values, word: Cell) -> None:
+    """A base for its address."""
+    if word.axes not in (0, len(word.frame)):
         raise Refused(Verdict.NEVER)
-    trip = linker.types.number(phase.trip)
-    state = [linker.own(value, len(linker.bases), []) for value in phase.initial]
-    kept = (
-        [linker.make(linker.types.shape(value), DTYPES[linker.types.kind(value)]) for value in phase.results]
-        if phase.keep
-        else []
-    )
-    if kept and linker.found:
-        raise Refused(Verdict.NEVER)
-    left, at = linker.new(None), linker.new(None)
-    top, end = linker.label(), linker.label()
-    linker.steps += [(Operation.SET, left, trip), (Operation.SET, at, 0)]
-    _keep(linker, state, kept, at)
-    linker.steps += [(Operation.LABEL, top), (Operation.BRANCH, left, end)]
-    start, before = len(linker.steps), linker.duration
-    made = _Body(linker, phase.body, step.body).draft(state)
-    stop = None
-    if phase.until is not None and step.until is not None:
-        stop = _Body(linker, phase.until, step.until).condition([*made, *state])
-    for number in state:
-        linker.steps.append((Operation.FREE, number))
-    _move(linker, made, state)
-    linker.steps += [(Operation.COMPUTE, left, left, left, 0, -1), (Operation.COMPUTE, at, at, at, 0, 1)]
-    _keep(linker, state, kept, at)
-    linker.steps.append((Operation.JUMP, top) if stop is None else (Operation.BRANCH, stop, top))
-    linker.steps.append((Operation.LABEL, end))
-    _count(linker, start, before, trip)
-    if kept:
-        for number in state:
-            linker.drop(number)
-    for value, number in zip(phase.results, kept or state, strict=True):
-        linker.settle(value, number)
-
-
-def _keep(linker: Values, state: Sequence[int], kept: Sequence[int], at: int) -> None:
-    """The state is item `at` of what is kept."""
-    for number, whole in zip(state, kept, strict=False):
-        _put(linker, number, whole, at)
-
-
-def _put(linker: Values, number: int, whole: int, at: int) -> None:
-    """A value is the item of another at a place that a base holds."""
-    cell, rows = linker.bases[number], linker.bases[whole]
-    assert cell is not None
-    assert rows is not None
-    if cell.size:
-        place = linker.new(None)
-        linker.steps.append((Operation.COMPUTE, place, whole, at, cell.nbytes, 0))
-        linker.copy(cell, (number, 0), linker.kind_of(cell), place)
-
-
-def link_cells(linker: Values, phase: Map | Fold, step: CellsStep) -> None:
-    """A body once a cell."""
-    if isinstance(phase, Map):
-        _link_map(linker, phase, step)
-    else:
-        _link_fold(linker, phase, step)
-
-
-def _cells(linker: Values, value: ValueId, depth: int) -> tuple[int, int, int, NumArray]:
-    """Where the cells of a value are: the base they lie in, the first one's distance, the bytes from one to the next, and one."""
-    example, root = linker.examples[value], linker.roots[value]
-    step = common_stride(example.shape[:depth], example.strides[:depth])
+    example, root = linker.examples[word.of], linker.roots[word.of]
+    step = common_stride(example.shape[: word.axes], example.strides[: word.axes])
     if root is None or step is None or not example.size:
         raise Refused(Verdict.NEVER)
     whole = linker.bases[root]
     assert whole is not None
-    first: tuple[Any, ...] = (*[slice(0, 1)] * depth, ...)
-    cell = example[first].reshape(example.shape[depth:])
+    first: tuple[Any, ...] = (*[slice(0, 1)] * word.axes, ...)
+    cell = example[first].reshape(example.shape[word.axes :])
     if not np.may_share_memory(cell, example):
         raise Refused(Verdict.LAYOUT)
-    return root, address_of_array(example) - address_of_array(whole), step, cell
-
-
-def _cell(linker: Values, cells: tuple[int, int, int, NumArray]) -> int:
-    """A base for the address of a cell."""
-    number = linker.new(cells[3])
+    number = linker.new(cell)
     linker.lent.add(number)
+    ahead = address_of_array(example) - address_of_array(whole)
+    linker.steps.append((Operation.COMPUTE, number, root, _place(linker, word.at), step if word.axes else 0, ahead))
+    _name(linker, word.value, number)
+
+
+def _put(linker: Values, word: Put) -> None:
+    whole, cell = linker.roots[word.value], linker.examples[word.cell]
+    assert whole is not None
+    if cell.size:
+        place = linker.new(None)
+        linker.steps.append((Operation.COMPUTE, place, whole, _place(linker, word.at), cell.nbytes, word.ahead * cell.nbytes))
+        linker.copy(cell, linker.base(cell, word.cell, None), linker.types.kind(word.value), place)
+        linker.steps.append((Operation.SETTLED, whole))
+
+
+def _place(linker: Values, at: Register | Size) -> int:
+    """The base of a number."""
+    if not isinstance(at, Size):
+        return linker.registers[at]
+    number = linker.new(None)
+    linker.steps.append((Operation.SET, number, linker.types.number(at)))
     return number
 
 
-def _link_map(linker: Values, phase: Map, step: CellsStep) -> None:
-    frame = tuple(map(linker.types.number, phase.frame))
-    count = prod(frame)
-    if not count or linker.found or any(depth not in (0, len(frame)) for depth in phase.frames):
+def _check(linker: Values, size: Size) -> None:
+    """The call is for others where a size is 0."""
+    number = linker.types.number(size)
+    if number < 1:
         raise Refused(Verdict.NEVER)
-    results = [linker.make(linker.types.shape(value), DTYPES[linker.types.kind(value)]) for value in phase.results]
-    args = [_cells(linker, value, depth) for value, depth in zip(phase.args, phase.frames, strict=True)]
-    given = [_cell(linker, cells) for cells in args]
-
-    def turn(at: int) -> None:
-        for number, (root, ahead, pitch, _), depth in zip(given, args, phase.frames, strict=True):
-            linker.steps.append((Operation.COMPUTE, number, root, at, pitch if depth else 0, ahead))
-        for made, whole in zip(_Body(linker, phase.body, step.body).draft(given), results, strict=True):
-            _put(linker, made, whole, at)
-            linker.drop(made)
-
-    _each(linker, 0, count, 1, turn)
-    _forget(linker, given)
-    for value, number in zip(phase.results, results, strict=True):
-        linker.settle(value, number)
+    linker.steps.append((Operation.CHECK, number - 1))
 
 
-def _link_fold(linker: Values, phase: Fold, step: CellsStep) -> None:
-    length = len(linker.examples[phase.args[0]])
-    args = [_cells(linker, value, 1) for value in phase.args]
-    if linker.found:
-        linker.steps.append((Operation.CHECK, length - 1))
-    first = 0 if phase.scan else length - 1
-    given = [_cell(linker, cells) for cells in args]
-    state: list[int] = []
-    place = linker.new(None)
-    linker.steps.append((Operation.SET, place, first))
-    for number, (root, ahead, pitch, cell) in zip(given, args, strict=True):
-        linker.steps.append((Operation.COMPUTE, number, root, place, pitch, ahead))
-        state.append(linker.make(cell.shape, cell.dtype))
-        linker.copy(cell, (number, 0), linker.kind_of(cell), state[-1])
-    kept = [linker.make(linker.types.shape(v), DTYPES[linker.types.kind(v)]) for v in phase.results] if phase.scan else []
-    _keep(linker, state, kept, place)
-
-    def turn(at: int) -> None:
-        for number, (root, ahead, pitch, _) in zip(given, args, strict=True):
-            linker.steps.append((Operation.COMPUTE, number, root, at, pitch, ahead))
-        made = _Body(linker, phase.body, step.body).draft([*state, *given] if phase.scan else [*given, *state])
-        for number in state:
-            linker.steps.append((Operation.FREE, number))
-        _move(linker, made, state)
-        _keep(linker, state, kept, at)
-
-    _each(linker, 1 if phase.scan else length - 2, length - 1, 1 if phase.scan else -1, turn)
-    _forget(linker, given)
-    if kept:
-        for number in state:
-            linker.drop(number)
-    for value, number in zip(phase.results, kept or state, strict=True):
-        linker.settle(value, number)
+def _made(linker: Values, value: ValueId) -> int:
+    return linker.make(linker.types.shape(value), DTYPES[linker.types.kind(value)])
 
 
-def _each(linker: Values, first: int, count: int, way: int, turn: Any) -> None:
-    """`turn(at)` so many times, where the base `at` holds a place that goes on by `way`."""
-    left, at = linker.new(None), linker.new(None)
-    top, end = linker.label(), linker.label()
-    linker.steps += [(Operation.SET, left, count), (Operation.SET, at, first)]
-    linker.steps += [(Operation.LABEL, top), (Operation.BRANCH, left, end)]
-    start, before = len(linker.steps), linker.duration
-    turn(at)
-    linker.steps += [(Operation.COMPUTE, left, left, left, 0, -1), (Operation.COMPUTE, at, at, at, 0, way)]
-    linker.steps += [(Operation.JUMP, top), (Operation.LABEL, end)]
-    _count(linker, start, before, count)
-
-
-def _count(linker: Values, start: int, before: float, turns: int) -> None:
-    """What was drafted since then is done so many times."""
-    steps = sum(step[0] is not Operation.SETTLED for step in linker.steps[start:])
-    each = linker.duration - before + steps * _STEP_NANOSECONDS
-    linker.work(each * max(0, turns))
+def _name(linker: Values, value: ValueId, number: int) -> None:
+    example = linker.bases[number]
+    assert example is not None
+    linker.examples[value], linker.roots[value] = example, number
 
 
 def _move(linker: Values, sources: Sequence[int], targets: Sequence[int]) -> None:
     for source, target in zip(sources, targets, strict=True):
         linker.steps.append((Operation.MOVE, target, source))
         linker.bases[source] = None
-
-
-def _forget(linker: Values, lent: Sequence[int]) -> None:
-    for number in lent:
-        linker.bases[number] = None

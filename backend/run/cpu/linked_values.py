@@ -34,9 +34,9 @@ from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
 from ...kernels.store import Code, address_of
 from ...loops.lower.kernel import code_of
-from ...schedule.plan.model import Step
 from ..native.words import Operation
 from ..pool import LEAST
+from ..words.program import Register, Word
 from .compiled import CompiledRun, compile_kernel, layout_of
 from .copying import drafted
 from .drafting import Draft, Refused, Take, Verdict, address_of_array, distances
@@ -56,7 +56,7 @@ Ready = TypeVar("Ready")
 class Values(Draft, ABC):
     """`examples`: arrays as the values will be, whose contents nobody looks at; `roots`: which base a value lies in; `found`:
     the bases of sizes that the run finds, each of at least `least`; `pinned`: values that are not to be dropped or written over;
-    `lent`: bases that are no values."""
+    `registers`: the bases of registers' numbers."""
 
     def __init__(
         self, types: ExampleTypes, phases: Mapping[PhaseId, Phase], threads: int, arguments: Sequence[tuple[str, NumArray, Take]],
@@ -70,12 +70,12 @@ class Values(Draft, ABC):
         self.origins: list[int] = []
         self.found: dict[SizeVariable, int] = {}
         self.pinned: frozenset[int] = frozenset()
-        self.lent: set[int] = set()
+        self.registers: dict[Register, int] = {}
         self.prints, self.labels, self.is_ready = 0, 0, True
 
     @abstractmethod
-    def step(self, step: Step) -> None:
-        """What a step of a plan becomes."""
+    def word(self, word: Word) -> None:
+        """What a word becomes."""
 
     @abstractmethod
     def structured(self, phase: Structured, overwrite: ValueId | None) -> None:
@@ -201,7 +201,7 @@ class Values(Draft, ABC):
         root, example = self.roots[overwrite], self.examples[overwrite]
         alone = [*self.roots.values()].count(root) == 1 and root not in self.origins and example is self.bases[root or 0]
         fits = bound.partials == 1 and bound.shape == example.shape and bound.dtypes[0] == example.dtype
-        if root is not None and root >= len(self.arguments) and root not in self.pinned and alone and fits:
+        if root is not None and root >= len(self.arguments) and root not in self.pinned | self.lent and alone and fits:
             return root
         if example.nbytes >= LEAST:
             raise Refused(Verdict.NEVER)

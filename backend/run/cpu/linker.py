@@ -1,4 +1,4 @@
-"""The drafts of linked calls: what each step of a plan becomes.
+"""The drafts of linked calls: what each word of a program becomes.
 
 Values are made, freed and written over as the plan says; where a large value that would be written over cannot be, the plan is
 not linked.
@@ -18,7 +18,6 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...graph.phases import (
     AxisKind,
-    Branch,
     Constant,
     Fold,
     Input,
@@ -33,13 +32,13 @@ from ...graph.phases import (
     ValueId,
 )
 from ...kernels import policy
-from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step
 from ..native.words import Operation
+from ..words.program import Chain, Free, Inside, Run, Word
 from .compiled import CompiledRun
 from .drafting import Refused, Verdict, distances
 from .kinds import DTYPES, constants
 from .linked_calls import call_structured
-from .linked_control import link_branch, link_cells, link_loop
+from .linked_control import link_control
 from .linked_library import link_library
 from .linked_rows import link_rows
 from .linked_values import Values
@@ -58,42 +57,35 @@ def printed_name(place: int) -> str:
 
 
 class Linker(Values):
-    """The steps of a plan."""
+    """The words of a program."""
 
-    def step(self, step: Step) -> None:
-        phases = self.phases
-        match step:
-            case RunStep():
-                self.phase(phases[step.phase], step.overwrite)
-            case RowsStep():
-                members = [phases[id] for id in step.phases]
-                link_rows(self, [member for member in members if isinstance(member, Structured)], step.results, step.overwrite)
-            case LoopStep():
-                loop = phases[step.phase]
-                assert isinstance(loop, Loop)
-                if not self.loop(loop):
-                    self.unless_region(loop, lambda: link_loop(self, loop, step))
-            case BranchStep():
-                branch = phases[step.phase]
-                assert isinstance(branch, Branch)
-                link_branch(self, branch, step)
-            case CellsStep():
-                cells = phases[step.phase]
-                assert isinstance(cells, Map | Fold)
-                self.unless_region(cells, lambda: link_cells(self, cells, step))
-            case FreeStep():
-                for value in step.values:
+    def word(self, word: Word) -> None:
+        match word:
+            case Run():
+                self.phase(word.phase, word.overwrite)
+            case Chain():
+                link_rows(self, word.members, word.results, word.overwrite)
+            case Free():
+                for value in word.values:
                     self.forget(value)
+            case Inside():
+                self.inside(word)
             case _:
-                raise Refused(Verdict.NEVER)
+                link_control(self, word)
 
-    def unless_region(self, phase: Loop | Map | Fold, link: Callable[[], None]) -> None:
-        """Draft a loop, fold or map, unless machine code for all of it is better than what is drafted: launch after launch."""
-        region, memory, before = region_of(phase), dict(self.examples), self.duration
-        if region.is_better(memory, self.types, self.phases):
-            raise Refused(Verdict.NEVER)
-        link()
-        if region.is_better(memory, self.types, self.phases, self.duration - before):
+    def inside(self, word: Inside) -> None:
+        """A phase that has others inside.  Refused: machine code for all of it is better than what is drafted, launch by launch."""
+        phase = word.phase
+        if isinstance(phase, Loop) and self.loop(phase):
+            return
+        region, memory, before = None, dict(self.examples), self.duration
+        if isinstance(phase, Loop | Map | Fold):
+            region = region_of(phase)
+            if region.is_better(memory, self.types, self.phases):
+                raise Refused(Verdict.NEVER)
+        for inner in word.words:
+            self.word(inner)
+        if region is not None and region.is_better(memory, self.types, self.phases, self.duration - before):
             raise Refused(Verdict.NEVER)
 
     def phase(self, phase: Phase, overwrite: ValueId | None) -> None:
@@ -151,6 +143,8 @@ class Linker(Values):
 
     def loop(self, phase: Loop) -> bool:
         """A loop that is one kernel, in one stretch of turns; False: it is of another sort."""
+        if not phase.is_plain:
+            return False
         types = self.types.types
         shapes = lambda value: types[value].shape  # noqa: E731
         runner = compile_loop_kernel(phase, self.types.kind, shapes, self.types.number, self.threads)

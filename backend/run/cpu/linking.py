@@ -16,9 +16,9 @@ from typing import Any
 from ....typechecker.sizes import SizeVariable
 from ...graph.phases import Phase, PhaseId
 from ...kernels import policy
-from ...schedule.plan.model import Step
 from ..device import Types
 from ..native import native
+from ..words.program import Word
 from .accounting import is_accounted
 from .drafting import Refused, Take, Verdict
 from .encoding import finished, merged
@@ -33,7 +33,7 @@ __all__ = ["link", "printed_name"]
 class _Asked:
     """What is to be linked; `shared`: the constants of all drafts."""
 
-    steps: Sequence[Step]
+    words: Sequence[Word]
     phases: Mapping[PhaseId, Phase]
     types: Types
     threads: int
@@ -44,8 +44,8 @@ class _Asked:
 
     def draft(self, types: ExampleTypes, least: int) -> Linker:
         linker = Linker(types, self.phases, self.threads, self.arguments, self.runs, least, self.shared)
-        for step in self.steps:
-            linker.step(step)
+        for word in self.words:
+            linker.word(word)
         linker.give(linker.values(self.outputs))
         if not linker.is_ready:
             raise Refused(Verdict.LATER)
@@ -55,7 +55,7 @@ class _Asked:
 
 
 def link(
-    steps: Sequence[Step], phases: Mapping[PhaseId, Phase], types: Types, threads: int,
+    words: Sequence[Word], phases: Mapping[PhaseId, Phase], types: Types, threads: int,
     arguments: Sequence[tuple[str, NumArray, Take]], outputs: Sequence[str], runs: int,
 ) -> Callable[..., Any] | Verdict:  # fmt: skip
     """The call for arguments like these, by the names of inputs; a tuple if there are several outputs.
@@ -64,7 +64,7 @@ def link(
     made = None if policy.mode() is policy.Mode.OFF else native()
     if made is None:
         return Verdict.NEVER
-    asked = _Asked(steps, phases, types, threads, arguments, outputs, runs)
+    asked = _Asked(words, phases, types, threads, arguments, outputs, runs)
     found = found_sizes(phases.values())
     try:
         if found:

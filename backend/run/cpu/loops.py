@@ -3,7 +3,7 @@
 A long loop is run in stretches of turns, so that an interrupt is heard; from the second stretch on, results are read and written
 in place.
 
-Neighbours: `kernels.loops` (which loops), `compiled` (binding), `run.control` (asks for this).
+Neighbours: `kernels.loops` (which loops), `compiled` (binding), `run.words.interpret` (asks for this).
 """
 
 from __future__ import annotations

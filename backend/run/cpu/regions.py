@@ -3,7 +3,7 @@
 Between ranges Python hears interrupts; they are made as long as `policy.HEARD_NANOSECONDS`, by the clock.  Cells of maps are
 independent, so their ranges go to the team, each thread with scratch of its own.  Which ranges there are changes no bit.
 
-Neighbours: `loops.lower.region` (what a region is), `loops.llvm` (its text), `run.control` (asks here first).
+Neighbours: `loops.lower.region` (what a region is), `loops.llvm` (its text), `run.words.interpret` (asks here first).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A long loop is run in stretches of turns, so that an interrupt is heard and no launch outlasts a display's patience.
 
-Neighbours: `kernels.loops` (which loops), `launching` (binding), `run.control` (asks for this), `cpu.loops` (the same there).
+Neighbours: `kernels.loops` (which loops), `launching` (binding), `run.words` (asks for this), `cpu.loops` (the same there).
 """
 
 from __future__ import annotations

@@ -1,0 +1,93 @@
+"""The state of one run, and what it leaves.
+
+Neighbours: `executor` and `prepared` (make one), `words.interpret` (works on it), `device` (what a back end offers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
+
+from ...lang.diagnostics import RunFailed
+from ...typechecker.core import CoreGuard
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, SizeVariable, capacity
+from ...typechecker.types import ArrayType
+from ..graph.bind import BoundGraph
+from ..graph.phases import Phase, PhaseId, ValueId
+from ..schedule.plan.model import DeviceId
+from .binding import broken_guard
+from .device import Backend
+from .failures import CheckFailed
+from .memory import Memory
+
+
+class Shown(NamedTuple):
+    """A value that left the run: its kind, and a host array (text has dtype `U1`)."""
+
+    kind: Kind
+    value: Any
+
+
+class Results(NamedTuple):
+    """Printed values in order, outputs by name; `held`: the most bytes that each device of several held.
+
+    (As `Shown` made once a run, of which there may be a million a second: tuples are made in a quarter of the time.)"""
+
+    printed: tuple[Shown, ...]
+    outputs: Mapping[str, Shown]
+    held: Mapping[DeviceId, int] = MappingProxyType({})
+
+
+Action: TypeAlias = Callable[[Memory], None]
+"""What a word does on a memory."""
+Observer: TypeAlias = Callable[[Phase, int], None]
+"""Told of every execution of a phase's step and its nanoseconds, phases inside others before those around them."""
+
+
+@dataclass(slots=True)
+class Machine:
+    """The state of one run.  Also what kernels ask for kinds, shapes and sizes (`device.Types`)."""
+
+    backends: Mapping[DeviceId, Backend]
+    inputs: Mapping[str, Any]
+    memories: dict[DeviceId, Memory]
+    sizes: dict[SizeVariable, int]
+    types: Mapping[ValueId, ArrayType]
+    guards: tuple[CoreGuard, ...]
+    phases: Mapping[PhaseId, Phase]
+    printed: list[Shown] = field(default_factory=list)
+    outputs: dict[str, Shown] = field(default_factory=dict)
+    current: Phase | None = None
+    around: BoundGraph | None = None
+    """The graph that is run, for loops that queues run together."""
+    observe: Observer | None = None
+    making: Any = field(default_factory=Lock)
+    """Held while a kernel is made: queues may be threads."""
+
+    def kind(self, value: ValueId) -> Kind:
+        return self.types[value].element.kind
+
+    def shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(map(self.number, self.types[value].shape))
+
+    def cap_shape(self, value: ValueId) -> tuple[int, ...]:
+        return tuple(capacity(size).evaluate({}) for size in self.types[value].shape)
+
+    def number(self, size: Size) -> int:
+        constant = size.constant
+        return size.evaluate(self.sizes) if constant is None else constant
+
+    def define(self, variable: SizeVariable, value: int) -> None:
+        """A run-time size is known now; guards that waited for it are checked."""
+        cap = None if variable.cap is None else self.number(variable.cap)
+        if value < 0 or (cap is not None and value > cap):
+            raise CheckFailed("E403", f"{variable.name} is {value}, outside 0 to {cap}")
+        self.sizes[variable] = value
+        for guard in self.guards:
+            needed = guard.variables()
+            if variable in needed and all(v in self.sizes for v in needed) and not guard.holds(self.sizes):
+                raise RunFailed([broken_guard(guard, self.sizes)])

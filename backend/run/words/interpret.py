@@ -1,0 +1,264 @@
+"""Runs programs of words in Python: each word becomes a closure over a run's memory, once.
+
+What a run leaves is as in `executor`.  A loop, fold, scan or map runs as machine code of its own where the device has that.
+
+Neighbours: `program` (the words), `phases` (words that run phases), `executor` (asks for this).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from typing import Any
+
+from ....typechecker.sizes import Size
+from ...graph import traverse
+from ...graph.phases import Branch, Fold, Loop, Map, Phase, ValueId
+from ...schedule.plan.model import DeviceId
+from ..failures import CheckFailed
+from ..machine import Action, Machine, Observer
+from ..memory import Memory
+from .phases import compile_chain, compile_run
+from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Test, Word
+
+
+def compile_words(machine: Machine, words: Sequence[Word], device: DeviceId) -> Action:
+    """What a program does on a device's memory."""
+    return _Interpreter(machine, device).all(words)
+
+
+class _Interpreter:
+    def __init__(self, machine: Machine, device: DeviceId) -> None:
+        self.machine, self.backend = machine, machine.backends[device]
+        self.registers: dict[Register, int] = {}
+
+    def all(self, words: Sequence[Word]) -> Action:
+        actions = [self.action(word) for word in words]
+
+        def run(memory: Memory) -> None:
+            for action in actions:
+                action(memory)
+
+        return actions[0] if len(actions) == 1 else run
+
+    def action(self, word: Word) -> Action:
+        match word:
+            case Run():
+                return self.observed(compile_run(self.machine, word.phase, word.overwrite, self.backend), word.phase)
+            case Chain():  # its time is that of its last member
+                return self.observed(compile_chain(self.machine, word, self.backend), word.members[-1])
+            case Free():
+                return _free(word.values)
+            case Inside():
+                return self.observed(self.inside(word), word.phase)
+            case Repeat():
+                return self.repeat(word)
+            case Choose():
+                return self.choose(word)
+            case Test():
+                return self.test(word)
+            case Share():
+                return lambda memory: memory.update({n: memory[v] for n, v in zip(word.names, word.values, strict=True)})
+            case Cell():
+                return self.cell(word)
+            case Room():
+                return self.room(word)
+            case Put():
+                return self.put(word)
+            case Refuse():
+                return self.refuse(word)
+
+    def observed(self, action: Action, phase: Phase) -> Action:
+        observe: Observer | None = self.machine.observe
+        if observe is None:
+            return action
+
+        def act(memory: Memory) -> None:
+            start = perf_counter_ns()
+            action(memory)
+            observe(phase, perf_counter_ns() - start)
+
+        return act
+
+    def inside(self, word: Inside) -> Action:
+        machine, phase, words = self.machine, word.phase, self.all(word.words)
+        offered = _none if isinstance(phase, Branch) else self.offered(phase)
+
+        def run(memory: Memory) -> None:
+            machine.current = phase
+            made = offered(memory)
+            if made is None:
+                words(memory)
+            else:
+                memory.update(zip(traverse.results(phase), made, strict=True))
+
+        return run
+
+    def offered(self, phase: Phase) -> Callable[[Memory], Sequence[Any] | None]:
+        """The results by machine code for the whole phase; None where the device has none."""
+        assert isinstance(phase, Loop | Map | Fold)
+        machine, kernel = self.machine, None
+        compiler, region = getattr(self.backend, "loop", None), getattr(self.backend, "region", None)
+        if isinstance(phase, Loop) and phase.is_plain and not phase.keep and compiler is not None:
+            kernel = compiler(phase, machine)
+
+        def make(memory: Memory) -> Sequence[Any] | None:
+            made: Sequence[Any] | None = None
+            if isinstance(phase, Loop) and kernel is not None:
+                made = kernel(memory, [memory[value] for value in phase.initial], machine.number(phase.trip))
+            if made is None and region is not None:
+                made = region(phase, memory, machine, machine.phases)
+            return made
+
+        return make
+
+    # -------------------------------------------------------------------------------------- control
+
+    def repeat(self, word: Repeat) -> Action:
+        machine, registers, turn, index = self.machine, self.registers, self.all(word.words), _Index(self.machine, word)
+        at, stop = word.at, word.stop
+
+        def run(memory: Memory) -> None:
+            turns = machine.number(word.trip)
+            _hand_on(memory, word.initial, (), word.state)
+            index.begin()
+            for place in range(turns - 1, -1, -1) if word.backwards else range(word.first, word.first + turns):
+                registers[at] = place
+                index.enter(place)
+                turn(memory)
+                _hand_on(memory, word.next, word.own, word.state)
+                if stop is not None and registers[stop]:
+                    break
+            index.end()
+            _hand_on(memory, word.state if word.results else (), word.state, word.results)
+
+        return run
+
+    def choose(self, word: Choose) -> Action:
+        machine, number = self.machine, self.number(word.by)
+        arms = [self.all(arm.words) for arm in word.arms]
+
+        def run(memory: Memory) -> None:
+            which = not number()
+            arms[which](memory)
+            arm: Arm = word.arms[which]
+            for variable, size in zip(word.defines, arm.sizes, strict=True):
+                machine.define(variable, machine.number(size))
+            _hand_on(memory, arm.gives, arm.own, word.results)
+
+        return run
+
+    def test(self, word: Test) -> Action:
+        registers, item = self.registers, self.backend.item
+
+        def run(memory: Memory) -> None:
+            registers[word.register] = bool(item(memory[word.value]))
+
+        return run
+
+    def refuse(self, word: Refuse) -> Action:
+        machine = self.machine
+
+        def run(memory: Memory) -> None:
+            if not machine.number(word.size):
+                raise CheckFailed(word.code, word.message)
+
+        return run
+
+    # -------------------------------------------------------------------------------------- cells
+
+    def number(self, of: Register | Size) -> Callable[[], int]:
+        if isinstance(of, Size):
+            return lambda: self.machine.number(of)
+        return lambda: self.registers[of]
+
+    def point(self, at: Register | Size, ahead: int, frame: Sequence[Size], axes: int) -> Callable[[], tuple[int, ...]]:
+        """The first coordinates of a place among the points of a frame."""
+        number = self.number(at)
+        if not axes:
+            return tuple
+        if len(frame) == 1:
+            return lambda: (number() + ahead,)
+
+        def find() -> tuple[int, ...]:
+            left, found = number() + ahead, []
+            for size in reversed(frame):
+                left, place = divmod(left, self.machine.number(size))
+                found.append(place)
+            return tuple(found[::-1][:axes])
+
+        return find
+
+    def cell(self, word: Cell) -> Action:
+        point, cell = self.point(word.at, 0, word.frame, word.axes), self.backend.cell
+
+        def run(memory: Memory) -> None:
+            memory[word.value] = cell(memory[word.of], point())
+
+        return run
+
+    def room(self, word: Room) -> Action:
+        machine, backend, value = self.machine, self.backend, word.value
+
+        def run(memory: Memory) -> None:
+            memory[value] = backend.empty(machine.kind(value), machine.shape(value))
+
+        return run
+
+    def put(self, word: Put) -> Action:
+        point, put = self.point(word.at, word.ahead, word.frame, len(word.frame)), self.backend.put
+
+        def run(memory: Memory) -> None:
+            put(memory[word.value], point(), memory[word.cell])
+
+        return run
+
+
+def _none(memory: Memory) -> None:
+    return None
+
+
+def _free(values: Sequence[ValueId]) -> Action:
+    def free(memory: Memory) -> None:
+        for value in values:
+            memory.pop(value, None)
+
+    return free
+
+
+def _hand_on(memory: Memory, values: Sequence[ValueId], own: Sequence[ValueId], names: Sequence[ValueId]) -> None:
+    """What values are is what names are, once `own` is dropped; nobody else holds it then, so that its buffers can be written."""
+    made = [memory[value] for value in values]
+    for value in own:
+        memory.pop(value, None)
+    for name in reversed(names):
+        memory[name] = made.pop()
+
+
+class _Index:
+    """The index of a loop, which is known in each turn and nowhere else.
+
+    Where guards mention it, the sizes that the turn before found are forgotten first, so that none is checked with those."""
+
+    def __init__(self, machine: Machine, word: Repeat) -> None:
+        self.machine, self.index = machine, word.index
+        self.guarded = word.index is not None and any(word.index in guard.variables() for guard in machine.guards)
+        self.known = frozenset[Any]()
+
+    def begin(self) -> None:
+        self.known = frozenset(self.machine.sizes) if self.guarded else self.known
+
+    def enter(self, place: int) -> None:
+        if self.index is not None:
+            self.forget()
+            self.machine.define(self.index, place)
+
+    def end(self) -> None:
+        self.forget()
+        if self.index is not None:
+            self.machine.sizes.pop(self.index, None)
+
+    def forget(self) -> None:
+        if self.guarded:
+            for size in self.machine.sizes.keys() - self.known:
+                del self.machine.sizes[size]
