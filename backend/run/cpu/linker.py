@@ -74,7 +74,7 @@ class Linker(Values):
                 link_control(self, word)
 
     def inside(self, word: Inside) -> None:
-        """A phase that has others inside.  Refused: machine code for all of it is better than what is drafted, launch by launch."""
+        """A phase that has others inside.  Refused: machine code for all of it is better than launch by launch."""
         phase = word.phase
         if isinstance(phase, Loop) and self.loop(phase):
             return
