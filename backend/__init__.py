@@ -22,6 +22,7 @@ from .schedule.single.one_device import HOME, Detail, plan_one_device
 if TYPE_CHECKING:
     from .run.device import Backend
     from .run.machine import Observer, Results
+    from .run.streams.driver import Stores
 
 __all__ = ["Detail", "Device", "bind_shapes", "execute", "execute_null", "load", "plan"]
 
@@ -62,11 +63,13 @@ def host_device() -> Device:
 
 
 def execute(
-    schedule: Plan, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None = None, *, simulated: bool = False
+    schedule: Plan, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None = None, *, simulated: bool = False,
+    stores: Stores | None = None,
 ) -> Results:
     """Run a plan on host arrays by name; `observe` is told how long each step took.  `simulated`: its devices are declared, and
-    each is held to its memory.  RunFailed: a run-time check, or memory; no partial result."""
-    if observe is None and not simulated:
+    each is held to its memory.  `stores`: of a plan that reads or writes some of them tile by tile.  RunFailed: a run-time check,
+    or memory; no partial result."""
+    if observe is None and not simulated and stores is None:
         results = _again()(schedule, bound, inputs)
         if results is not None:
             return results
@@ -83,7 +86,7 @@ def execute(
     if simulated:
         return execute_plan(schedule, bound, inputs, backends, observe, Limits.ENFORCED)
     pace = Pace.PREDICTED if cards else Pace.THREADS
-    return execute_plan(schedule, bound, inputs, backends, observe, pace=pace)
+    return execute_plan(schedule, bound, inputs, backends, observe, pace=pace, stores=stores)
 
 
 @cache

@@ -43,13 +43,15 @@ class NotReplaceable(OSError):
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One file: its folder and name, its temporary with the handle that locks it, and what was there before."""
+    """One file: its folder and name, its temporary with the handle that locks it, what was there before, and the permissions to
+    keep."""
 
     folder: str
     name: str
     temporary: str
     handle: int
     before: tuple[int, ...] | None
+    mode: int | None = None
 
     @property
     def target(self) -> str:
@@ -104,19 +106,32 @@ class Replacement:
 
     def add(self, path: str | os.PathLike[str], fill: Callable[[BinaryIO], object], mode: int = 0o666) -> None:
         """Write the new contents of a file beside it.  OSError, and whatever `fill` raises."""
+        handle = self.begin(path, mode)
+        with os.fdopen(handle, "wb", closefd=False) as file:
+            fill(file)
+        self.end(handle)
+
+    def begin(self, path: str | os.PathLike[str], mode: int = 0o666) -> int:
+        """A handle for the new contents of a file, written beside it until `end`.  OSError."""
         target = os.path.realpath(path)
         folder, name = os.path.split(target)
         recover(folder)
         before, kept = _before(target)
         temporary, handle = temporaries.create(folder, name, mode if kept is None else 0o600)
-        self._parts.append(_Part(folder, name, temporary, handle, before))
-        with os.fdopen(handle, "wb", closefd=False) as file:
-            fill(file)
-            file.flush()
-            if self._durability is Durability.POWER_LOSS:
-                os.fsync(handle)
-        if kept is not None:
-            os.chmod(temporary, kept)
+        self._parts.append(_Part(folder, name, temporary, handle, before, kept))
+        return handle
+
+    def end(self, handle: int) -> None:
+        """All of a file has been written.  OSError."""
+        (part,) = [part for part in self._parts if part.handle == handle]
+        if self._durability is Durability.POWER_LOSS:
+            os.fsync(handle)
+        if part.mode is not None:
+            os.chmod(part.temporary, part.mode)
+
+    def take(self, other: Replacement) -> None:
+        """The files of another replacement, which are to be renamed with these."""
+        self._parts, other._parts = [*self._parts, *other._parts], []
 
     def commit(self) -> None:
         """Rename every temporary to its target.  OSError, whose `filename` is the target.

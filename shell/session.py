@@ -72,7 +72,7 @@ class Session:
         Raises Refused (guard, permission, bound, type of a file) or RunFailed (a file that cannot be read)."""
         from ..backend import Detail, Device, bind_shapes, plan
         from ..backend.schedule.single.one_device import HOME
-        from .execution.refusals import Candidate, check_memory, check_time
+        from .execution.refusals import Candidate, FileMemory, check_time, fits, refuse_memory
 
         core = checked.core
         assert core is not None, "only accepted programs are loaded"
@@ -95,7 +95,18 @@ class Session:
         made = plan(bound, device, program=texts, detail=Detail.FULL if full else Detail.STEPS)
         candidate = Candidate(core, bound, checked.sources, checked.source)
         taken = file_memory(bound, request, files)
-        check_memory(candidate, made, request.limits.memory, taken)
+        allowed = fits(made, request.limits.memory, taken)
+        if allowed is not None:
+            from ..backend.schedule.streams.flow import CannotStream
+            from .execution.streaming import streamed_plan
+
+            try:
+                if scheduling is not None or core.schedules:
+                    raise CannotStream(bound.graph.phases[0], "")
+                made = streamed_plan(core, bound, request, files, allowed, device, texts, Detail.FULL if full else Detail.STEPS)
+                taken = FileMemory()
+            except CannotStream as trouble:
+                refuse_memory(candidate, made, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
         loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes)
         if scheduling is None and not core.schedules:
@@ -112,10 +123,17 @@ class Session:
         core = loaded.core
         settings = settings_of(core, loaded.request.params)
         values: dict[str, Any] = dict(settings.arrays)
+        stores = None
+        if loaded.plan.stores:
+            from .execution.streaming import require_one_run, stores_of
+
+            if engine is Engine.REFERENCE:
+                require_one_run(loaded, "the reference interpreter")
+            stores = stores_of(loaded)
         if core.data:
             from .execution.loading import read_inputs
 
-            values |= read_inputs(core, loaded.files, loaded.bound.sizes)
+            values |= read_inputs(core, loaded.files, loaded.bound.sizes, () if stores is None else stores.sources)
         if engine is Engine.REFERENCE:
             from ..backend.run.reference import interpret
             from ..backend.run.values import from_numpy
@@ -130,7 +148,7 @@ class Session:
             return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
         from ..backend import execute
 
-        results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated)
+        results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))
@@ -181,5 +199,6 @@ def plan_summary(plan: Plan, held: Mapping[Any, int] | None = None, file_bytes: 
         "steps": sum(len(queue.steps) for queue in plan.main.queues),
         "peak_bytes": {str(device): count for device, count in plan.main.peak},
         **({"file_bytes": file_bytes} if file_bytes else {}),
+        **({"stores": {store.name: store.access.value for store in plan.stores}} if plan.stores else {}),
         **({"prediction": promised} if promised else {}),
     }

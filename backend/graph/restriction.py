@@ -6,15 +6,16 @@ A restricted phase is an ordinary phase, so every back end runs it with the kern
 Note [Restricted projections].  A projection first adds the box's origin, and finally takes away the origin of the operand's
 box.  Between them each stage keeps to the box that reaches it.  A stage that fills may go on reading outside: what lies
 outside its box then lies outside the operand, for the box is the bounding box cut off at the operand.  A reshape keeps to
-boxes where both its sides, group of axes by group of axes, are the same run of points in row-major order; where they are not,
-the shard reads the operand through its whole shape, with nothing in it outside the box (`Restricted.whole`).
+boxes where both its sides, group of axes by group of axes, are the same run of points in row-major order, or where one side is a
+run inside the run that the other is; where they are not, the shard reads the operand through its whole shape, with nothing in it
+outside the box (`Restricted.whole`).
 
 Neighbours: `projections.box_needed` (the boxes), `backend.run.shards` (compiles and runs these), `schedule.program`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -30,6 +31,7 @@ from .phases import (
     Node,
     Projection,
     Read,
+    ReadNode,
     Reshaped,
     Result,
     Stage,
@@ -50,14 +52,19 @@ class Restricted:
     whole: tuple[bool, ...]
 
 
-def restrict(phase: Structured, box: Box) -> Restricted:
-    """The phase on `box` of its iteration space.  Sizes are numbers; the box is not empty."""
+def restrict(
+    phase: Structured, box: Box, held: Sequence[Box] | None = None, moving: Mapping[int, ValueId] | None = None
+) -> Restricted:  # fmt: skip
+    """The phase on `box` of its iteration space.  Sizes are numbers; the box is not empty.
+
+    `held`: by read, the box of the operand that is there, which contains what is needed (None: just that).  `moving`: axes whose
+    origin is not the box's but a value, an i64, so that one phase serves boxes along them."""
     extents = tuple(stop - start for start, stop in box)
     reads: list[Read] = []
     boxes: list[Box] = []
     wholes: list[bool] = []
     for place, read in enumerate(phase.reads):
-        needed = box_needed(extents, read.projection, box)
+        needed = box_needed(extents, read.projection, box) if held is None else held[place]
         narrow = _narrowed(read.projection, box, needed)
         wholes.append(narrow is None)
         boxes.append(needed)
@@ -65,9 +72,20 @@ def restrict(phase: Structured, box: Box) -> Restricted:
             narrow = (_moved(box, [axis.size for axis in phase.axes]), *read.projection.stages)
         reads.append(Read(ValueId(-1 - place), simplify(sizes_of(extents), narrow)))
     axes = tuple(Axis(number(size), axis.kind) for size, axis in zip(extents, phase.axes, strict=True))
-    body, places = _body(phase.body, [start for start, _ in box])
+    origins = {axis: _Origin(len(phase.reads) + place, value) for place, (axis, value) in enumerate((moving or {}).items())}
+    nowhere = Projection((Affine((), ()),))
+    reads += [Read(origin.value, simplify(sizes_of(extents), nowhere.stages)) for origin in origins.values()]
+    body, places = _body(phase.body, [start for start, _ in box], {axis: one.read for axis, one in origins.items()})
     results = tuple(Result(r.value, places[r.node], r.reduction) for r in phase.results)
     return Restricted(replace(phase, axes=axes, reads=tuple(reads), body=body, results=results), tuple(boxes), tuple(wholes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """Where a box starts along an axis: a value, and the place of its read."""
+
+    read: int
+    value: ValueId
 
 
 def _moved(box: Box, shape: Sequence[Size]) -> Affine:
@@ -79,6 +97,9 @@ def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...
     """The stages between the boxes that reach them; None where a reshape does not allow it."""
     stages: list[Stage] = []
     current, extents = box, [stop - start for start, stop in box]
+    if not projection.stages and needed != box:
+        points = tuple(AffineIndex((Term(axis, 1),), number(0)) for axis in range(len(box)))
+        return (_between(Affine(points, _extents(box)), box, needed),)
     for place, stage in enumerate(projection.stages):
         reached = box_needed(extents, Projection((stage,)), current)
         if place == len(projection.stages) - 1:
@@ -90,9 +111,16 @@ def _narrowed(projection: Projection, box: Box, needed: Box) -> tuple[Stage, ...
                 stages.append(_between(stage, current, reached))
             case Reshaped():
                 source, target = [_value(n) for n in stage.source], [_value(n) for n in stage.target]
-                if not _same_run(source, current, target, reached):
+                if _same_run(source, current, target, reached):
+                    stages.append(Reshaped(_extents(current), _extents(reached)))
+                    current = reached
+                    continue
+                inside, outside = _run(source, current), _run(target, reached)
+                if inside is None or outside is None or inside[0] < outside[0] or outside[1] < inside[1]:
                     return None
-                stages.append(Reshaped(_extents(current), _extents(reached)))
+                count, room = number(inside[1] - inside[0]), number(outside[1] - outside[0])
+                along = AffineIndex((Term(0, 1),), number(inside[0] - outside[0]))
+                stages += [Reshaped(_extents(current), (count,)), Affine((along,), (room,)), Reshaped((room,), _extents(reached))]
         current = reached
     return tuple(stages)
 
@@ -152,7 +180,7 @@ def _run(extents: Sequence[int], box: Sequence[tuple[int, int]]) -> tuple[int, i
     return (first, last + 1) if last + 1 - first == count else None
 
 
-def _body(nodes: Sequence[Node], origin: Sequence[int]) -> tuple[tuple[Node, ...], list[int]]:
+def _body(nodes: Sequence[Node], origin: Sequence[int], moving: Mapping[int, int]) -> tuple[tuple[Node, ...], list[int]]:
     """The body with coordinates of the whole space, and where each node went."""
     made: list[Node] = []
     places: list[int] = []
@@ -160,8 +188,9 @@ def _body(nodes: Sequence[Node], origin: Sequence[int]) -> tuple[tuple[Node, ...
         if isinstance(node, ApplyNode):
             node = replace(node, args=tuple(places[arg] for arg in node.args))
         made.append(node)
-        if isinstance(node, AxisNode) and origin[node.axis]:
-            made.append(ConstantNode(Kind.I64, origin[node.axis]))
+        if isinstance(node, AxisNode) and (origin[node.axis] or node.axis in moving):
+            read = moving.get(node.axis)
+            made.append(ConstantNode(Kind.I64, origin[node.axis]) if read is None else ReadNode(read, Kind.I64))
             made.append(ApplyNode("add", (len(made) - 2, len(made) - 1), Kind.I64))
         places.append(len(made) - 1)
     return tuple(made), places

@@ -41,6 +41,7 @@ from ..schedule.plan.model import (
     RowsStep,
     RunStep,
     Step,
+    StreamStep,
     TransferStep,
     WaitStep,
 )
@@ -199,8 +200,8 @@ def _compile(cluster: Cluster, step: Step, device: DeviceId, home: DeviceId) -> 
             return _shard(cluster, step, step.box, device)
         case LoopStep() | JoinStep() if is_shared(step):
             return lambda: None  # see `join_queues`
-        case JoinStep() | RowsStep():
-            raise AssertionError("queues join what they share; chains are steps of one device")
+        case JoinStep() | RowsStep() | StreamStep():
+            raise AssertionError("queues join what they share; chains and passes are steps of one device")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
             return _whole(cluster, step, device)
         case CombineStep():

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.source import Span
@@ -32,6 +32,9 @@ from .watching import announce
 from .words.assemble import assemble
 from .words.interpret import compile_words
 
+if TYPE_CHECKING:
+    from .streams.driver import Stores
+
 ADDRESSABLE: Final = 1 << 47
 """Bytes that no machine has in one address space."""
 
@@ -45,7 +48,7 @@ class Limits(Enum):
 
 def execute_plan(
     plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
-    observe: Observer | None = None, limits: Limits = Limits.PLANNED, pace: Pace = Pace.PREDICTED,
+    observe: Observer | None = None, limits: Limits = Limits.PLANNED, pace: Pace = Pace.PREDICTED, stores: Stores | None = None,
 ) -> Results:  # fmt: skip
     """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
     graph = with_arms_out(bound.graph, plan.speculated)
@@ -53,8 +56,9 @@ def execute_plan(
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
     around = replace(bound, graph=graph)
     machine = Machine(
-        backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=around
-    )
+        backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=around,
+        stores=stores,
+    )  # fmt: skip
     home = backends[plan.home]
     require_memory(plan, machine)
     announce(machine)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ...lang.diagnostics import RunFailed
 from ...typechecker.core import CoreGuard
@@ -23,6 +23,9 @@ from .binding import broken_guard
 from .device import Backend
 from .failures import CheckFailed
 from .memory import Memory
+
+if TYPE_CHECKING:
+    from .streams.driver import Stores
 
 
 class Shown(NamedTuple):
@@ -65,6 +68,8 @@ class Machine:
     around: BoundGraph | None = None
     """The graph that is run, for loops that queues run together."""
     observe: Observer | None = None
+    stores: Stores | None = None
+    """Of a plan with passes over inputs that are never whole."""
     making: Any = field(default_factory=Lock)
     """Held while a kernel is made: queues may be threads."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TextIO
@@ -99,10 +99,14 @@ def _all_of(failures: list[RhoError]) -> RhoError:
     return type(failures[0])(diagnostics)
 
 
-def read_inputs(core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int]) -> dict[str, Any]:
-    """The data as NumPy arrays; an input declared with a range is checked against it."""
+def read_inputs(
+    core: Core, files: Mapping[str, InputFile], sizes: Mapping[Any, int], without: Collection[str] = ()
+) -> dict[str, Any]:  # fmt: skip
+    """The data as NumPy arrays, but for inputs `without`; an input declared with a range is checked against it."""
     values: dict[str, Any] = {}
     for name, file in files.items():
+        if name in without:
+            continue
         declared = core.types[file.entry.value]
         values[name] = read_values(file.path, file.wanted, file.shape)
         check_declared(values[name], declared, sizes, file.shown, file.entry.span)

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final, Never
 
 from ...backend.graph import BoundGraph, bind, lower, optimise, traverse
 from ...backend.graph.costs import cost_of, graph_cost
-from ...backend.graph.phases import LibraryPhase, PhaseId, Structured
+from ...backend.graph.phases import LibraryPhase, Output, PhaseId, Structured
 from ...backend.schedule.facts.workspace import Numbers, workspace
 from ...backend.schedule.plan.explain import bytes_text
 from ...backend.schedule.plan.model import BranchStep, Buffer, CellsStep, LoopStep, Plan, Role, SubPlan
@@ -30,6 +30,9 @@ from ...typechecker.core import Core
 from ...typechecker.display import show_type
 from ...typechecker.sizes import SizeVariable
 from . import machine
+
+if TYPE_CHECKING:
+    from ...backend.schedule.streams.flow import CannotStream
 
 OPERATIONS_A_SECOND: Final = 10**11
 """On each core; see Note [The rate]."""
@@ -57,21 +60,43 @@ class FileMemory:
     which: str = ""
 
 
+def fits(plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> int | None:  # noqa: B008
+    """None if the planned peak, with what a file takes, is within `limit`, or this machine's memory where that is not given; else
+    the bytes there are."""
+    allowed = machine.memory() if limit is None else limit
+    return None if _peak(plan) + files.bytes <= allowed or (limit is None and not allowed) else allowed
+
+
 def check_memory(candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory = FileMemory()) -> None:  # noqa: B008
-    """E702 if the planned peak, with what a file takes, is above `limit`, or this machine's memory where that is not given."""
+    """E702 if the plan does not fit."""
+    if fits(plan, limit, files) is not None:
+        refuse_memory(candidate, plan, limit, files)
+
+
+def refuse_memory(
+    candidate: Candidate, plan: Plan, limit: int | None, files: FileMemory, streams: CannotStream | None = None
+) -> Never:  # fmt: skip
+    """E702: what takes the memory, and the phase by which there is no plan in tiles either."""
     allowed = machine.memory() if limit is None else limit
     need = _peak(plan) + files.bytes
-    if need <= allowed or (limit is None and not allowed):
-        return
     has = f"this machine has {_exact(allowed)}" if limit is None else f"the limit is {_exact(allowed)}"
     full = plan_one_device(candidate.bound, plan.devices[0], detail=Detail.FULL)
     labels = [*_largest_buffers(candidate, full)]
     of_files = [f"of these {_exact(files.bytes)} are for {files.which}"] if files.bytes else []
     fitting = _fitting(candidate, lambda bound: _planned_peak(bound) + files.bytes, allowed)
-    notes = [*of_files, *_sizes_note(candidate), *fitting]
+    tiles = [_streams_note(candidate, streams)] if streams is not None and streams.why else []
+    notes = [*of_files, *_sizes_note(candidate), *fitting, *tiles]
     message = f"this program needs {_exact(need)} at once, and {has}"
     span, label = (labels[0].span, labels[0].message) if labels else (Span(candidate.main.name, 0, 0), "")
     raise Refused([Diagnostic("E702", message, span, label=label, labels=tuple(labels[1:]), notes=tuple(notes))])
+
+
+def _streams_note(candidate: Candidate, streams: CannotStream) -> str:
+    """The phase that cannot stream: `it cannot stream from its files: `⍋x` needs it as a whole`."""
+    phase = streams.phase
+    shown = f"output {phase.name}" if isinstance(phase, Output) else _text(candidate, phase.span)
+    advice = f"; write it with `--out {phase.name}=FILE.npy`" if isinstance(phase, Output) else ""
+    return f"it cannot stream from its files: `{shown}` {streams.why}{advice}"
 
 
 def check_time(candidate: Candidate, seconds: float | None) -> None:

@@ -111,4 +111,6 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes)
-    return "\n".join([plan_text(plan), *rewritten, *costs, *files, *time_line(loaded.bound)])
+    from ..execution.streaming import stream_lines
+
+    return "\n".join([plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])

@@ -93,6 +93,11 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
 
     def ready(loaded: Loaded) -> None:
         read.update(file.path for file in loaded.files.values())
+        if loaded.plan.stores:
+            from ..execution.streaming import stream_lines
+
+            for line in stream_lines(loaded):
+                console.note(line)
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
         require_unread(arguments, loaded, request.outputs)

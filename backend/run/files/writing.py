@@ -29,6 +29,7 @@ from .blocks import require_utf8
 from .cells import Unsuitable
 from .dates import texts_of
 from .delimited_writing import Column
+from .npy_rows import NpySink
 from .reading import located
 from .trouble import FileTrouble
 
@@ -43,6 +44,8 @@ class Prepared:
     path: str
     fill: Callable[[BinaryIO], object]
     span: Span
+    written: Replacement | None = None
+    """What has it already, beside the target, where the run has written it."""
 
 
 def write_values(path: str, values: Any, kind: Kind, span: Span) -> None:
@@ -58,6 +61,8 @@ def prepare_values(
 
     `shown` is how messages name it where it is no file and `path` tells only the format; `name` is the header of a text."""
     with located(shown or path, span):
+        if isinstance(values, NpySink):
+            return Prepared(path, lambda file: None, span, values.written)
         column = _column(name, values, kind, reading)
         if column.kind is Kind.CHAR and column.values.ndim == 2 and _suffix(path) in _TABLES:
             return Prepared(path, _table_writer(path, [column]), span)
@@ -103,6 +108,9 @@ def write_together(prepared: Sequence[Prepared]) -> None:
     by_target = {os.path.realpath(one.path): one for one in prepared}
     with Replacement() as files:
         for one in prepared:
+            if one.written is not None:
+                files.take(one.written)
+                continue
             with located(one.path, one.span), system_trouble():
                 files.add(one.path, one.fill)
         try:

@@ -11,8 +11,8 @@ from ....typechecker.sizes import ONE, ZERO, Size, product
 from ....typechecker.types import ArrayType
 from ...graph import traverse
 from ...graph.phases import Branch, Fold, Loop, Map, Phase, PhaseId, Structured, SubGraph, ValueId
-from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, SubPlan
-from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Test, Word
+from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
+from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
 
 
 def assemble(steps: Sequence[Step], phases: Mapping[PhaseId, Phase], types: Mapping[ValueId, ArrayType]) -> tuple[Word, ...]:
@@ -45,6 +45,8 @@ class _Assembler:
             case RowsStep():
                 members = [self.phases[id] for id in step.phases]
                 return Chain(tuple([m for m in members if isinstance(m, Structured)]), step.results, step.overwrite)
+            case StreamStep():
+                return Stream(step)
             case FreeStep():
                 return Free(step.values)
             case LoopStep():

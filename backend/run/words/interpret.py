@@ -19,7 +19,7 @@ from ..failures import CheckFailed
 from ..machine import Action, Machine, Observer
 from ..memory import Memory
 from .phases import compile_chain, compile_run
-from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Test, Word
+from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
 
 
 def compile_words(machine: Machine, words: Sequence[Word], device: DeviceId) -> Action:
@@ -29,7 +29,7 @@ def compile_words(machine: Machine, words: Sequence[Word], device: DeviceId) -> 
 
 class _Interpreter:
     def __init__(self, machine: Machine, device: DeviceId) -> None:
-        self.machine, self.backend = machine, machine.backends[device]
+        self.machine, self.device, self.backend = machine, device, machine.backends[device]
         self.registers: dict[Register, int] = {}
 
     def all(self, words: Sequence[Word]) -> Action:
@@ -47,6 +47,10 @@ class _Interpreter:
                 return self.observed(compile_run(self.machine, word.phase, word.overwrite, self.backend), word.phase)
             case Chain():  # its time is that of its last member
                 return self.observed(compile_chain(self.machine, word, self.backend), word.members[-1])
+            case Stream():
+                from ..streams.driver import compile_stream  # which runs plans of tiles, and so words
+
+                return compile_stream(self.machine, word.step, self.device)
             case Free():
                 return _free(word.values)
             case Inside():

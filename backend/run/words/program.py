@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from ....typechecker.sizes import Size, SizeVariable
 from ...graph.phases import Constant, Fold, Input, LibraryPhase, Loop, Map, Output, Phase, Print, Structured, ValueId
+from ...schedule.plan.model import StreamStep
 
 Register: TypeAlias = int
 
@@ -33,6 +34,13 @@ class Chain:
     members: tuple[Structured, ...]
     results: tuple[ValueId, ...]
     overwrite: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A pass over stored inputs, tile by tile (`run.streams`)."""
+
+    step: StreamStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +155,6 @@ class Refuse:
     message: str
 
 
-Word: TypeAlias = Run | Chain | Free | Inside | Repeat | Choose | Test | Share | Cell | Room | Put | Refuse
+Word: TypeAlias = Run | Chain | Stream | Free | Inside | Repeat | Choose | Test | Share | Cell | Room | Put | Refuse
 Whole: TypeAlias = Loop | Map | Fold
 """Phases that a device may have machine code for as a whole."""

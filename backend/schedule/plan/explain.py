@@ -27,6 +27,7 @@ from .model import (
     RowsStep,
     RunStep,
     Step,
+    StreamStep,
     SubPlan,
     TransferStep,
     WaitStep,
@@ -75,6 +76,13 @@ def _step(step: Step, known: Mapping[PhaseId, PlannedPhase], names: Mapping[Valu
         case RowsStep():
             over = "" if step.overwrite is None else f"  over {_value(step.overwrite, names)}"
             yield f"{indent}by rows{over}  ⇒ {' '.join(_value(v, names) for v in step.results)}"
+            for member in step.phases:
+                yield from _phase(known[member], names, indent + _INDENT, "")
+        case StreamStep():
+            written = f", {bytes_text(step.writes)} written" if step.writes else ""
+            made = f"  ⇒ {' '.join(_value(v, names) for v in step.results)}" if step.results else ""
+            tiles = f"{step.tiles:,} tiles of {step.rows:,} rows, {step.depth} at once"
+            yield f"{indent}stream  {tiles}: {bytes_text(step.reads)} read{written}{made}"
             for member in step.phases:
                 yield from _phase(known[member], names, indent + _INDENT, "")
         case CombineStep():

@@ -13,7 +13,7 @@ axis last), of the first result for a library phase; None runs the whole.  The b
 all of it; a `partial` one moves partial results, and its box is the run step's.  Boxes of a phase tile it exactly.
 
 Invariants: every phase of the graph is run by exactly one step of one (sub-)plan, or by steps whose boxes tile it (a `RowsStep`
-runs several); a value
+runs several), or by passes (`StreamStep`); a value
 is freed once a device, after its last use; a buffer's address range overlaps no other buffer's while both live, unless one
 is an alias of the other or takes its place (`reuses`).  All bytes are integers; sizes known only when run are counted at
 their caps.
@@ -110,6 +110,22 @@ class PlannedFile:
     text: str
 
 
+class Access(Enum):
+    """What a pass does with a store."""
+
+    READ = "read"
+    WRITE = "written"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStore:
+    """An input that is read, or an output that is written, tile by tile: its bytes as they are stored."""
+
+    name: str
+    access: Access
+    bytes: int
+
+
 class Lies(Enum):
     """Where a component of the state of a compiled loop lies."""
 
@@ -168,6 +184,24 @@ class RowsStep:
     phases: tuple[PhaseId, ...]
     results: tuple[ValueId, ...]
     overwrite: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StreamStep:
+    """One pass over stored inputs, tile by tile: of every tile the phases that follow from it, with their results dropped, joined
+    (partial results, in the order of sums), collected, or written to a store.
+
+    `rows`: of the axis that is cut, in a tile; `depth`: tiles that are in memory at once, one being computed, the others
+    being read. `results` are what is there as a whole afterwards; `reads` and `writes` the bytes that come from stores and
+    go to them. A phase may be run by several passes; nothing of it is kept between them."""
+
+    phases: tuple[PhaseId, ...]
+    results: tuple[ValueId, ...]
+    rows: int
+    tiles: int
+    depth: int
+    reads: int
+    writes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +317,7 @@ class CellsStep:
 Step: TypeAlias = (
     RunStep
     | RowsStep
+    | StreamStep
     | CombineStep
     | FreeStep
     | TransferStep
@@ -296,16 +331,16 @@ Step: TypeAlias = (
 
 
 TAGS: Final[dict[type, str]] = {
-    RunStep: "run", RowsStep: "rows", CombineStep: "combine", FreeStep: "free", TransferStep: "transfer", FenceStep: "fence",
-    WaitStep: "wait", LoopStep: "loop", JoinStep: "join", BranchStep: "branch", CellsStep: "cells",
-}  # fmt: skip
+    RunStep: "run", RowsStep: "rows", StreamStep: "stream", CombineStep: "combine", FreeStep: "free", TransferStep:
+    "transfer", FenceStep: "fence", WaitStep: "wait", LoopStep: "loop", JoinStep: "join", BranchStep: "branch", CellsStep:
+    "cells", }  # fmt: skip
 """What a stored plan calls them."""
 
 
 def phases_of(step: Step) -> tuple[PhaseId, ...]:
     """The phases that a step names."""
     match step:
-        case RowsStep():
+        case RowsStep() | StreamStep():
             return step.phases
         case RunStep() | LoopStep() | JoinStep() | BranchStep() | CellsStep() | CombineStep():
             return (step.phase,)
@@ -365,7 +400,7 @@ class Plan:
     bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
     of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together,
-    `regions` what is compiled whole.  `chunks` and `stores`: none yet."""
+    `regions` what is compiled whole, `stores` the inputs and outputs that are never in memory as a whole.  `chunks`: none yet."""
 
     program: tuple[PlannedFile, ...]
     sizes: Counts
@@ -385,7 +420,7 @@ class Plan:
     spread: tuple[Spread, ...] = ()
     regions: tuple[PlannedRegion, ...] = ()
     chunks: tuple[Never, ...] = ()
-    stores: tuple[Never, ...] = ()
+    stores: tuple[PlannedStore, ...] = ()
 
     @property
     def peak(self) -> dict[DeviceId, int]:

@@ -75,14 +75,27 @@ class Detail(Enum):
     FULL = "full"
 
 
+@dataclass(frozen=True, slots=True)
+class PlannedUnit:
+    """A unit whose step was planned elsewhere (a pass of a stream): `phase` says what it reads and makes as a whole, `bytes`
+    what it needs beside."""
+
+    phase: Phase
+    step: Step
+    bytes: int
+
+
 def plan_one_device(bound: BoundGraph, device: Device | None = None, program: tuple[PlannedFile, ...] = (),
-                    detail: Detail = Detail.FULL) -> Plan:  # fmt: skip
-    """The plan of a bound graph on one device."""
+                    detail: Detail = Detail.FULL, units: Sequence[Phase | PlannedUnit] | None = None) -> Plan:  # fmt: skip
+    """The plan of a bound graph on one device; `units` in place of its phases, in their order."""
     device = device or Device(HOME, "cpu")
     numbers = Numbers()
     graph = bound.graph
     planner = _Planner(graph, device, numbers, detail)
-    main = planner.block(graph.phases, (), (), keep=graph.roots)
+    if units is None:
+        main = planner.block(graph.phases, (), (), keep=graph.roots)
+    else:
+        main = planner.units(units, (), (), tuple(graph.roots))
     full, regions = detail is Detail.FULL, tuple[PlannedRegion, ...]()
     if full:
         from ..facts.regions import regions_of  # loops, which a run may not need
@@ -156,11 +169,11 @@ class _Planner:
         apart = self.units(phases, params, results, keep)
         return made if needs_no_more(made, apart) else apart
 
-    def units(self, units: Sequence[Unit], params: Sequence[ValueId], results: Sequence[ValueId], keep: Sequence[ValueId]
-              ) -> SubPlan:  # fmt: skip
+    def units(self, units: Sequence[Unit | PlannedUnit], params: Sequence[ValueId], results: Sequence[ValueId], keep:
+    Sequence[ValueId] ) -> SubPlan:  # fmt: skip
         end = len(units)
         last: dict[ValueId, int] = {}
-        for place, phase in enumerate(map(shape_of, units)):
+        for place, phase in enumerate(map(_shape, units)):
             for value in traverse.uses(phase):
                 last[value] = place
             if isinstance(phase, Print | Output):
@@ -178,10 +191,11 @@ class _Planner:
         inner: list[int] = []
         kept = [0] * end
         for place, unit in enumerate(units):
-            phase, overwrite = shape_of(unit), None
+            phase, overwrite = _shape(unit), None
             made = traverse.results(phase)
-            source = None if isinstance(unit, RowsUnit) else self.view_of(phase, storages, root, last)
-            if not isinstance(unit, RowsUnit) and (is_view(phase) or is_reordered(phase, self.graph.types)):
+            is_phase = not isinstance(unit, RowsUnit | PlannedUnit)
+            source = self.view_of(phase, storages, root, last) if is_phase else None
+            if is_phase and (is_view(phase) or is_reordered(phase, self.graph.types)):
                 self.scattered.update(made)
             if source is not None:
                 for value in made:
@@ -190,7 +204,8 @@ class _Planner:
                     home.aliases.append(value)
                     home.last = max(home.last, last.get(value, place))
             else:
-                overwrite = self.dying(phase, place, storages, root, last) if may_write_over(unit) else None
+                if not isinstance(unit, PlannedUnit) and may_write_over(unit):
+                    overwrite = self.dying(phase, place, storages, root, last)
                 for value in made:
                     role = (
                         Role.INPUT if isinstance(phase, Input) else Role.CONSTANT if isinstance(phase, Constant) else Role.VALUE
@@ -200,7 +215,13 @@ class _Planner:
                     root[value] = value
                 if overwrite is not None:
                     storages[made[0]].reuses = overwrite
-            step, needed = self.rows(unit, overwrite) if isinstance(unit, RowsUnit) else self.step(phase, overwrite)
+            match unit:
+                case PlannedUnit():
+                    step, needed = unit.step, unit.bytes
+                case RowsUnit():
+                    step, needed = self.rows(unit, overwrite)
+                case _:
+                    step, needed = self.step(phase, overwrite)
             steps.append(step)
             inner.append(needed)
             if isinstance(phase, Print | Output) and self.is_input(phase.arg, storages, root):
@@ -285,6 +306,10 @@ class _Planner:
             if all(not r.projection.stages for r in phase.reads if r.value == value):
                 return value
         return None
+
+
+def _shape(unit: Unit | PlannedUnit) -> Phase:
+    return unit.phase if isinstance(unit, PlannedUnit) else shape_of(unit)
 
 
 def needs_no_more(chained: SubPlan, apart: SubPlan) -> bool:

@@ -38,6 +38,7 @@ from ...plan.model import (
     RowsStep,
     RunStep,
     Step,
+    StreamStep,
     SubPlan,
     TransferStep,
     WaitStep,
@@ -105,7 +106,7 @@ def late_waits(plan: Plan) -> list[Fault]:
         for step in queue.steps:
             if isinstance(step, WaitStep):
                 waiting = max(waiting, passed[step.fence])
-            elif isinstance(step, FenceStep | FreeStep | RowsStep):
+            elif isinstance(step, FenceStep | FreeStep | RowsStep | StreamStep):
                 continue
             elif (step.end if isinstance(step, CombineStep) else step.start) < waiting:  # it merges as partials arrive
                 found.append(Fault("V9", f"{queue.device} goes on before tick {waiting}, until which it waits"))
@@ -144,6 +145,8 @@ class Checker:
         combines: dict[PhaseId, int] = defaultdict(int)
         effects: list[PhaseId] = []
         for at, device, step in self.steps():
+            if isinstance(step, StreamStep):
+                raise Broken("V1", "a pass over stored inputs is planned for one run: no plan that is kept has one")
             for named in phases_of(step):
                 if named not in self.phases:
                     raise Broken("V1", f"phase #{named} is not in the program")
@@ -263,7 +266,7 @@ class Checker:
                 self.transfer(at, step, known)
             case FreeStep():
                 self.free(device if step.device is None else step.device, step)
-            case FenceStep() | WaitStep():
+            case FenceStep() | WaitStep() | StreamStep():
                 return
 
     def alone(self, body: SubPlan, bound: BoundGraph) -> Checker:

@@ -1,0 +1,166 @@
+"""Rows of an npy file: read by `preadv` where they lie, and written one after the other.
+
+A source says nothing of the file but what its header says; that the file stays as it was is asked for again after each pass.
+ A sink is a temporary beside its target until the outputs of the run are renamed together (`writing.write_together`).
+
+Neighbours: `npy` (the header), `backend.run.streams` (reads ahead, and writes as results come), `lang.replacing`.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Final
+
+from ....lang.opening import open_regular
+from ....lang.replacing import Replacement
+from ....typechecker.elements import Kind
+from . import npy
+from .content import Content, length_of
+from .filling import is_direct, new_array
+from .trouble import FileTrouble, damaged, system_errors
+
+BLOCK: Final = 1 << 20
+"""Bytes of stored items that are converted at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class NpySource:
+    """An npy file in row order whose items are numbers of `kind`, or become so; of `bytes` data bytes."""
+
+    path: str
+    kind: Kind
+    shape: tuple[int, ...]
+    description: str
+    start: int
+    identity: tuple[int, ...]
+
+    @property
+    def direct(self) -> bool:
+        """Are the bytes of the file those of the array?"""
+        import numpy
+
+        stored = numpy.dtype(self.description)
+        return is_direct(self.shape, new_array((0,), self.kind).dtype, stored, fortran=False)
+
+    @property
+    def row_bytes(self) -> int:
+        import numpy
+
+        return int(prod(self.shape[1:])) * int(numpy.dtype(self.description).itemsize)
+
+    @property
+    def bytes(self) -> int:
+        return self.shape[0] * self.row_bytes
+
+    def open(self) -> int:
+        """A handle, after asking whether the file is still the one that was planned for.  FileTrouble."""
+        with system_errors():
+            handle = os.dup((file := open_regular(self.path)).fileno())
+            file.close()
+        self.require_same(handle)
+        return handle
+
+    def require_same(self, handle: int) -> None:
+        if identity(handle) != self.identity:
+            raise damaged("changed while it was read")
+
+    def read(self, handle: int, first: int, into: Any) -> None:
+        """Rows from `first` on, as many as `into` has.  FileTrouble: the file ends before."""
+        import numpy
+
+        at = self.start + first * self.row_bytes
+        if self.direct:
+            with system_errors():
+                _fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
+            return
+        stored, items = numpy.dtype(self.description), into.reshape(-1)
+        step = max(1, BLOCK // stored.itemsize)
+        raw = numpy.empty(min(step, len(items)), stored)
+        for place in range(0, len(items), step):
+            part = raw[: min(step, len(items) - place)]
+            with system_errors():
+                _fill(handle, part.view(numpy.uint8).data, at + place * stored.itemsize)
+            items[place : place + len(part)] = part.view(numpy.uint8) != 0 if stored.kind == "b" else part
+
+
+def _fill(handle: int, room: memoryview, at: int) -> None:
+    filled = 0
+    while filled < len(room):
+        count = os.preadv(handle, [room[filled:]], at + filled)
+        if not count:
+            raise damaged("ended while it was read")
+        filled += count
+
+
+def identity(handle: int) -> tuple[int, ...]:
+    """The same while nobody has written the file."""
+    found = os.fstat(handle)
+    return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns
+
+
+def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | None:
+    """The rows of a file whose header was read; None where they are not one after the other, or are no numbers."""
+    if os.path.splitext(path)[1].lower() != ".npy" or not hasattr(os, "preadv") or not shape or kind is Kind.CHAR:
+        return None
+    with system_errors(), Content(path).open() as file:
+        length_of(file)
+        header = npy.parse_header(file)
+        if header.shape != shape or (header.fortran and len(shape) > 1):
+            return None
+        return NpySource(path, kind, shape, header.description, header.start, identity(file.fileno()))
+
+
+@dataclass(slots=True)
+class NpySink:
+    """A new npy file, whose rows come one tile after the other.  It has what a value has to be spoken of, and no data."""
+
+    path: str
+    kind: Kind
+    shape: tuple[int, ...]
+    written: Replacement = field(default_factory=Replacement)
+    handle: int = -1
+    _at: int = 0
+
+    @property
+    def dtype(self) -> Any:
+        return new_array((0,), self.kind).dtype
+
+    def begin(self) -> None:
+        """The header, and room for all of it.  OSError."""
+        import io
+
+        import numpy
+
+        self.handle = self.written.begin(self.path)
+        header, described = io.BytesIO(), numpy.lib.format.dtype_to_descr(self.dtype)
+        numpy.lib.format.write_array_header_1_0(
+            header, {"descr": described, "fortran_order": False, "shape": self.shape}
+        )  # fmt: skip
+        self._write(memoryview(header.getvalue()))
+        total = self._at + prod(self.shape) * self.dtype.itemsize
+        if total > self._at and hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(self.handle, 0, total)
+
+    def append(self, rows: Any) -> None:
+        """The next rows.  OSError."""
+        import numpy
+
+        self._write(numpy.ascontiguousarray(rows).reshape(-1).view(numpy.uint8).data)
+
+    def end(self) -> None:
+        """That was all.  OSError."""
+        if self._at != os.fstat(self.handle).st_size:
+            raise FileTrouble("E708", "was not written whole")
+        self.written.end(self.handle)
+
+    def discard(self) -> None:
+        """Nothing of it stays, unless it has been renamed."""
+        self.written.__exit__(None, None, None)
+
+    def _write(self, data: memoryview) -> None:
+        done = 0
+        while done < len(data):
+            done += os.write(self.handle, data[done:])
+        self._at += len(data)

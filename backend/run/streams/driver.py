@@ -1,0 +1,183 @@
+"""The step that is one pass: every tile through the plan of its graph, in order.
+
+Neighbours: `schedule.streams` (which passes, which tiles), `ring`, `joining`, `files.npy_rows`; `executor` compiles this step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...graph import traverse
+from ...graph.phases import Input, Output, Structured, ValueId
+from ...schedule.facts.sharding import is_ordered
+from ...schedule.plan.model import Device, DeviceId, StreamStep
+from ...schedule.single.one_device import Detail, plan_one_device
+from ...schedule.streams.flow import Ends, Flow, Pass, Sink, flow_of
+from ...schedule.streams.planning import MOST_KINDS, tiles_of
+from ...schedule.streams.tiles import Demand, Rows, Tile, demand, key_of, part_of, tile_of
+from ..files.npy_rows import NpySink, NpySource
+from ..files.reading import located
+from ..files.writing import system_trouble
+from ..machine import Shown
+from ..memory import Memory
+from ..prepared import PreparedPlan
+from ..shards import pair_of
+from .joining import Joined
+from .ring import Ring
+
+if TYPE_CHECKING:
+    from ..machine import Machine
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the passes of a run have come, in bytes read."""
+
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(slots=True)
+class Stores:
+    """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
+
+    sources: Mapping[str, NpySource]
+    sinks: Mapping[str, NpySink] = field(default_factory=dict)
+    checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
+    """By input, what is checked of its items: RhoError."""
+    progress: Progress = field(default_factory=Progress)
+
+    def discard(self) -> None:
+        """The run has failed: nothing was written."""
+        for sink in self.sinks.values():
+            sink.discard()
+
+
+def compile_stream(machine: Machine, step: StreamStep, device: DeviceId) -> Callable[[Memory], None]:
+    """The action of one pass."""
+    assert machine.around is not None and machine.stores is not None, "streams are run with their stores"
+    stores, graph = machine.stores, machine.around.graph
+    flow = flow_of(graph, stores.sources, stores.sinks, lambda count: True)
+    (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
+    backend: Any = machine.backends[device]
+    stores.progress.total += step.reads
+
+    def run(memory: Memory) -> None:
+        machine.current = one.sinks[0].phase
+        _Run(machine, stores, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
+
+    return run
+
+
+@dataclass(slots=True)
+class _Run:
+    machine: Machine
+    stores: Stores
+    flow: Flow
+    one: Pass
+    step: StreamStep
+    device: Device
+    memory: Memory
+    plans: dict[tuple[object, ...], tuple[Tile, PreparedPlan]] = field(default_factory=dict)
+    joined: dict[ValueId, Joined] = field(default_factory=dict)
+
+    def run(self) -> None:
+        tiles = list(tiles_of(self.one, self.step.rows))
+        needs = [demand(self.flow, self.one, tile) for tile in tiles]
+        sources = {p.name: p for p in self.one.phases if isinstance(p, Input)}
+        rows = [{name: n.rows[p.result] for name, p in sources.items() if p.result in n.rows} for n in needs]
+        for sink in self.one.sinks:
+            self.begin(sink)
+        ring = Ring({name: self.stores.sources[name] for name in sources}, rows, self.step.depth)
+        before = self.stores.progress.done
+        with ring:
+            read = iter(ring)
+            for tile, needed in zip(tiles, needs, strict=True):
+                arrays = self.next(read, sources)
+                self.tile(tile, needed, arrays)
+                del arrays
+                self.stores.progress.done = before + ring.bytes
+            self.next(read, sources)
+        for sink in self.one.sinks:
+            self.end(sink)
+
+    def next(self, read: Any, sources: Mapping[str, Input]) -> dict[str, Any]:
+        """The arrays of the next tile, which are what the program declares; none after the last."""
+        only = next(iter(sources.values()))
+        with located(self.stores.sources[only.name].path, only.span):
+            arrays: dict[str, Any] = next(read, {})
+        for name, array in arrays.items():
+            if name in self.stores.checks:
+                self.stores.checks[name](array)
+        return arrays
+
+    def begin(self, sink: Sink) -> None:
+        match sink.ends:
+            case Ends.JOINED:
+                phase = sink.phase
+                assert isinstance(phase, Structured), "only reductions are joined"
+                backend = self.machine.backends[self.device.id]
+                for result in phase.results:
+                    pair = pair_of(phase, result.value, self.machine, backend)
+                    self.joined[result.value] = Joined(pair, is_ordered(phase, result.value, self.machine.types))
+            case Ends.COLLECTED:
+                assert sink.value is not None
+                kind, shape = self.machine.kind(sink.value), self.machine.shape(sink.value)
+                self.memory[sink.value] = self.machine.backends[self.device.id].empty(kind, shape)
+            case Ends.WRITTEN:
+                assert isinstance(sink.phase, Output)
+                self.write(sink.phase, NpySink.begin)
+
+    def end(self, sink: Sink) -> None:
+        if sink.ends is Ends.WRITTEN:
+            assert isinstance(sink.phase, Output)
+            self.write(sink.phase, NpySink.end)
+            kept = self.stores.sinks[sink.phase.name]
+            self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
+        elif sink.ends is Ends.JOINED:
+            for value in traverse.results(sink.phase):
+                self.memory[value] = self.joined[value].result()
+
+    def write(self, output: Output, act: Callable[[NpySink], None]) -> None:
+        sink = self.stores.sinks[output.name]
+        with located(sink.path, output.span), system_trouble():
+            act(sink)
+
+    def tile(self, tile: Rows, needed: Demand, arrays: Mapping[str, Any]) -> None:
+        key = key_of(self.flow, self.one, needed)
+        if key not in self.plans:
+            while len(self.plans) >= MOST_KINDS:
+                self.plans.pop(next(iter(self.plans)))
+            graph = tile_of(self.flow, self.one, needed, tile)
+            plan = plan_one_device(graph.bound, self.device, detail=Detail.STEPS)
+            self.plans[key] = graph, PreparedPlan(plan, graph.bound)
+        graph, prepared = self.plans[key]
+        given = dict(arrays)
+        given |= {name: self.memory[value] for name, value in graph.operands.items()}
+        for name, (phase, axis) in graph.starts.items():
+            given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
+        made = prepared.run(given).outputs
+        values = {value: made[name].value for name, value in graph.results.items()}
+        for sink in self.one.sinks:
+            start, stop = part_of(sink, tile)
+            if start < stop:
+                self.keep(sink, values, (start, stop), needed)
+
+    def keep(self, sink: Sink, values: Mapping[ValueId, Any], own: Rows, needed: Demand) -> None:
+        if sink.ends is Ends.JOINED:
+            for value in traverse.results(sink.phase):
+                self.joined[value].add(values[value])
+            return
+        assert sink.value is not None
+        origin = needed.rows[sink.value][0]
+        part = values[sink.value][own[0] - origin : own[1] - origin]
+        if sink.ends is Ends.COLLECTED:
+            self.memory[sink.value][own[0] : own[1]] = part
+        else:
+            assert isinstance(sink.phase, Output)
+            self.write(sink.phase, lambda store: store.append(part))
+

@@ -1,0 +1,239 @@
+"""How values follow the stored inputs: along which axis, in which pass, and where each pass ends.
+
+A value *flows* along an axis if a tile of it needs little more than a tile of the inputs; nothing of it is ever whole.  A
+flow ends in a `Sink`: partial results are joined, tiles are collected into a value that fits, or written to a store.  What
+needs a value that is there only after a pass is in the next one, which reads the inputs again and makes again what flows.
+
+Note [Following].  Whether a phase follows its operands is not derived from its kind: every way in which devices may cut it
+(`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.
+Windows need a few rows more than the box, which the hull of all demands holds (`tiles`).
+
+Neighbours: `sharding` (cuts and boxes), `planning`, `tiles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from math import prod
+from typing import Final
+
+from ...graph import traverse
+from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
+from ..facts.sharding import Cut, box_of, cuts_of, known, operand_boxes, reads_of, shape_of, space_of
+
+_SAMPLES: Final = 8
+
+
+class Ends(Enum):
+    """What becomes of the tiles of a flow that ends."""
+
+    JOINED = "partial results are joined"
+    COLLECTED = "tiles become a value in memory"
+    WRITTEN = "tiles go to a store"
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for all but joined
+    phases, whose results are several."""
+
+    phase: Phase
+    ends: Ends
+    size: int
+    grain: int = 1
+    value: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph."""
+
+    level: int
+    sinks: tuple[Sink, ...]
+    phases: tuple[Phase, ...]
+
+    @property
+    def grain(self) -> int:
+        return max(sink.grain for sink in self.sinks)
+
+    @property
+    def size(self) -> int:
+        return max(sink.size for sink in self.sinks)
+
+    @property
+    def results(self) -> tuple[ValueId, ...]:
+        """What is there as a whole afterwards."""
+        found: dict[ValueId, None] = {}
+        for sink in self.sinks:
+            if sink.ends is Ends.JOINED:
+                found.update(dict.fromkeys(traverse.results(sink.phase)))
+            elif sink.ends is Ends.COLLECTED and sink.value is not None:
+                found[sink.value] = None
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Of a whole program: `axes` of what flows, `cuts` of the phases that do and which of their operands do (`follows`),
+    `passes` in order, and the phases that run on whole values, with the pass that each must come after (0: none)."""
+
+    graph: Graph
+    axes: Mapping[ValueId, int]
+    cuts: Mapping[PhaseId, Cut]
+    follows: Mapping[PhaseId, frozenset[ValueId]]
+    passes: tuple[Pass, ...]
+    whole: tuple[tuple[int, Phase], ...]
+
+    def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
+        """What a phase that flows reads of values that do not."""
+        own = self.follows.get(phase.id)
+        return () if own is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in own)
+
+
+class CannotStream(Exception):
+    """A phase that does not follow the inputs, and why."""
+
+    def __init__(self, phase: Phase, why: str) -> None:
+        super().__init__(why)
+        self.phase, self.why = phase, why
+
+
+Fits = Callable[[int], bool]
+
+
+def flow_of(graph: Graph, sources: Iterable[str], sinks: Iterable[str], fits: Fits) -> Flow:
+    """How the program flows if the inputs `sources` are read, and the outputs `sinks` written, tile by tile; `fits`: may so many
+    bytes be in memory as a whole?  CannotStream."""
+    return _Builder(graph, frozenset(sources), frozenset(sinks), fits).flow()
+
+
+@dataclass(slots=True)
+class _Builder:
+    graph: Graph
+    sources: frozenset[str]
+    sinks: frozenset[str]
+    fits: Fits
+    axes: dict[ValueId, int] = field(default_factory=dict)
+    cuts: dict[PhaseId, Cut] = field(default_factory=dict)
+    follows: dict[PhaseId, frozenset[ValueId]] = field(default_factory=dict)
+    flows: dict[ValueId, int] = field(default_factory=dict)  # the pass in which a flow can be made
+    there: dict[ValueId, int] = field(default_factory=dict)  # the pass after which a value is whole
+    ends: list[tuple[int, Sink]] = field(default_factory=list)
+    whole: list[tuple[int, Phase]] = field(default_factory=list)
+    makers: dict[ValueId, Phase] = field(default_factory=dict)
+
+    def flow(self) -> Flow:
+        for phase in self.graph.phases:
+            self.makers.update(dict.fromkeys(traverse.results(phase), phase))
+            self.place(phase)
+        return Flow(self.graph, self.axes, self.cuts, self.follows, self.passes(), tuple(self.whole))
+
+    def place(self, phase: Phase) -> None:
+        if isinstance(phase, Input) and phase.name in self.sources:
+            self.axes[phase.result] = self.flows[phase.result] = 0
+            return
+        used = [value for value in dict.fromkeys(traverse.uses(phase)) if value in self.axes or value in self.there]
+        flowing = [value for value in used if value in self.axes and value not in self.there]
+        if isinstance(phase, Output) and flowing and phase.name in self.sinks and self.axes[phase.arg] == 0:
+            size = shape_of(phase.arg, self.graph.types)
+            assert size is not None, "only phases of known sizes are cut"
+            self.ends.append((self.flows[phase.arg], Sink(phase, Ends.WRITTEN, size[0], value=phase.arg)))
+            return
+        cut = self.cut_of(phase, flowing) if flowing else None
+        if cut is None:
+            for value in flowing:
+                self.collect(value, phase)
+            level = max((self.there[value] for value in used), default=0)
+            self.whole.append((level, phase))
+            self.there.update(dict.fromkeys(traverse.results(phase), level))
+            return
+        level = max(self.flows[value] if value in flowing else self.there[value] for value in used)
+        self.cuts[phase.id], self.follows[phase.id] = cut, frozenset(flowing)
+        if cut.combines:
+            self.ends.append((level, Sink(phase, Ends.JOINED, cut.size, cut.grain)))
+            self.there.update(dict.fromkeys(traverse.results(phase), level + 1))
+            return
+        for value in traverse.results(phase):
+            self.axes[value], self.flows[value] = cut.axis, level
+
+    def cut_of(self, phase: Phase, flowing: list[ValueId]) -> Cut | None:
+        """The way to cut the phase that its operands follow; parallel axes first."""
+        if not isinstance(phase, Structured | LibraryPhase | Loop) or any(s.constant is None for s in traverse.sizes(phase)):
+            return None
+        own = set(reads_of(phase, self.graph.types))
+        if not own.issuperset(flowing):
+            return None
+        cuts = sorted(cuts_of(phase, self.graph.types), key=lambda cut: cut.combines)
+        return next((cut for cut in cuts if follows(phase, cut, self.graph, {v: self.axes[v] for v in flowing})), None)
+
+    def collect(self, value: ValueId, wanted: Phase) -> None:
+        """Make a flow whole, if it fits."""
+        if value in self.there:
+            return
+        type, maker = self.graph.types[value], self.makers[value]
+        shape = known(type.shape)
+        assert shape is not None, "only phases of known sizes are cut"
+        if isinstance(maker, Input) or self.axes[value] != 0 or not self.fits(prod(shape) * type.element.kind.bytes):
+            raise CannotStream(wanted, "needs it as a whole")
+        self.ends.append((self.flows[value], Sink(maker, Ends.COLLECTED, shape[0], value=value)))
+        self.there[value] = self.flows[value] + 1
+
+    # ------------------------------------------------------------------------------------- passes
+
+    def passes(self) -> tuple[Pass, ...]:
+        """Sinks that can be fed together: of one level, and whose tiles need the same rows of the inputs."""
+        groups: dict[tuple[int, tuple[object, ...]], list[Sink]] = {}
+        for level, sink in self.ends:
+            groups.setdefault((level, self.pace(sink)), []).append(sink)
+        made = []
+        for (level, _), sinks in sorted(groups.items(), key=lambda item: item[0][0]):
+            made.append(Pass(level, tuple(sinks), self.upstream(sinks)))
+        return tuple(made)
+
+    def upstream(self, sinks: Iterable[Sink]) -> tuple[Phase, ...]:
+        wanted: set[ValueId] = set()
+        ids: set[PhaseId] = set()
+        for sink in sinks:
+            ids.add(sink.phase.id)
+            wanted.update(self.follows[sink.phase.id] if sink.value is None else [sink.value])
+        for phase in reversed(self.graph.phases):
+            flows = phase.id in self.cuts or (isinstance(phase, Input) and phase.result in self.axes)
+            if phase.id in ids or (flows and wanted.intersection(traverse.results(phase))):
+                ids.add(phase.id)
+                wanted.update(self.follows.get(phase.id, ()))
+        return tuple(phase for phase in self.graph.phases if phase.id in ids)
+
+    def pace(self, sink: Sink) -> tuple[object, ...]:
+        """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
+        from .tiles import demand
+
+        alone = Pass(0, (sink,), self.upstream([sink]))
+        flow = Flow(self.graph, self.axes, self.cuts, self.follows, (), ())
+        rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)
+        first, second = (demand(flow, alone, (at, min(at + rows, sink.size))) for at in (rows, 2 * rows))
+        places = {phase.result for phase in alone.phases if isinstance(phase, Input)}
+        return tuple(
+            (value, f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}")
+            for value in sorted(places & first.rows.keys() & second.rows.keys())
+        )
+
+
+def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:
+    """Do boxes along the cut need little of every operand that flows?  See Note [Following]."""
+    types, space = graph.types, space_of(phase, graph.types)
+    assert space is not None, "only phases of known sizes are cut"
+    rows, step = cut.rows, max(1, cut.rows // _SAMPLES)
+    reads = reads_of(phase, types)
+    for first in range(0, rows, step):
+        box = box_of(cut, space, first, min(first + step, rows))
+        for value, part in zip(reads, operand_boxes(phase, types, box), strict=True):
+            if value not in axes:
+                continue
+            extent = types[value].shape[axes[value]].constant
+            start, stop = part[axes[value]]
+            if extent is None or 4 * (stop - start) > 3 * extent:
+                return False
+    return True
+

@@ -1,0 +1,214 @@
+"""The plan of a program that reads inputs tile by tile: passes, the rows of a tile, and what all that needs.
+
+Note [Memory of a pass].  The tile's own plan counts its inputs, values and work space once; beside it are the tiles that are
+being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and of a store whose items are converted a
+block of them as they are stored.  Rows are halved from `TILE` bytes of the inputs down to what fits.
+
+Neighbours: `flow`, `tiles`; `one_device` (plans a tile, and all around the passes); `judge`; `shell.session` (asks for it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Final
+
+from ....lang.records import dataclass
+from ....typechecker.sizes import Size
+from ...graph import traverse
+from ...graph.bind import BoundGraph
+from ...graph.phases import Input, LibraryPhase, Output, Phase, Print, ValueId
+from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
+from ..single.one_device import Detail, PlannedUnit, plan_one_device
+from .flow import CannotStream, Ends, Flow, Pass, flow_of
+from .tiles import Demand, Rows, demand, key_of, tile_of
+
+DEPTH: Final = 2
+"""Tiles of the inputs in memory: one is computed with, the next is read."""
+TILE: Final = 16 << 20
+"""Bytes of inputs in a tile at most: more would be no quicker."""
+MOST_KINDS: Final = 64
+"""Graphs of tiles that one pass may have: each is planned and compiled by itself."""
+_SHARE: Final = 2
+"""A value is collected whole where it takes at most this part of the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An input in a store: bytes of it there, and whether they are just those of the array in memory."""
+
+    bytes: int
+    direct: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """What is to be planned: the inputs that may be read, and the outputs that may be written, tile by tile; `limit` bytes
+    in all."""
+
+    bound: BoundGraph
+    sources: Mapping[str, Stored]
+    sinks: Collection[str]
+    limit: int
+
+
+def plan_streams(
+    asked: Streaming, device: Device, program: tuple[PlannedFile, ...] = (), detail: Detail = Detail.STEPS
+) -> Plan:  # fmt: skip
+    """The plan, whose peak is at most the limit.  CannotStream: by which phase there is none."""
+    graph = asked.bound.graph
+    flow = flow_of(graph, asked.sources, asked.sinks, lambda count: count * _SHARE <= asked.limit)
+    units: list[Phase | PlannedUnit] = []
+    last = [phase for _, phase in flow.whole if isinstance(phase, Print | Output)]
+    for level in range(1 + max([one.level + 1 for one in flow.passes], default=0)):
+        units += [phase for at, phase in flow.whole if at == level and phase not in last]
+        units += [_unit(asked, flow, one, device) for one in flow.passes if one.level == level]
+    made = plan_one_device(asked.bound, device, program, detail, [*units, *last])
+    if max(count for _, count in made.main.peak) > asked.limit:
+        raise CannotStream(_largest(flow), "makes values that do not fit")
+    return replace(made, stores=tuple(_stores(asked, flow)))
+
+
+def _largest(flow: Flow) -> Phase:
+    """The phase on whole values that makes most."""
+
+    def size(phase: Phase) -> int:
+        types = [flow.graph.types[value] for value in traverse.results(phase)]
+        return sum(prod(n.constant or 0 for n in type.shape) * type.element.kind.bytes for type in types)
+
+    return max((phase for _, phase in flow.whole), key=size, default=flow.graph.phases[0])
+
+
+def _stores(asked: Streaming, flow: Flow) -> Iterator[PlannedStore]:
+    for phase in flow.graph.phases:
+        if isinstance(phase, Input) and phase.name in asked.sources:
+            yield PlannedStore(phase.name, Access.READ, asked.sources[phase.name].bytes)
+    for one in flow.passes:
+        for sink in one.sinks:
+            if sink.ends is Ends.WRITTEN and isinstance(sink.phase, Output):
+                yield PlannedStore(sink.phase.name, Access.WRITE, _bytes_of(flow, sink.phase.arg))
+
+
+def _bytes_of(flow: Flow, value: ValueId, rows: Rows | None = None) -> int:
+    type = flow.graph.types[value]
+    axis = flow.axes.get(value, 0)
+    shape = [rows[1] - rows[0] if rows and i == axis else _number(size) for i, size in enumerate(type.shape)]
+    return prod(shape) * type.element.kind.bytes
+
+
+def _number(size: Size) -> int:
+    assert size.constant is not None, "only phases of known sizes are cut"
+    return size.constant
+
+
+# ------------------------------------------------------------------------------------------ one pass
+
+
+def tiles_of(one: Pass, rows: int) -> Iterator[Rows]:
+    """The tiles of a pass, in order."""
+    for start in range(0, one.size, rows):
+        yield start, min(start + rows, one.size)
+
+
+def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUnit:
+    """A pass with the most rows a tile whose memory fits."""
+    rows = _first_rows(asked, flow, one)
+    while True:
+        need, reads = memory_of(asked, flow, one, rows, device)
+        if need <= asked.limit - _whole_bytes(flow, one):
+            break
+        if rows <= one.grain:
+            raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {rows:,} rows")
+        rows = max(one.grain, rows // 2)
+    writes = sum(_bytes_of(flow, sink.phase.arg) for sink in one.sinks if isinstance(sink.phase, Output))
+    tiles = -(-one.size // rows)
+    step = StreamStep(tuple(phase.id for phase in one.phases), one.results, rows, tiles, DEPTH, reads, writes)
+    outside = tuple(dict.fromkeys(value for phase in one.phases for value in flow.whole_operands(phase)))
+    first = one.sinks[0].phase
+    shape = LibraryPhase(first.id, first.span, "stream", outside, one.results, {}, (), ())
+    return PlannedUnit(shape, step, need)
+
+
+def _whole_bytes(flow: Flow, one: Pass) -> int:
+    """Of what is there as a whole before the pass and used by it, and of its results."""
+    used = {value for phase in one.phases for value in flow.whole_operands(phase)}
+    return sum(_rounded(_bytes_of(flow, value)) for value in (*used, *one.results))
+
+
+def _rounded(count: int) -> int:
+    return -(-count // ALIGNMENT) * ALIGNMENT
+
+
+def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:
+    """A power of two times the grain, of about `TILE` bytes."""
+    rows = one.grain
+    while rows < one.size and _tile_bytes(flow, one, demand(flow, one, (0, min(2 * rows, one.size)))) <= TILE:
+        rows *= 2
+    return rows
+
+
+def _tile_bytes(flow: Flow, one: Pass, needed: Demand) -> int:
+    values = [phase.result for phase in one.phases if isinstance(phase, Input) and phase.result in needed.rows]
+    return sum(_bytes_of(flow, value, needed.rows[value]) for value in values)
+
+
+def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device) -> tuple[int, int]:
+    """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
+    pass]."""
+    peaks: dict[tuple[object, ...], int] = {}
+    most, reads = 0, 0
+    for tile in tiles_of(one, rows):
+        needed = demand(flow, one, tile)
+        key = key_of(flow, one, needed)
+        inputs = _tile_bytes(flow, one, needed)
+        reads += _stored_bytes(asked, flow, one, needed)
+        if key not in peaks:
+            if len(peaks) == MOST_KINDS:
+                raise CannotStream(_worst(flow, one, rows), "needs different rows in every tile")
+            made = tile_of(flow, one, needed, tile)
+            plan = plan_one_device(made.bound, device, detail=Detail.STEPS)
+            around = sum(_rounded(_bytes_of(flow, value)) for value in made.operands.values())
+            peaks[key] = max(count for _, count in plan.main.peak) - around + (DEPTH - 1) * _rounded(inputs)
+            if peaks[key] > asked.limit:
+                return peaks[key], reads
+        most = max(most, peaks[key])
+    return most + _joined_bytes(flow, one, rows) + _raw_bytes(asked, one), reads
+
+
+def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> int:
+    total = 0
+    for phase in one.phases:
+        if isinstance(phase, Input) and phase.result in needed.rows:
+            start, stop = needed.rows[phase.result]
+            length = _number(flow.graph.types[phase.result].shape[0])
+            total += asked.sources[phase.name].bytes * (stop - start) // max(1, length)
+    return total
+
+
+def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
+    """Partial results: one for each level of the tree, and one that has just been made."""
+    levels = 1 + (-(-one.size // rows)).bit_length()
+    joined = [value for sink in one.sinks if sink.ends is Ends.JOINED for value in traverse.results(sink.phase)]
+    return levels * sum(_rounded(_bytes_of(flow, value)) for value in joined)
+
+
+RAW: Final = 1 << 20
+"""Bytes of a block of stored items that are converted."""
+
+
+def _raw_bytes(asked: Streaming, one: Pass) -> int:
+    names = [phase.name for phase in one.phases if isinstance(phase, Input)]
+    return 2 * RAW if any(not asked.sources[name].direct for name in names) else 0
+
+
+def _worst(flow: Flow, one: Pass, rows: int) -> Phase:
+    """The phase that needs most for a tile: by the bytes it reads and makes."""
+    needed = demand(flow, one, (0, min(rows, one.size)))
+
+    def size(phase: Phase) -> int:
+        values: Sequence[ValueId] = (*traverse.uses(phase), *traverse.results(phase))
+        return sum(_bytes_of(flow, value, needed.rows[value]) for value in values if value in needed.rows)
+
+    phases = [phase for phase in one.phases if not isinstance(phase, Input)]
+    return max(phases, key=size, default=one.phases[0])

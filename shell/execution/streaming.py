@@ -1,0 +1,135 @@
+"""What does not fit in memory, run tile by tile from the files of its inputs.
+
+Neighbours: `session` (asks before it refuses), `loading` (the other inputs), `backend.schedule.streams` (plans), `refusals`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from ...lang.diagnostics import Diagnostic, Refused
+from ...lang.reading_clauses import AS_WRITTEN
+from ...lang.source import Span
+from ..cli.streams import stream_of
+from ..display.durations import duration
+from ..stages import Loaded
+from .loading import InputFile
+
+if TYPE_CHECKING:
+    from ...backend.graph.bind import BoundGraph
+    from ...backend.run.files.npy_rows import NpySource
+    from ...backend.run.streams.driver import Stores
+    from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
+    from ...backend.schedule.single.one_device import Detail
+    from ...typechecker.core import Core
+    from ..cli.requests import Request
+
+_SMALL: Final = 16
+"""An input of at most this part of the memory is read whole."""
+READ_RATE: Final = 1.5e9
+WRITE_RATE: Final = 0.4e9
+"""Bytes a second of a usual disk: nothing measures those of this machine yet."""
+
+
+def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, NpySource]:
+    """The inputs that can be read tile by tile, and are large."""
+    from ...backend.run.files import located, npy_source
+
+    found: dict[str, NpySource] = {}
+    for name, file in files.items():
+        type = core.types[file.entry.value]
+        if file.wanted.held is not None or file.wanted.reading != AS_WRITTEN or type.permutation:
+            continue
+        with located(file.shown, file.entry.span):
+            source = npy_source(file.path, type.element.kind, file.shape)
+        if source is not None and source.bytes * _SMALL > limit:
+            found[name] = source
+    return found
+
+
+def sinks_of(request: Request) -> dict[str, str]:
+    """The outputs that can be written tile by tile, with their paths."""
+    return {name: path for name, path in request.outputs.items() if stream_of(path) is None and path.lower().endswith(".npy")}
+
+
+def streamed_plan(
+    core: Core, bound: BoundGraph, request: Request, files: Mapping[str, InputFile], limit: int, device: Device,
+    texts: tuple[PlannedFile, ...], detail: Detail,
+) -> Plan:  # fmt: skip
+    """CannotStream: by which phase there is none."""
+    from ...backend.schedule.streams.flow import CannotStream
+    from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
+
+    sources = sources_of(core, files, limit)
+    if not sources:
+        raise CannotStream(bound.graph.phases[0], "")
+    stored = {name: Stored(source.bytes, source.direct) for name, source in sources.items()}
+    return plan_streams(Streaming(bound, stored, frozenset(sinks_of(request)), limit), device, texts, detail)
+
+
+def stores_of(loaded: Loaded) -> Stores:
+    """The files behind the stores of a plan, opened by nobody yet."""
+    from ...backend.run.files import NpySink, check_declared, located, npy_source
+    from ...backend.run.files.trouble import damaged
+    from ...backend.run.streams.driver import Stores
+    from ...backend.schedule.plan.model import Access
+
+    core, sources, checks = loaded.core, {}, {}
+    names = [store.name for store in loaded.plan.stores if store.access is Access.READ]
+    for name in names:
+        file = loaded.files[name]
+        type = core.types[file.entry.value]
+        with located(file.shown, file.entry.span):
+            source = npy_source(file.path, type.element.kind, file.shape)
+            if source is None:
+                raise damaged("changed while it was read")
+        sources[name] = source
+        checks[name] = partial(
+            check_declared, declared=type, sizes=loaded.bound.sizes, path=file.shown, span=file.entry.span
+        )  # fmt: skip
+    written = {store.name for store in loaded.plan.stores if store.access is Access.WRITE}
+    sinks = {}
+    for entry in core.outputs:
+        if entry.name in written:
+            type = core.types[entry.value]
+            shape = tuple(size.evaluate(loaded.bound.sizes) for size in type.shape)
+            sinks[entry.name] = NpySink(loaded.request.outputs[entry.name], type.element.kind, shape)
+    return Stores(sources, sinks, checks)
+
+
+def require_one_run(loaded: Loaded, what: str) -> None:
+    """Refused: something that needs the inputs as a whole."""
+    if loaded.plan.stores:
+        message = f"{what} needs the inputs in memory as a whole, and they are read in tiles"
+        raise Refused([Diagnostic("E702", message, Span(loaded.checked.source.name, 0, 0))])
+
+
+def stream_lines(loaded: Loaded) -> list[str]:
+    """What the passes of a plan read, write and take: `streams x: 1.0 GB in 1 pass of 64 tiles, about 0.7 s`."""
+    from ...backend.schedule.plan.explain import bytes_text
+    from ...backend.schedule.plan.model import Access
+    from ..display.estimates import predicted_ns
+
+    if not loaded.plan.stores:
+        return []
+    steps = passes_of(loaded.plan)
+    names = ", ".join(f"`{store.name}`" for store in loaded.plan.stores if store.access is Access.READ)
+    reads, writes = sum(step.reads for step in steps), sum(step.writes for step in steps)
+    tiles = sum(step.tiles for step in steps)
+    passes = "1 pass" if len(steps) == 1 else f"{len(steps)} passes"
+    seconds = max(reads / READ_RATE, (predicted_ns(loaded.bound) or 0) / 1e9, writes / WRITE_RATE)
+    wrote = f", {bytes_text(writes)} written" if writes else ""
+    return [
+        f"streams {names}: {bytes_text(reads)} read in {passes} of {tiles:,} tiles in all{wrote}, "
+        f"about {duration(round(seconds * 1e9))}"
+    ]  # fmt: skip
+
+
+def passes_of(plan: Plan) -> list[StreamStep]:
+    """In order."""
+    from ...backend.schedule.plan.model import StreamStep
+
+    return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
+

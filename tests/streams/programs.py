@@ -1,0 +1,65 @@
+"""Programs whose inputs are streamed, with the data they are run on.
+
+Each reads `x` (numbers), `y` (as long as `x`) or `m` (a matrix); all of them must stream where `limit` bytes are allowed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    text: str
+    limit: int = 4_000_000
+    passes: int = 1
+
+
+_X = "input x : f64[n] where n ≥ 8\n"
+_I = "input i : i64[n] where n ≥ 8\n"
+_XY = "input x : f64[n] where n ≥ 8\ninput y : f64[n]\n"
+_M = "input m : f64[n 12] where n ≥ 8\n"
+
+CASES = (
+    Case("sum", _X + "+/x"),
+    Case("hypotenuse", _X + "+/(1+x×x)*0.5"),
+    Case("several", _X + "+/x\n⌈/x\n⌊/|x\n×/1+x÷1e6"),
+    Case("two inputs", _XY + "+/x×y\n+/x>y"),
+    Case("converted", "input f : f32[n] where n ≥ 8\n+/f\n⌈/f×2"),
+    Case("integers", _I + "+/i\n⌈/i\n+/i×i"),
+    Case("variance", _X + "c ← (+/x)÷≢x\n(+/(x-c)*2)÷≢x", passes=2),
+    Case("standardised", _X + "c ← (+/x)÷≢x\ns ← ((+/(x-c)*2)÷≢x)*0.5\nz ← (x-c)÷s\noutput z\n+/z", passes=3),
+    Case("written", _X + "z ← 1+x×x\noutput z"),
+    Case("written twice", _XY + "a ← x+y\nb ← x×y\noutput a\noutput b\n+/a"),
+    Case("differences", _X + "⌈/|(1↓x)-¯1↓x\n+/x"),
+    Case("stencil", _X + "z ← ((2↓x)+(¯2↓x)-2×1↓¯1↓x)÷3\noutput z\n+/z×z"),
+    Case("stencil of a stencil", _X + "a ← (1↓x)-¯1↓x\nb ← (1↓a)×¯1↓a\noutput b"),
+    Case("places", _X + "+/x×⍳≢x\n+/x×⌽⍳≢x"),
+    Case("parts", _X + "+/5↓x\n⌈/¯7↓x"),
+    Case("reversed", _X + "z ← ⌽x\noutput z"),
+    Case("rows of a matrix", _M + "r ← +/m\noutput r\n⌈/+/m×m"),
+    Case("columns of a matrix", _M + "c ← +⌿m\noutput c\nc"),
+    Case("all of a matrix", _M + "+/,m\n⌈/⌈/m", passes=2),
+    Case("centred columns", _M + "c ← (+⌿m)÷≢m\nz ← m-(⍴m)⍴c\noutput z", passes=2),
+    Case("softmax of rows", _M + "e ← *m-(⌈/m)∘.+12⍴0.0\np ← e÷(+/e)∘.+12⍴0.0\noutput p\n+/,p", passes=2),
+    Case("product with a vector", _M + "w ← 0.5+⍳12\nz ← m+.×w\noutput z\n+/z"),
+    Case("collected rows", _M + "r ← +/m\nr[⍋r][⍳5]"),
+    Case("element-wise loop", _X + "z ← {⍵-0.1×⍵*3}⍣5 ⊢ x÷10\noutput z\n+/z"),
+    Case("compared", _XY + "∧/x≤y+1e9\n∨/x>1e9"),
+)
+
+
+def data(n: int, seed: int = 1) -> dict[str, Any]:
+    """The inputs by name; `m` has a twelfth of the rows."""
+    draw = np.random.default_rng(seed)
+    return {
+        "x": draw.standard_normal(n),
+        "y": draw.standard_normal(n),
+        "i": draw.integers(-1000, 1000, n),
+        "f": draw.standard_normal(n).astype(np.float32),
+        "m": draw.standard_normal((n // 12, 12)),
+    }

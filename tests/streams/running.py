@@ -1,0 +1,40 @@
+"""Running a program in memory and in tiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rho.backend.run.files import prepare_values, write_together
+from rho.lang.source import Source, Span
+from rho.shell.cli.requests import Limits, Request
+from rho.shell.session import Session
+from rho.shell.stages import Loaded
+
+
+def loaded(text: str, folder: Path, limit: int | None, *, write: bool = True) -> Loaded:
+    """The program with every input from `folder`, every output to it."""
+    session = Session()
+    checked = session.check(Source("p.rho", text))
+    assert checked.core is not None, checked.diagnostics
+    inputs = {entry.name: str(folder / f"{entry.name}.npy") for entry in checked.core.data}
+    outputs = {entry.name: str(folder / f"out-{entry.name}-{limit}.npy") for entry in checked.core.outputs} if write else {}
+    return session.load(checked, Request(inputs, {}, outputs, Limits(limit)))
+
+
+def results(program: Loaded) -> list[Any]:
+    """What is printed and put out, as arrays; what is streamed is written and read again."""
+    outcome = Session().run(program)
+    made = [np.asarray(shown.value) for shown in outcome.printed]
+    span = Span("p.rho", 0, 0)
+    paths = {name: program.request.outputs[name] for name in outcome.outputs}
+    write_together([prepare_values(paths[name], one.value, one.kind, span) for name, one in outcome.outputs.items()])
+    return [*made, *(np.load(path) for path in paths.values())]
+
+
+def same_bits(left: list[Any], right: list[Any]) -> bool:
+    return len(left) == len(right) and all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() for a, b in zip(left, right, strict=True)
+    )
