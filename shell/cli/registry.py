@@ -150,6 +150,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho plan --instance graph.json --json", "an abstract task graph (docs/instances.md)"),
             ("rho plan --instance rand0000.stg --devices 4", "on four equal processors"),
             ("rho plan kmeans.rho --devices workstation --format html -o plan.html", "a picture of it on declared devices"),
+            ("rho plan kmeans.rho --devices workstation --pareto time,energy", "plans that trade time for energy"),
             ("rho plan --check plan.json", "is a stored plan right?"),
         ),
         (
@@ -160,6 +161,10 @@ VERBS: tuple[Verb, ...] = (
                    file=READ),
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
             OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            Option(("--pareto",), Takes.VALUE, "time,WHAT", "plans that trade time for energy, machines, syncs or throughput"),
+            Option(("--points",), Takes.VALUE, "N", "at most so many of them (8)"),
+            Option(("--point",), Takes.VALUE, "N", "take the N-th plan of the front"),
+            Option(("--weights",), Takes.VALUE, "time=W,WHAT=W", "take the plan of the least weighted sum (seconds, joules, …)"),
             Option(("--check",), Takes.VALUE, "PLAN", "verify a stored plan; with --prove, prove again that it is optimal",
                    file=READ),
             Option(("--diff",), Takes.VALUE, "PLAN", "how the plan differs from a stored one", file=READ),

@@ -104,7 +104,7 @@ def planned_on(core: Core, bound: BoundGraph, profile: Profile, scheduling: Sche
     """A program on the devices of a profile.  Raises as `plan_program`."""
     from ...backend.schedule.program.planning import plan_program
 
-    return plan_program(core, bound, profile, objectives=_objectives(scheduling), budget=_budget(scheduling))
+    return plan_program(core, bound, profile, objectives=_objectives(scheduling), budget=budget_of(scheduling))
 
 
 def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
@@ -113,7 +113,7 @@ def _objectives(scheduling: Scheduling) -> tuple[Objective, ...]:
     return tuple(Objective(name) for name in scheduling.objectives)
 
 
-def _budget(scheduling: Scheduling) -> Budget:
+def budget_of(scheduling: Scheduling) -> Budget:
     from ...backend.schedule.solve.budget import DEFAULT, FAST, PROVE
 
     base = {Effort.FAST: FAST, Effort.DEFAULT: DEFAULT, Effort.PROVE: PROVE}[scheduling.effort]

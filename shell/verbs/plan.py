@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from ...lang.diagnostics import RhoError
@@ -19,6 +20,7 @@ from ..display.progress import planning
 from ..execution.scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
 from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
+from . import plan_front
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
@@ -39,6 +41,10 @@ def run(arguments: Arguments, console: Console) -> Exit:
     stored = arguments.has("-o") and (arguments.value("--format") is None or wants_json(arguments))
     if scheduling is None and (drawn is not None or stored or arguments.has("--diff")):
         scheduling = Scheduling(Use.LOOK)  # pictures, comparisons and plans that are run need ticks
+    if unfit := [name for name in ("--points", "--point", "--weights") if arguments.has(name) and not arguments.has("--pareto")]:
+        raise UsageError(f"rho plan: {unfit[0]} is for a front", "add --pareto time,energy")
+    if arguments.has("--pareto"):
+        scheduling = _front_only(arguments, scheduling)
     request = request_of(arguments, console)
     path = arguments.positional[0]
     try:
@@ -56,16 +62,24 @@ def run(arguments: Arguments, console: Console) -> Exit:
     check_names(checked.core, request)
     try:
         with planning(console):
-            loaded = session.load(checked, request, PlanDetail.FULL, scheduling)
+            known = scheduling if not arguments.has("--pareto") else Scheduling(Use.CHECK)
+            loaded = session.load(checked, request, PlanDetail.FULL, known)
+            front = None if scheduling is None or known is scheduling else plan_front.front(arguments, loaded, scheduling)
     except RhoError as error:
         messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
     messages.show(console, loaded.warnings, checked.sources)
     require_unread(arguments, loaded)
+    taken = None if front is None else plan_front.chosen(arguments, front)
+    if taken is not None:
+        loaded = replace(loaded, plan=taken.planned.plan)
     try:
         if arguments.has("--require-optimal"):
             require_optimal(loaded.plan, path)
-        text = _text(arguments, loaded, scheduling)
+        if front is not None and taken is None:
+            text = plan_front.text(arguments, front, os.path.basename(path))
+        else:
+            text = _text(arguments, loaded, scheduling)
     except RhoError as error:
         messages.refuse(arguments, console, error.diagnostics, checked.sources)
         return messages.exit_of(error)
@@ -78,6 +92,15 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except OSError as error:
         raise UsageError(f"`{target}` cannot be written: {error.strerror}") from error
     return Exit.OK
+
+
+def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduling:
+    """How to plan a front.  UsageError: options that it has no use for."""
+    plan_front.against(arguments.value("--pareto") or "")
+    for name in ("--objective", "--diff", "--require-optimal", "--loops"):
+        if arguments.has(name):
+            raise UsageError(f"rho plan --pareto: {name} is for one plan")
+    return scheduling or Scheduling(Use.LOOK)
 
 
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:

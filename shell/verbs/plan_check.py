@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ..stages import Loaded
 
 
-_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "--require-optimal", "--contention", "--strict")
+_NOT_HERE = ("-o", "--diff", "--objective", "--budget", "--fast", "--without", "--require-optimal", "--contention", "--strict",
+             "--pareto", "--points", "--point", "--weights")  # fmt: skip
 """Options of `rho plan` that would be ignored."""
 
 

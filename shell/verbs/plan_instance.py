@@ -28,7 +28,8 @@ from ..cli.results import to_json, wants_json, write_whole
 from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
 
-_FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict")
+_FOR_PROGRAMS = ("--check", "--diff", "--in", "--set", "--allow-read", "--max-memory", "--max-time", "--strict",
+                 "--pareto", "--points", "--point", "--weights")  # fmt: skip
 """Options of `rho plan` that would be ignored."""
 
 _MOST_BYTES = 256 << 20

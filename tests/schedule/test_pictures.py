@@ -24,6 +24,7 @@ from rho.backend.schedule.plan.model import (
     FenceId,
     FenceStep,
     FreeStep,
+    LoopStep,
     Plan,
     PlannedLink,
     PlannedPhase,
@@ -197,7 +198,9 @@ def test_trace_events_have_threads_bars_flows_and_counters(chart: Chart) -> None
 
 def test_the_page_is_self_contained_and_compares_with_a_run() -> None:
     page = plan_page(chart_of_plan(plan(), "a.rho", {PhaseId(1): 20_000}))
-    assert "<script" not in page and "src=" not in page and 'href="http' not in page
+    own = page.replace("http-equiv", "").replace("http://www.w3.org/2000/svg", "")
+    assert not [word for word in ("src=", "http", "url(h", "<link", "import ", "fetch(", "eval(") if word in own]
+    assert "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'" in page
     assert '<td class="number">20 µs</td><td class="number">2.00</td>' in page
 
 
@@ -242,3 +245,33 @@ def test_a_schedule_without_steps_still_has_a_picture() -> None:
 
 def test_colours_depend_on_the_name_only() -> None:
     assert colour("add") == colour("add") != colour("mul")
+
+
+def test_a_page_can_be_searched_zoomed_and_read_in_the_dark() -> None:
+    page = plan_page(chart_of_plan(plan(), "a.rho"))
+    assert page.count('class="zoom"') == page.count('data-by="1.5"') == 2 and 'id="find"' in page
+    assert page.count("prefers-color-scheme:dark") >= 2
+    assert page.count("<script>") == page.count("</script>") == 1 and page.count("{") == page.count("}")
+
+
+def test_loops_unfold() -> None:
+    turn = plan()
+    phase = turn.phases[1].id
+    main = turn.main
+    loop = LoopStep(phase, main, None, 30, 40)
+    whole = replace(turn, main=replace(main, queues=(replace(main.queues[0], steps=(loop,)),)))
+    made = chart_of_plan(whole, "a.rho")
+    (inner,) = made.inside
+    assert inner.title.startswith(f"a turn of #{phase} ") and inner.lanes == chart_of_plan(turn, "a.rho").lanes
+    page = plan_page(made)
+    assert page.count("<details>") == 1 and "<summary>a turn of #" in page
+
+
+def test_steps_without_ticks_stand_in_their_order() -> None:
+    turn = plan()
+    steps = (RunStep(turn.phases[1].id), RunStep(turn.phases[0].id))
+    body = replace(turn.main, queues=(replace(turn.main.queues[0], steps=steps),))
+    queue = replace(turn.main.queues[0], steps=(LoopStep(turn.phases[1].id, body, None, 0, 9),))
+    (inner,) = chart_of_plan(replace(turn, main=replace(turn.main, queues=(queue,))), "a.rho").inside
+    assert [(bar.start, bar.end) for bar in inner.lanes[0].bars] == [(0, 1), (1, 2)]
+    assert inner.notes == ("one after the other; what each takes is not planned",)

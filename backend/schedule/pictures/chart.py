@@ -122,6 +122,8 @@ class Axis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Chart:
+    """`inside`: of steps that have steps inside, such as a turn of a loop, whose ticks count from its start."""
+
     title: str
     notes: tuple[str, ...]
     tick_ns: int
@@ -135,6 +137,7 @@ class Chart:
     rows: tuple[Row, ...]
     hidden: int = 0
     axis: Axis = Axis.TIME
+    inside: tuple[Chart, ...] = ()
 
 
 def with_critical_path(lanes: Sequence[Lane]) -> tuple[Lane, ...]:

@@ -62,7 +62,9 @@ _STYLE: Final = (
     "<style>text{font:11px system-ui,sans-serif;fill:#222}.title{font-size:15px;font-weight:600}.note{fill:#555}"
     ".bar{stroke:#0003;stroke-width:.5}.critical{stroke:#111;stroke-width:1.4;stroke-dasharray:4 2}.label{pointer-events:none}"
     ".idle{fill:url(#idle)}.grid{stroke:#ddd}.memory{fill:#9bbbe0}.limit{stroke:#c00;stroke-width:1.3}"
-    ".over{fill:#e06666}.fence{stroke:#666;fill:none;stroke-dasharray:2 2}.bound{stroke:#080;stroke-dasharray:6 3}</style>"
+    ".over{fill:#e06666}.fence{stroke:#666;fill:none;stroke-dasharray:2 2}.bound{stroke:#080;stroke-dasharray:6 3}"
+    "@media(prefers-color-scheme:dark){text{fill:#ddd}.note{fill:#aaa}.label{fill:#111}.grid{stroke:#444}.idle{fill:#222}"
+    ".critical{stroke:#fff}.memory{fill:#3f6ea3}.fence{stroke:#aaa}.bound{stroke:#6c6}}</style>"
     '<defs><pattern id="idle" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">'
     '<rect width="6" height="6" fill="#fafafa"/><line x1="0" y1="0" x2="0" y2="6" stroke="#e4e4e4" stroke-width="2"/></pattern>'
     '<marker id="head" markerWidth="7" markerHeight="6" refX="6" refY="3" orient="auto"><path d="M0,0L7,3L0,6z" fill="#666"/>'

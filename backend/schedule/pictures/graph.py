@@ -98,8 +98,8 @@ def graph_svg(chart: Chart) -> str:
         parts.append(
             f'<rect class="node{" over" if node.over_memory else ""}" x="{x}" y="{y:.0f}" width="{wide}" height="{tall}" rx="4" '
             f'fill="{colour(node.label)}"><title>{escape(node.label)} on {escape(", ".join(node.devices[:8]))}</title></rect>'
-            f'<text x="{x + 6}" y="{y + 17:.0f}">{escape(label)}</text>'
-            f'<text class="small" x="{x + 6}" y="{y + 33:.0f}">{escape(small)}</text>'
+            f'<text class="label" x="{x + 6}" y="{y + 17:.0f}">{escape(label)}</text>'
+            f'<text class="small label" x="{x + 6}" y="{y + 33:.0f}">{escape(small)}</text>'
         )
     return "\n".join([*parts, "</svg>"]) + "\n"
 

@@ -7,7 +7,9 @@ piece's bytes on a device from the tick that makes or brings it to the end of th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
 
 from ...graph.phases import PhaseId, ValueId
 from ..plan.explain import bytes_text
@@ -25,13 +27,16 @@ from ..plan.model import (
     RowsStep,
     RunStep,
     Step,
+    SubPlan,
     TransferStep,
     WaitStep,
+    inside,
     phases_of,
 )
 from ..problem import Status
 from .chart import (
     Arrow,
+    Axis,
     Bar,
     BarKind,
     Chart,
@@ -46,15 +51,20 @@ from .chart import (
     with_critical_path,
 )
 
+MOST_INSIDE: Final = 60
+"""Steps whose inside is shown."""
+
 
 def chart_of_plan(plan: Plan, name: str = "", actual_ns: Mapping[PhaseId, int] | None = None) -> Chart:
     """What pictures of `plan` show; `actual_ns` is the time each phase took in a run."""
-    return _Reader(plan, name, actual_ns or {}).chart()
+    return _Reader(plan, plan.main, name, actual_ns or {}).chart()
 
 
 class _Reader:
-    def __init__(self, plan: Plan, name: str, actual: Mapping[PhaseId, int]) -> None:
-        self.plan, self.name, self.actual = plan, name, actual
+    """`main`: the plan's own steps, or those inside one of them."""
+
+    def __init__(self, plan: Plan, main: SubPlan, name: str, actual: Mapping[PhaseId, int]) -> None:
+        self.plan, self.main, self.name, self.actual = plan, main, name, actual
         self.phases = {phase.id: phase for phase in plan.phases}
         self.names = {value: name for name, value in (*plan.inputs, *plan.outputs)}
         self.makers: dict[ValueId, list[tuple[str, str]]] = defaultdict(list)  # value -> (device, key of the bar)
@@ -66,16 +76,21 @@ class _Reader:
     def chart(self) -> Chart:
         plan = self.plan
         self.find_makers()
-        lanes = [self.lane(place) for place in range(len(plan.main.queues))]
+        lanes = [self.lane(place) for place in range(len(self.main.queues))]
         lanes.sort(key=lambda lane: lane.is_link)
+        timed = any(bar.arrive for lane in lanes for bar in lane.bars)
+        lanes = lanes if timed else [_in_order(lane) for lane in lanes]
         marked = with_critical_path(lanes)
         shown, hidden = merged(marked)
-        prediction = plan.prediction
+        prediction = plan.prediction if self.main is plan.main else None
         makespan = max((b.arrive for lane in lanes for b in lane.bars), default=0)
         arrows = tuple(Arrow(fence, self.fences[fence], key) for fence, key in self.waits if self.fences.get(fence))
         nodes, lines = self.graph()
         title = f"{self.name or 'plan'}: {time_text(makespan, plan.tick_ns)} predicted"
         notes: list[str] = []
+        if self.main is not plan.main:
+            title = self.name if not timed else f"{self.name}: {time_text(makespan, plan.tick_ns)}"
+            notes += [] if timed else ["one after the other; what each takes is not planned"]
         if prediction is not None:
             title = f"{self.name or 'plan'}: {time_text(prediction.makespan, plan.tick_ns)} predicted"
             gap = (
@@ -89,7 +104,8 @@ class _Reader:
             )
             told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
             notes += [f"baselines: {', '.join(told)}"] if told else []
-        notes += [" · ".join(f"{name}={number}" for name, number in plan.sizes)] if plan.sizes else []
+        sizes = plan.sizes if self.main is plan.main else ()
+        notes += [" · ".join(f"{name}={number}" for name, number in sizes)] if sizes else []
         return Chart(
             title,
             tuple(notes),
@@ -103,10 +119,27 @@ class _Reader:
             lines,
             self.rows(),
             hidden,
+            Axis.TIME if timed else Axis.TICKS,
+            tuple(self.inside()),
         )
 
+    def inside(self) -> Iterator[Chart]:
+        """A turn of each loop, the arms of each branch, the cell of each map."""
+        parts = [(step, part) for queue in self.main.queues for step in queue.steps for part in inside(step)]
+        for step, part in parts[:MOST_INSIDE]:
+            phase = next((self.phases[id] for id in phases_of(step) if id in self.phases), None)
+            name = "a step" if phase is None else _titled(phase)
+            match step:
+                case LoopStep():
+                    what = "a turn of" if part is step.body else "whether to go on with" if part is step.until else "after"
+                case BranchStep():
+                    what = "the first arm of" if part is step.then else "the other arm of"
+                case _:
+                    what = "one cell of"
+            yield _Reader(self.plan, part, f"{what} {name}", {}).chart()
+
     def find_makers(self) -> None:
-        for place, queue in enumerate(self.plan.main.queues):
+        for place, queue in enumerate(self.main.queues):
             for index, step in enumerate(queue.steps):
                 key = f"{place}:{index}"
                 match step:
@@ -118,7 +151,7 @@ class _Reader:
                             self.makers[value].append((queue.device, key))
 
     def lane(self, place: int) -> Lane:
-        queue = self.plan.main.queues[place]
+        queue = self.main.queues[place]
         bars: list[Bar] = []
         waiting: list[int] = []
         for index, step in enumerate(queue.steps):
@@ -178,20 +211,20 @@ class _Reader:
         """Each piece of a value by itself, while its buffer lives: a value may have several on one device."""
         plan = self.plan
         changes: dict[str, list[tuple[int, int]]] = {device.id: [] for device in plan.devices}
-        for buffer in plan.main.buffers:
+        for buffer in self.main.buffers:
             if buffer.device in changes and buffer.alias_of is None:
                 changes[buffer.device] += [(buffer.first, buffer.bytes), (max(buffer.first, buffer.last), -buffer.bytes)]
         limits: dict[str, int | None] = {device.id: device.memory for device in plan.devices}
-        return memory_over_time(changes, limits, dict(plan.main.peak))
+        return memory_over_time(changes, limits, dict(self.main.peak))
 
     def graph(self) -> tuple[tuple[Node, ...], tuple[Line, ...]]:
         moved: dict[ValueId, int] = defaultdict(int)
-        for queue in self.plan.main.queues:
+        for queue in self.main.queues:
             for step in queue.steps:
                 if isinstance(step, TransferStep):
                     moved[step.value] += step.bytes
         limits = {device.id: device.memory for device in self.plan.devices}
-        peaks = dict(self.plan.main.peak)
+        peaks = dict(self.main.peak)
         over = {d for d, limit in limits.items() if limit is not None and peaks.get(d, 0) > limit}
         nodes, lines = [], []
         for phase in self.plan.phases:
@@ -216,6 +249,12 @@ class _Reader:
                 actual = self.actual.get(phase.id) if len(runs) == 1 else None
                 found.append(Row(_titled(phase), device, part, ticks * self.plan.tick_ns, actual))
         return tuple(found)
+
+
+def _in_order(lane: Lane) -> Lane:
+    """A bar a step, one after the other, where steps have no ticks of their own."""
+    bars = [replace(bar, start=place, end=place + 1, arrive=place + 1) for place, bar in enumerate(lane.bars)]
+    return replace(lane, bars=tuple(bars))
 
 
 def _titled(phase: PlannedPhase) -> str:

@@ -1,0 +1,54 @@
+"""Time against energy of three programs on the shipped workstation: benchmarks/results/pareto.svg and .md.
+
+    python benchmarks/pareto.py [--points 8] [--fast]
+
+Every point is a plan that both verifiers accept.  Costs and powers are declared, not measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import rho
+from rho.backend.devices.shipped import load_profile
+from rho.backend.schedule.solve.budget import DEFAULT, FAST
+from rho.backend.schedule.pictures.front import fronts_svg
+from rho.backend.schedule.problem import Objective
+from rho.backend.schedule.program.fronts import front_of
+from rho.shell.execution.sizing import sized
+from rho.shell.verbs.plan_front import drawn, lines
+
+HERE = Path(__file__).resolve().parent
+PROGRAMS = {
+    "products": ("input x : f64[n n]\ny ← x+.×⍉x\nz ← +/*y÷1000000\noutput w ← ⌈/0,√1+x×x\noutput z\n", {"n": 2000}),
+    "moments": ("input x : f64[n]\noutput a ← (+/x)÷1⌈≢x\noutput b ← +/(*x÷10)×√1+x×x\noutput c ← ⌈/0,x\n", {"n": 20_000_000}),
+    "kmeans": ((HERE.parent / "examples" / "kmeans.rho").read_text(encoding="utf-8"), {"n": 200_000, "k": 16}),
+}
+
+
+def main() -> None:
+    options = argparse.ArgumentParser()
+    options.add_argument("--points", type=int, default=8)
+    options.add_argument("--fast", action="store_true")
+    asked = options.parse_args()
+    profile = load_profile("workstation")
+    drawings = []
+    text = ["# Time against energy", "", "`python benchmarks/pareto.py` on `workstation` (declared costs and powers)."]
+    for name, (program, sizes) in PROGRAMS.items():
+        checked = rho.check(program)
+        assert checked.core is not None, checked.diagnostics
+        bound = sized(checked.core, sizes, {}, lambda _: {})
+        front = front_of(
+            checked.core, bound, profile, Objective.ENERGY, count=asked.points, budget=FAST if asked.fast else DEFAULT
+        )
+        shown = f"{name} ({', '.join(f'{size}={number}' for size, number in sizes.items())})"
+        drawings.append(drawn(front, shown))
+        text += ["", f"## {shown}", "", "```", *lines(front), "```"]
+        print(text[-3:], flush=True)
+    (HERE / "results" / "pareto.svg").write_text(fronts_svg(drawings), encoding="utf-8")
+    (HERE / "results" / "pareto.md").write_text("\n".join(text) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""`rho plan --pareto time,energy`: every point a verified plan, none worse than another in both, drawn, chosen, stored."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Rho
+
+PROGRAM = "input x : f64[n n]\ny ← x+.×⍉x\nz ← +/*y÷1000000\noutput w ← +/√1+x×x\noutput z\n"
+PROFILE = """\
+schema = "device-profile/1"
+[[device]]
+name = "slow"
+class = "slow"
+backend = "cpu"
+power = { idle_w = 1.0, active_w = 2.0 }
+roofline = { flops = 1_000_000_000, bandwidth = 1_000_000_000 }
+[[device]]
+name = "fast"
+class = "fast"
+backend = "null"
+power = { idle_w = 1.0, active_w = 90.0 }
+roofline = { flops = 10_000_000_000, bandwidth = 10_000_000_000 }
+[[link]]
+from = "slow"
+to = "fast"
+latency_ns = 1000
+size = [4096, 1048576]
+ns = [2000, 100000]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import numpy as np
+
+    made = tmp_path_factory.mktemp("fronts")
+    (made / "p.rho").write_text(PROGRAM.replace("[n n]", '[n n] ← "x.npy"'), encoding="utf-8")
+    (made / "two.toml").write_text(PROFILE, encoding="utf-8")
+    np.save(made / "x.npy", np.ones((60, 60)))
+    return made
+
+
+def front(rho: Rho, folder: Path, *words: str) -> Any:
+    return rho("plan", str(folder / "p.rho"), "--devices", str(folder / "two.toml"), "--pareto", "time,energy", "--fast", *words)
+
+
+def test_points_trade_one_for_the_other(rho: Rho, folder: Path) -> None:
+    found = front(rho, folder, "--points", "6", "--json").json()
+    points = found["points"]
+    assert found["objectives"] == ["latency", "energy"] and len(points) >= 2
+    assert all(a["ns"] < b["ns"] and a["energy"] > b["energy"] for a, b in pairwise(points))
+    assert found["least_ns"] <= points[0]["ns"]
+    assert all(floor["energy"] <= point["energy"] for floor in found["floors"] for point in points if point["ns"] <= floor["ns"])
+
+
+def test_a_point_is_taken_stored_and_holds(rho: Rho, folder: Path, tmp_path: Path) -> None:
+    points = front(rho, folder, "--points", "4", "--json").json()["points"]
+    for place, point in enumerate(points, 1):
+        stored = tmp_path / f"{place}.json"
+        assert front(rho, folder, "--points", "4", "--point", str(place), "-o", str(stored)).code == 0
+        plan = json.loads(stored.read_text(encoding="utf-8"))
+        assert plan["prediction"]["makespan"] * plan["tick_ns"] == point["ns"] and plan["directives"] == []
+        checked = rho("plan", "--check", str(stored), str(folder / "p.rho"), "--devices", str(folder / "two.toml"))
+        assert checked.code == 0, checked.err
+
+
+def test_weights_choose(rho: Rho, folder: Path) -> None:
+    points = front(rho, folder, "--points", "4", "--json").json()["points"]
+    for weights, wanted in (("time=1,energy=0", points[0]), ("time=0,energy=1", points[-1])):
+        plan = front(rho, folder, "--points", "4", "--weights", weights, "--json").json()
+        assert plan["prediction"]["makespan"] * plan["tick_ns"] == wanted["ns"]
+
+
+def test_a_front_is_drawn(rho: Rho, folder: Path) -> None:
+    svg = front(rho, folder, "--points", "3", "--format", "svg").out
+    root = ElementTree.fromstring(svg)
+    points = front(rho, folder, "--points", "3", "--json").json()["points"]
+    circles = [one for one in root.iter() if one.tag.endswith("circle")]
+    assert len(circles) == len(points)
+    page = front(rho, folder, "--points", "3", "--format", "html").out
+    assert page.count("<details>") >= len(points) and "default-src 'none'" in page
+    text = front(rho, folder, "--points", "3").out
+    assert text.startswith(f"time against energy: {len(points)} plans") and "no plan takes less than " in text
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--pareto", "time"), "--pareto time: write two objectives, one of them time"),
+        (("--pareto", "energy,machines"), "one of them time"),
+        (("--pareto", "time,enrgy"), "the other is one of energy, throughput, machines, syncs"),
+        (("--pareto", "time,energy", "--points", "1"), "write a number of plans from 2 to 50"),
+        (("--pareto", "time,energy", "--points", "9999999999999"), "write a number of plans from 2 to 50"),
+        (("--pareto", "time,energy", "--objective", "energy"), "--objective is for one plan"),
+        (("--pareto", "time,energy", "--fast", "--point", "99"), "the front has the points 1 to "),
+        (("--pareto", "time,energy", "--fast", "--weights", "time=x"), "write weights such as time=1,energy=0.2"),
+        (("--pareto", "time,energy", "--fast", "--weights", "machines=1"), "write weights such as"),
+        (("--pareto", "time,energy", "--fast", "--weights", "time=1", "--point", "1"), "both choose a plan"),
+        (("--pareto", "time,energy", "--fast", "--format", "dot"), "a front is shown as text, json, svg or html, not dot"),
+        (("--point", "1"), "--point is for a front"),
+    ],
+)
+def test_what_is_no_front(rho: Rho, folder: Path, words: tuple[str, ...], message: str) -> None:
+    ran = rho("plan", str(folder / "p.rho"), "--devices", str(folder / "two.toml"), *words)
+    assert ran.code == 2 and message in ran.err, ran
+
+
+def test_machines_may_be_traded_too(rho: Rho, folder: Path) -> None:
+    words = ("--devices", str(folder / "two.toml"), "--pareto", "machines,time", "--fast", "--json")
+    ran = rho("plan", str(folder / "p.rho"), *words)
+    assert ran.code == 0 and all(1 <= point["machines"] <= 2 for point in ran.json()["points"])
