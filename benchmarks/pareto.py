@@ -12,10 +12,10 @@ from pathlib import Path
 
 import rho
 from rho.backend.devices.shipped import load_profile
-from rho.backend.schedule.solve.budget import DEFAULT, FAST
 from rho.backend.schedule.pictures.front import fronts_svg
 from rho.backend.schedule.problem import Objective
 from rho.backend.schedule.program.fronts import front_of
+from rho.backend.schedule.solve.budget import DEFAULT, FAST
 from rho.shell.execution.sizing import sized
 from rho.shell.verbs.plan_front import drawn, lines
 
