@@ -1,6 +1,8 @@
 """Python values as arrays that Rho can take, without copying where the memory can be shared.
 
-Taken: anything with the array interface, the buffer protocol or DLPack (on the CPU), numbers, text, and nested lists.
+Taken: anything with the array interface, the buffer protocol, DLPack (on the CPU) or the Arrow interface (columns and tables of
+pandas, polars and pyarrow, which are copied), numbers, text, and nested lists.  Rows of text are padded with blanks, dates are
+days and times microseconds since 1970.
 
 Neighbours: `functions`, `programs`; `backend.run.values` (which element types there are).
 """
@@ -11,18 +13,23 @@ from typing import Any
 
 import numpy as np
 
+from ...backend.run.files.arrow import Column, columns_of, items_of, offers_arrow, padded_texts
 from ...backend.run.values import kind_of_dtype
+from ...lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ...typechecker.elements import Kind
 
 
-def as_array(value: object, what: str) -> tuple[np.ndarray[Any, Any], Kind]:
-    """The array and its element kind; `what` names the argument in messages.
+def as_array(value: object, what: str, reading: Reading = AS_WRITTEN) -> tuple[np.ndarray[Any, Any], Kind]:
+    """The array and its element kind; `what` names the argument in messages, `reading` are the clauses of its declaration.
 
-    TypeError: not an array, or of elements that Rho has no type for.  The array may be the caller's own: never write to it."""
+    TypeError: not an array, or of elements that Rho has no type for.  FileTrouble: a column with missing items for which nothing
+    stands, or that is not of the declared form.  The array may be the caller's own: never write to it."""
     if isinstance(value, str):
         array = np.array(list(value), dtype="U1")
     elif isinstance(value, np.ndarray):
         array = value
+    elif offers_arrow(value) and not isinstance(getattr(value, "dtype", None), np.dtype):
+        array = _from_arrow(value, what, reading)
     elif hasattr(value, "__array__") or hasattr(value, "__array_interface__") or isinstance(value, (int, float, complex, bool)):
         array = np.asarray(value)
     elif hasattr(value, "__dlpack__"):
@@ -31,11 +38,42 @@ def as_array(value: object, what: str) -> tuple[np.ndarray[Any, Any], Kind]:
         array = _from_items(value, what)
     kind = kind_of_dtype(array.dtype)
     if kind is None:
+        array = _of_rows(array, what, reading)
+        kind = kind_of_dtype(array.dtype)
+    if kind is None:
         raise TypeError(f"{what} has elements of type {array.dtype}, which no Rho element type stores; {_ADVICE}")
     return array, kind
 
 
 _ADVICE = "convert it to bool, uint8, int32, int64, float32, float64, complex64, complex128 or one-character text"
+
+
+def _from_arrow(value: object, what: str, reading: Reading) -> np.ndarray[Any, Any]:
+    """A column as a vector (of text as rows), a table of numbers as a matrix."""
+    try:
+        columns, is_table = columns_of(value)
+    except ImportError:  # pandas exports through pyarrow
+        return np.asarray(value)
+    items: list[np.ndarray[Any, Any]] = [items_of(column, reading) for column in columns]
+    if not is_table:
+        return items[0]
+    texts = [column.name for column, item in zip(columns, items, strict=True) if item.dtype.kind == "U"]
+    if texts:
+        raise TypeError(f"{what} has the text column {texts[0]}; give its columns one by one")
+    return np.stack(items, axis=1) if items else np.zeros((0, 0))
+
+
+def _of_rows(array: np.ndarray[Any, Any], what: str, reading: Reading) -> np.ndarray[Any, Any]:
+    """Texts as rows of characters; dates and times as numbers.  Others stay."""
+    if array.dtype.kind == "M":
+        form = Form.DATE if np.datetime_data(array.dtype)[0] in ("D", "W", "M", "Y") else Form.TIME
+        days = array.astype("M8[D]" if form is Form.DATE else "M8[us]").view("int64")
+        return items_of(Column(what, days, ~np.isnat(array), form), reading)  # type: ignore[no-any-return]
+    texts = [text for text in array.reshape(-1).tolist() if isinstance(text, str)] if array.dtype.kind in "UO" else []
+    if array.dtype.kind not in "UO" or len(texts) != array.size:
+        return array
+    rows: np.ndarray[Any, Any] = padded_texts(texts)
+    return rows.reshape(*array.shape, rows.shape[1])
 
 
 def _from_dlpack(value: Any, what: str) -> np.ndarray[Any, Any]:
@@ -50,6 +88,6 @@ def _from_items(value: object, what: str) -> np.ndarray[Any, Any]:
         array = np.asarray(value)
     except (ValueError, OverflowError) as error:
         raise TypeError(f"{what} is not a rectangular array: {error}") from None
-    if array.dtype == object:
+    if array.dtype == object and not all(isinstance(item, str) for item in array.flat):
         raise TypeError(f"{what} is a {type(value).__name__}, not an array of numbers or text")
     return array

@@ -18,6 +18,7 @@ import numpy as np
 from ...backend import Detail, Device, bind_shapes, plan
 from ...backend.run.cpu.drafting import OTHER
 from ...backend.run.cpu.kinds import NumArray
+from ...backend.run.files.trouble import FileTrouble
 from ...backend.run.prepared import Links, PreparedPlan, no_call
 from ...backend.schedule.single.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Rejected, RhoError
@@ -35,6 +36,7 @@ _NAME: Final = "<rho.compile>"
 _FUNCTION, _LEFT, _RIGHT, _RESULT = "∆function", "∆left", "∆right", "∆result"
 _CALLED: Final = ("the argument", "the left argument", "the right argument")
 
+_NUMBERS: Final = "biufc"
 _NAMES: Final = ((), (_RIGHT,), (_LEFT, _RIGHT))
 
 Type: TypeAlias = tuple[Kind, tuple[int, ...]]
@@ -98,7 +100,9 @@ class Function:
         if not 1 <= len(arguments) <= 2:
             raise TypeError(f"a Rho function takes one argument or two, not {len(arguments)}")
         arrays = [
-            argument if type(argument) is np.ndarray else as_array(argument, _CALLED[len(arguments) - 1 + place])[0]
+            argument
+            if type(argument) is np.ndarray and argument.dtype.kind in _NUMBERS
+            else _given(argument, _CALLED[len(arguments) - 1 + place])
             for place, argument in enumerate(arguments)
         ]
         key = tuple([(array.dtype, array.shape) for array in arrays])
@@ -152,6 +156,13 @@ class Function:
             *(f"output {name}" for name in outputs or ()),
         ]
         return Source(_NAME, "\n".join(lines) + "\n")
+
+
+def _given(argument: object, called: str) -> NumArray:
+    try:
+        return as_array(argument, called)[0]
+    except FileTrouble as trouble:
+        raise TypeError(f"{called} {trouble.message}") from None
 
 
 def compile_text(text: str, session: Session | None = None) -> Function:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...backend import Detail, Device, bind_shapes, execute, plan
 from ...backend.run.files import check_declared
+from ...backend.run.files.reading import located
 from ...backend.schedule.single.one_device import HOME
 from ...lang.diagnostics import Diagnostic, Refused, Rejected, RhoError, RunFailed
 from ...lang.source import Span
@@ -258,7 +259,8 @@ class Program:
         found: dict[str, Any] = {}
         for entry in self._core.inputs:
             if entry.name in values:
-                array, kind = as_array(values[entry.name], f"the input {entry.name}")
+                with located(f"the input {entry.name}", entry.span):
+                    array, kind = as_array(values[entry.name], f"the input {entry.name}", entry.reading)
                 wanted = self._core.types[entry.value].element.kind
                 if not _fits(kind, wanted):
                     message = f"the input {entry.name} has elements of type {kind.value}, not {wanted.value}"

@@ -108,7 +108,8 @@ def items_of(column: Column, reading: Reading) -> Any:
         return values
     if reading.missing is None:
         filled = "say what stands for them: `missing 0` in its `input`, or fill them before"
-        raise damaged(f"has {column.missing} missing items, the first at {int((~column.present).argmax())}", filled)
+        items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
+        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}", filled)
     filling = reading.missing
     if isinstance(filling, str):
         return padded_texts([text if there else filling for text, there in zip(_texts_of(values), column.present, strict=True)])
@@ -183,6 +184,10 @@ def _column(schema: Any, array: Any, start: int, count: int | None) -> Column:
     return Column(name, values, present, form)
 
 
+def _of(name: str) -> str:
+    return f" in column `{name}`" if name else ""
+
+
 def _items(format: str, array: Any, first: int, length: int, present: Any, name: str) -> tuple[Any, Form]:
     if format == "b":
         return _bits(array, 1, first, length, default=False), Form.ITEM
@@ -195,12 +200,12 @@ def _items(format: str, array: Any, first: int, length: int, present: Any, name:
         ticks = _buffer(array, 1, "int64", first, length)
         return (ticks // 1000 if format[2] == "n" else ticks * _TICKS[format[2]]), Form.TIME
     if format not in _WIDENED:
-        raise disagrees(f"has a column `{name}` of Arrow's type `{format}`, which no element type stores")
+        raise disagrees(f"has{_of(name)} items of Arrow's type `{format}`, which no element type stores")
     stored, wide = _WIDENED[format]
     values = _buffer(array, 1, stored, first, length).astype(wide)
     if wide == "uint64":
         if length and int(values.max(where=present, initial=0)) >= _MOST:
-            raise disagrees(f"has a column `{name}` with integers beyond 2*63-1")
+            raise disagrees(f"has{_of(name)} integers beyond 2*63-1")
         values = values.astype("int64")
     if format == "tdm":
         return values // 86_400_000, Form.DATE

@@ -1,8 +1,9 @@
 """`.parquet`: a table of numbers through pyarrow (the extra `parquet`).
 
 A table has the shape [rows, columns]; `table.parquet:name` is one column, and declared with one axis a table of one column
-is that column.  Column types widen as stored types of other formats do (`elements`); text, dates, decimals and nested
-columns are E706, and so is a missing value: Rho has no null, and NaN is a number.
+is that column.  Column types widen as stored types of other formats do (`elements`); decimals and nested columns are E706,
+and so is a missing value where no clause says what stands for it.  Columns of text, dates, times, dictionaries, and those with
+clauses, come through the Arrow interface (`arrow`).
 
 The header pass reads the footer only; the data come batch by batch, and must be as many as the footer says.  Neighbours:
 `reading`, `elements`.
@@ -14,7 +15,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
+from ....lang.reading_clauses import AS_WRITTEN, Form, Reading
 from ....typechecker.elements import Kind
+from ..values import NUMPY_NAMES
+from . import arrow
 from .content import Content
 from .elements import changed, require_accepted, require_shape
 from .filling import new_array
@@ -62,7 +66,8 @@ def _columns(file: Any, name: str, kind: Kind) -> list[str]:
     for column in wanted:
         stored = _STORED.get(str(schema.field(column).type))
         if stored is None:
-            raise disagrees(f"has a column `{column}` of {schema.field(column).type}, which no element type stores")
+            note = ["read columns one by one: `file.parquet:name`, dates with `as date`"] if not name else []
+            raise disagrees(f"has a column `{column}` of {schema.field(column).type}, which no element type stores", *note)
         require_accepted(stored, kind)
     return wanted
 
@@ -74,8 +79,10 @@ def _shape(file: Any, columns: list[str], name: str, rank: int) -> tuple[int, ..
     return (rows,) if name or (rank == 1 and len(columns) == 1) else (rows, len(columns))
 
 
-def header(content: Content, name: str, kind: Kind, rank: int) -> tuple[int, ...]:
-    """The shape, after checking the columns' types."""
+def header(content: Content, name: str, kind: Kind, rank: int, reading: Reading) -> tuple[int, ...]:
+    """The shape, after checking the columns' types; a column of text is read for its longest."""
+    if _by_arrow(kind, reading):
+        return tuple(map(int, _one_column(content, name, kind, reading).shape))
     with _opened(content) as file:
         return _shape(file, _columns(file, name, kind), name, rank)
 
@@ -89,8 +96,34 @@ def largest_column(content: Content) -> int:
         return 2 * int(most) + min(8 * sum(int(group.total_byte_size) for group in groups), _ALLOCATOR)
 
 
-def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any:
+def _by_arrow(kind: Kind, reading: Reading) -> bool:
+    """Is it a column of text, or one that clauses speak of?"""
+    return kind is Kind.CHAR or reading != AS_WRITTEN
+
+
+def _one_column(content: Content, name: str, kind: Kind, reading: Reading) -> Any:
+    with _opened(content) as file:
+        names = list(file.schema_arrow.names)
+        if not name and len(names) != 1:
+            raise FileTrouble("E704", "is a table, name a column as `file.parquet:name`", f"its columns: {listed(names)}")
+        wanted = name or names[0]
+        if names.count(wanted) != 1:
+            raise FileTrouble("E704", f"has no column named {wanted}", f"its columns: {listed(names)}")
+        (column,), _ = arrow.columns_of(file.read(columns=[wanted], use_threads=False).column(0))
+    items = arrow.items_of(column, reading)
+    if reading.form is Form.ITEM and column.form is not Form.ITEM:
+        form = column.form.name.lower()
+        raise disagrees(f"holds dates or times in column `{wanted}`", f"write `as {form}` after its path")
+    require_accepted("str1" if items.dtype.kind == "U" else str(items.dtype), kind)
+    return items.astype(NUMPY_NAMES[kind]) if kind is not Kind.CHAR else items
+
+
+def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...], reading: Reading) -> Any:
     """The data as a NumPy array of the kind."""
+    if _by_arrow(kind, reading):
+        found = _one_column(content, name, kind, reading)
+        require_shape(tuple(map(int, found.shape)), shape)
+        return found
     with _opened(content) as file:
         columns = _columns(file, name, kind)
         require_shape(_shape(file, columns, name, len(shape)), shape)
@@ -115,5 +148,5 @@ def _read_column(file: Any, column: str, room: Any) -> int:
             room[count : count + len(items)] = items.to_numpy(zero_copy_only=False)
         count += len(items)
     if missing:
-        raise disagrees(f"has {missing} missing values in column `{column}`")
+        raise disagrees(f"has {missing} missing values in column `{column}`", "say what stands for them: `missing 0`")
     return count

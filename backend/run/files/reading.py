@@ -39,7 +39,7 @@ READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", "
 _WITH_MEMBERS: Final = re.compile(r"(?i)(.*\.(?:npz|parquet|zarr|csv|tsv)):(.*)", re.DOTALL)
 _WIDEST: Final = 16  # bytes of an item
 _DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
-_WITH_CLAUSES: Final = (".csv", ".tsv")
+_WITH_CLAUSES: Final = (".csv", ".tsv", ".parquet")
 
 
 def split_member(path: str) -> tuple[str, str]:
@@ -88,7 +88,7 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
             case ".npz":
                 return npz.read(content, member, kind, shape)
             case ".parquet":
-                return parquet.read(content, member, kind, shape)
+                return parquet.read(content, member, kind, shape, wanted.reading)
             case ".zarr":
                 return zarr_store.read(content, member, kind, shape)
             case ".png":
@@ -159,14 +159,14 @@ def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
     content, suffix = content_of(file, wanted.held)
     kind, rank = wanted.kind, wanted.rank
     if suffix not in _WITH_CLAUSES and wanted.reading != AS_WRITTEN:
-        raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv and tsv")
+        raise disagrees("has no cells: `as`, `missing`, `sep` and `decimal` are for csv, tsv and parquet")
     match suffix:
         case ".npy":
             return npy.header(content, kind, rank)
         case ".npz":
             return npz.header(content, member, kind, rank)
         case ".parquet":
-            return parquet.header(content, member, kind, rank)
+            return parquet.header(content, member, kind, rank, wanted.reading)
         case ".zarr":
             return zarr_store.header(content, member, kind)
         case ".png":

@@ -1,0 +1,106 @@
+"""Columns that Python programs hand over by the Arrow interface, and parquet files that need it."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rho
+
+pa: Any = pytest.importorskip("pyarrow")
+DAY = datetime.date(2024, 1, 5)
+MOMENT = datetime.datetime(2024, 1, 5, 1)
+COLUMNS = [
+    (lambda: pa.array([1, 2, 3]), "int64", [1, 2, 3]), (lambda: pa.array([1, 2], pa.int16()), "int32", [1, 2]),
+    (lambda: pa.array([2**63 - 1, 2**53 + 1], pa.uint64()), "int64", [2**63 - 1, 2**53 + 1]),
+    (lambda: pa.array([1.5], pa.float16()), "float32", [1.5]),
+    (lambda: pa.array([True] * 9 + [False])[8:], "bool", [True, False]),
+    (lambda: pa.array(["ab", "c", "é"]), "<U1", [["a", "b"], ["c", " "], ["é", " "]]),
+    (lambda: pa.array(["a", "bb"], pa.large_string())[1:], "<U1", [["b", "b"]]),
+    (lambda: pa.array(["a", "c" * 13], pa.string_view()), "<U1", [["a", *" " * 12], ["c"] * 13]),
+    (lambda: pa.array(["x", "y", "x"]).dictionary_encode(), "<U1", [["x"], ["y"], ["x"]]),
+    (lambda: pa.chunked_array([["a"], ["bc"], []], pa.string()), "<U1", [["a", " "], ["b", "c"]]),
+    (lambda: pa.array([DAY]), "int64", [19727]), (lambda: pa.array([DAY], pa.date64()), "int64", [19727]),
+    *[(lambda u=u: pa.array([MOMENT], pa.timestamp(u)), "int64", [1704416400_000000]) for u in ("s", "ms", "us", "ns")],
+    (lambda: pa.array([1, 2, 3, 4])[1:3], "int64", [2, 3]), (lambda: pa.chunked_array([], pa.int64()), "int64", []),
+    (lambda: pa.table({"a": [1, 2, 3], "b": [3.5, 4, 5]}).slice(1), "float64", [[2.0, 4.0], [3.0, 5.0]]),
+    (lambda: pa.record_batch({"a": [1, 2]}), "int64", [[1], [2]]), (lambda: pa.array([], pa.string()), "<U1", []),
+    (lambda: np.array(["2024-01-05"], "M8[D]"), "int64", [19727]), (lambda: ["ab", "c"], "<U1", [["a", "b"], ["c", " "]]),
+    (lambda: np.array(["ab", "c"], object), "<U1", [["a", "b"], ["c", " "]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("make", "dtype", "items"), COLUMNS)
+def test_columns_go_into_compiled_functions(make: Any, dtype: str, items: list[Any]) -> None:
+    found = rho.compile("{⍵}")(make())
+    assert (str(found.dtype), found.tolist()) == (dtype, items)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: pa.array([1, None]), "has 1 missing item, the first at 1"),
+        (lambda: pa.array([2**63], pa.uint64()), "beyond 2*63-1"),
+        (lambda: pa.array([[1]]), "Arrow's type `+l`"), (lambda: pa.table({"a": ["x"]}), "has the text column a"),
+        (lambda: pa.array([None]), "1 missing item"), (lambda: np.array(["NaT"], "M8[us]"), "1 missing item"),
+    ],
+)  # fmt: skip
+def test_columns_that_are_refused(make: Any, said: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        rho.compile("{⍵}")(make())
+    assert said in str(caught.value)
+
+
+PROGRAM = """input day : i64[n] ← "t.parquet:day" as date
+input price : f64[n] ← "t.parquet:price" missing 0
+input there : bool[n] ← "t.parquet:price" as present
+input who : char[n w] ← "t.parquet:who" missing "?"
+output day
+output price
+output there
+output who
+"""
+TABLE = {"day": [MOMENT, datetime.datetime(1969, 12, 31)], "price": [1, None], "who": ["ab", None]}
+
+
+@pytest.mark.parametrize("way", ["python", "parquet"])
+def test_clauses_hold_for_columns_from_everywhere(tmp_path: Path, way: str) -> None:
+    (tmp_path / "p.rho").write_text(PROGRAM, encoding="utf-8")
+    table = pa.table(TABLE)
+    given: dict[str, Any] = {name: table[name] for name in TABLE} | {"there": table["price"]}
+    if way == "parquet":
+        from pyarrow import parquet
+
+        parquet.write_table(table, tmp_path / "t.parquet")
+        given = {}
+    results = {name: value.tolist() for name, value in rho.load(tmp_path / "p.rho").run(**given).items()}
+    assert results == {"day": [19727, -1], "price": [1.0, 0.0], "there": [True, False], "who": [["a", "b"], ["?", " "]]}
+
+
+def test_a_missing_item_without_a_clause_names_the_input(tmp_path: Path) -> None:
+    (tmp_path / "p.rho").write_text("input price : f64[n]\noutput price\n", encoding="utf-8")
+    with pytest.raises(rho.RunFailed) as caught:
+        rho.load(tmp_path / "p.rho").run(price=pa.array([1.0, None, None]))
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E705", "`the input price` has 2 missing items, the first at 1")
+
+
+def test_structures_are_given_back() -> None:
+    function, before = rho.compile("{+/⍵}"), pa.total_allocated_bytes()
+    for _ in range(20):
+        assert function(pa.chunked_array([np.ones(100_000), np.ones(50_000)])) == 150_000
+    assert pa.total_allocated_bytes() <= before + 100_000
+
+
+def test_no_arrow_library_is_imported() -> None:
+    script = (
+        "import sys, rho; rho.compile('{⍵}')([1.0, 2.0]);"
+        "print([m for m in ('pyarrow', 'pandas', 'polars') if m in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.strip() == "[]"
