@@ -25,7 +25,7 @@ from ...typechecker.elements import Kind
 from ...typechecker.sizes import SizeVariable
 from ..cli.arguments import UsageError
 from ..cli.sources import read_source
-from ..execution.loading import InputFile, find_inputs, read_inputs
+from ..execution.loading import InputFile, common_widths, find_inputs, read_inputs, widened
 from ..execution.machine import cores
 from ..execution.outcome import outcome_of
 from ..execution.params import settings_of
@@ -182,11 +182,13 @@ class Program:
             folder = self._session.folder_of(self._checked.source)
             files = find_inputs(only(core, absent), {}, folder, self._session.permissions)
         shapes = {name: array.shape for name, array in arrays.items()} | {name: file.shape for name, file in files.items()}
+        shapes = common_widths(core, shapes)
         bound, made = self._planned(shapes, params)
         if given is not None:
             made = self._fitting(given, bound)
         if absent:
             arrays |= read_inputs(only(core, absent), files, bound.sizes)
+        arrays = {name: widened(array, shapes[name]) for name, array in arrays.items()}
         for entry in core.inputs:
             self._check_values(entry, arrays[entry.name], bound.sizes)
         results = execute(made, bound, arrays, simulated=given is not None and given.simulate)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TextIO
 
@@ -17,6 +17,7 @@ from ...backend.run.files import Wanted, check_declared, read_shape, read_values
 from ...lang.diagnostics import Diagnostic, Refused, RhoError, RunFailed
 from ...lang.opening import Pipes, TooLarge, is_pipe, read_bytes
 from ...typechecker.core import Core, CoreInput
+from ...typechecker.elements import Kind
 from ..cli.streams import read_standard_input, stream_of
 from . import machine
 from .permissions import Permissions
@@ -24,11 +25,12 @@ from .permissions import Permissions
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One input with its file (`path` as opened), and the shape its header gives."""
+    """One input with its file (`path` as opened), the shape its header gives, and the one that it gets among others."""
 
     entry: CoreInput
     path: str
     wanted: Wanted
+    stored: tuple[int, ...]
     shape: tuple[int, ...]
     beside: int = 0
     """Bytes that reading it takes beside its array."""
@@ -73,10 +75,33 @@ def find_inputs(
         except RhoError as error:
             failures.append(error)
             continue
-        files[entry.name] = InputFile(entry, path, wanted, shape, beside)
+        files[entry.name] = InputFile(entry, path, wanted, shape, shape, beside)
     if failures:
         raise _all_of(failures)
-    return files
+    shapes = common_widths(core, {name: file.shape for name, file in files.items()})
+    return {name: replace(file, shape=shapes[name]) for name, file in files.items()}
+
+
+def common_widths(core: Core, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """Shapes in which all rows of text whose width has one name are as wide as the widest."""
+    texts = {}
+    for entry in core.inputs:
+        declared = core.types[entry.value]
+        if declared.element.kind is Kind.CHAR and declared.rank == 2 and len(shapes.get(entry.name, ())) == 2:
+            texts[entry.name] = declared.shape[1]
+    widest = {width: max(shapes[name][1] for name, of in texts.items() if of == width) for width in texts.values()}
+    return {name: (shape[0], widest[texts[name]]) if name in texts else shape for name, shape in shapes.items()}
+
+
+def widened(values: Any, shape: tuple[int, ...]) -> Any:
+    """Rows of text with blanks up to a width."""
+    if values.dtype.kind != "U" or values.ndim != 2 or values.shape == shape:
+        return values
+    import numpy
+
+    room = numpy.full((len(values), shape[1]), " ", "U1")
+    room[:, : values.shape[1]] = values
+    return room
 
 
 def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: CoreInput) -> bytes:
@@ -108,6 +133,6 @@ def read_inputs(
         if name in without:
             continue
         declared = core.types[file.entry.value]
-        values[name] = read_values(file.path, file.wanted, file.shape)
+        values[name] = widened(read_values(file.path, file.wanted, file.stored), file.shape)
         check_declared(values[name], declared, sizes, file.shown, file.entry.span)
     return values

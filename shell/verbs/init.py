@@ -1,4 +1,7 @@
-"""`rho init DIR`: a project small enough to read at once, with data, a program, a module and a test that pass."""
+"""`rho init DIR`: a project small enough to read at once, with data, a program, a module and a test that pass.
+
+`rho init --from sales.csv`: a program with an `input` line for each column.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,11 @@ spread ← {(⌈⌿⍵)-⌊⌿⍵}
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
+    table = arguments.value("--from")
+    if table is not None:
+        return _from_table(table, arguments, console)
+    if not arguments.positional:
+        raise UsageError("rho init: needs DIR, or --from FILE", "for example: rho init waves, rho init --from sales.csv")
     folder = Path(arguments.positional[0])
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"`{folder}` is a file; name a folder to make")
@@ -64,4 +72,27 @@ def run(arguments: Arguments, console: Console) -> Exit:
     except OSError as error:
         raise UsageError(f"`{folder}` cannot be made: {error.strerror}") from error
     console.print(f"made {folder}: try `rho run {folder / 'main.rho'}` and `rho test {folder}`")
+    return Exit.OK
+
+
+def _from_table(table: str, arguments: Arguments, console: Console) -> Exit:
+    """A program that reads every column of a table."""
+    from ...backend.run.files.trouble import FileTrouble, system_errors
+    from ..execution.sniffing import program_of
+
+    if not table.lower().endswith((".csv", ".tsv")):
+        raise UsageError(f"--from {table}: a table is a csv or a tsv file")
+    target = Path(arguments.positional[0]) if arguments.positional else Path(Path(table).stem + ".rho")
+    if target.exists():
+        raise UsageError(f"`{target}` is there already; nothing was written", f"name another: rho init --from {table} NAME.rho")
+    try:
+        with system_errors():
+            text = program_of(table, str(target.parent))
+    except FileTrouble as trouble:
+        raise UsageError(f"--from {table}: the file {trouble.message}", *trouble.notes[:1]) from None
+    try:
+        write_whole(target, text)
+    except OSError as error:
+        raise UsageError(f"`{target}` cannot be made: {error.strerror}") from error
+    console.print(f"made {target}: add what to compute, then `rho run {target}`")
     return Exit.OK

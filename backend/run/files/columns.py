@@ -35,7 +35,7 @@ from .trouble import FileTrouble, damaged, disagrees, listed, system_errors
 
 _RECORDS: Final = 2000
 """Records that are looked at together."""
-_MISSING: Final = frozenset({"", "NA"})
+MISSING: Final = frozenset({"", "NA"})
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
 _BLANK: Final = 32
 
@@ -94,6 +94,17 @@ class Table:
         if wanted not in self._read:
             self._read = self._read_all()
         return self._read.pop(wanted)
+
+    def texts(self) -> tuple[list[str], list[list[str]]]:
+        """The cells of the first record, and all cells by column."""
+        columns: list[list[str]] = []
+        for _, rows in self._batches():
+            columns = columns or [[] for _ in rows[0]]
+            for at, cells in enumerate(columns):
+                cells += map(itemgetter(at), rows)
+        if not columns:
+            raise damaged("is empty: it has neither numbers nor a header line")
+        return [cells[0].strip() for cells in columns], columns
 
     # ------------------------------------------------------------------------------------- the header
 
@@ -181,7 +192,7 @@ class Table:
         for at, (cell, line) in enumerate(zip(cells, lines, strict=True)):
             where = f"line {line}, column {place + 1}" + (f" ({name})" if name else "")
             text = cell.strip()
-            if text in _MISSING:
+            if text in MISSING:
                 if wanted.reading.missing is None:
                     note = f"say what stands for it: `missing {_example(wanted)}`"
                     raise damaged(f"{where} is {text or 'empty'}", note)
@@ -287,7 +298,7 @@ def _slowly(cells: list[str], room: Any) -> None:
 
 
 def _presence(cells: list[str], room: Any) -> None:
-    room[...] = [cell.strip() not in _MISSING for cell in cells]
+    room[...] = [cell.strip() not in MISSING for cell in cells]
 
 
 def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: Reading) -> None:
@@ -300,7 +311,7 @@ def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: R
         cells = [cell.replace(reading.decimal, ".") for cell in cells]
     if reading.missing is not None:
         filler = str(reading.missing)
-        cells = [filler if cell.strip() in _MISSING else cell for cell in cells]
+        cells = [filler if cell.strip() in MISSING else cell for cell in cells]
     try:
         room[...] = list(map(make, cells))
     except (ValueError, OverflowError):
@@ -310,10 +321,10 @@ def _numbers(cells: list[str], room: Any, make: Callable[[str], Any], reading: R
 def _texts(cells: list[str], room: Any, reading: Reading) -> None:
     import numpy
 
-    if any(cell in _MISSING for cell in map(str.strip, cells)):
+    if any(cell in MISSING for cell in map(str.strip, cells)):
         if reading.missing is None:
             raise _NotAtOnce
-        cells = [str(reading.missing) if cell.strip() in _MISSING else cell for cell in cells]
+        cells = [str(reading.missing) if cell.strip() in MISSING else cell for cell in cells]
     width = room.shape[1]
     if width:
         padded = "".join([cell.ljust(width) for cell in cells])
