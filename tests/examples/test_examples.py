@@ -7,6 +7,8 @@ import csv
 import io
 import json
 import math
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,8 @@ def table(name: str) -> np.ndarray[Any, Any]:
 
 
 def test_every_example_is_tested_and_prints() -> None:
-    tested = {"black_scholes", "kmeans", "life", "mandelbrot", "pagerank", "pca", "pi", "regression", "sobel", "sunspots",
+    tested = {"black_scholes", "kmeans", "life", "mandelbrot", "pagerank", "pca", "pi", "regression", "sales", "sobel",
+              "sunspots",
               "text_statistics"}  # fmt: skip
     assert {p.stem for p in EXAMPLES.glob("*.rho")} == tested
 
@@ -146,3 +149,34 @@ def test_pi() -> None:
     assert abs(estimate - math.pi) < 4 * math.sqrt(math.pi * (4 - math.pi) / 1e6)
     assert estimate == float(run("pi")["estimate"]), "the key fixes the numbers"
     assert estimate != float(run("pi", "--set", "key=43")["estimate"])
+
+
+def test_sales_are_what_its_script_makes(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-c", f"import runpy, pathlib; runpy.run_path({str(DATA / 'make_sales.py')!r})"
+                    f"['main'](pathlib.Path({str(tmp_path)!r}))"], check=True)  # fmt: skip
+    for name in ("sales.csv", "shops.csv"):
+        assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes()
+
+
+def test_sales_by_month_and_region(tmp_path: Path) -> None:
+    with open(DATA / "sales.csv", newline="", encoding="utf-8") as file:
+        sales = list(csv.DictReader(file))
+    with open(DATA / "shops.csv", newline="", encoding="utf-8") as file:
+        regions = {row["shop"]: row["region"] for row in csv.DictReader(file)}
+    by_region: dict[str, float] = dict.fromkeys(regions.values(), 0.0)
+    by_month: dict[str, float] = {}
+    for row in sales:
+        revenue = 0.0 if row["price"] in ("", "NA") else int(row["units"]) * float(row["price"])
+        by_month[row["date"][:7] + "-01"] = by_month.get(row["date"][:7] + "-01", 0.0) + revenue
+        if row["shop"] in regions:
+            by_region[regions[row["shop"]]] += revenue
+    found = run("sales")
+    assert [str(text).rstrip() for text in found["region"]] == list(by_region)
+    np.testing.assert_allclose(found["sold"], list(by_region.values()))
+    np.testing.assert_allclose(found["monthly"], [by_month[month] for month in sorted(by_month)])
+    report = tmp_path / "report.csv"
+    run("sales", "--out", f"month,monthly={report}")
+    with open(report, newline="", encoding="utf-8") as file:
+        written = list(csv.DictReader(file))
+    assert [row["month"] for row in written] == sorted(by_month)
+    np.testing.assert_allclose([float(row["monthly"]) for row in written], found["monthly"])

@@ -154,7 +154,8 @@ def _range(
         return Element(kind)  # where one side is open, what is beyond i64 comes back on the other
     if high is None and low is None and most is not None and not symbolic:
         most = None
-    return ranged(kind, low, high, most=most if symbolic and high is None and low is not None else None)
+    kept = symbolic and low is not None and (high is None or function == "min")
+    return ranged(kind, low, high, most=most if kept else None)
 
 
 def _unwrapped(element: Element) -> bool:

@@ -54,9 +54,6 @@ def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     if text_and_numbers(left, right):
         absent = b.size_value(length + origin, span)
         return spread(b, absent, (), shape, span) if shape else absent
-    if b.holds_every_cell(left, right):
-        place = ArrayType(Element(Kind.I64, below=length), shape)
-        return b.emit(lambda r: IndexOf(r, left.value, right.value), place, span)
     x, y = _comparable(b, left, right, span)
     high = length.bounds()[1]
     raw = Element(Kind.I64, 0, high, most=None if high is not None else length)
