@@ -56,7 +56,7 @@ def test_a_range_of_one_holds_every_value(function: str, given: tuple[int, int])
 SYMBOLIC = [
     ("int<0..n>", "+", "int<0..m>", 0, "n+m"), ("int<0..n>", "+", "int<1..3>", 1, "n+3"),
     ("int<0..n>", "-", "int<1..3>", -3, "n-1"),
-    ("int<2..n>", "⌊", "int<0..3>", 0, "3"), ("int<0..n>", "⌊", "int<0..m>", 0, "n⌊m"),
+    ("int<2..n>", "⌊", "int<0..3>", 0, "3⌊n"), ("int<0..n>", "⌊", "int<0..m>", 0, "n⌊m"),
     ("int<0..n>", "⌈", "int<0..m>", 0, "n⌈m"),
     ("int<0..n>", "⌈", "int<1..3>", 1, "3⌈n"), ("int<1..3>", "|", "int<0..n>", 0, "2"),
 ]  # fmt: skip
