@@ -44,9 +44,10 @@ def warned(function: str, kind: Kind, args: Sequence[Element], span: Span) -> Di
             corners = [p * q for p in (low1, high1) for q in (low2, high2)]
             low, high = min(corners), max(corners)
         case _:
-            power = min(max(high2, 0), _MOST_POWER)
-            top = max(abs(low1), abs(high1)) ** power
-            low, high = (-top if low1 < 0 else 0), top
+            greatest = min(max(high2, 0), _MOST_POWER)
+            powers = [power for power in (greatest, greatest - 1) if power >= max(low2, 0)] or [greatest]
+            corners = [base**power for base in (low1, high1) for power in powers]
+            low, high = min(corners), max(corners)
     if bounds[0] <= low and high <= bounds[1]:
         return None
     message = f"this may be {_shown(low)} to {_shown(high)}, and {kind.value} wraps{_bounds(kind)}"
