@@ -17,7 +17,7 @@ from ...backend.run.files.cells import Unsuitable, begins_like_number, item_of
 from ...backend.run.files.columns import MISSING, Table
 from ...backend.run.files.content import Content
 from ...backend.run.files.dates import number_of
-from ...lang.grammar import NAME
+from ...lang.lexer import NAME
 from ...lang.reading_clauses import Form, Reading
 from ...lang.vocabulary import RESERVED
 from ...typechecker.elements import Kind

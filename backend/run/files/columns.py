@@ -182,7 +182,7 @@ class Table:
         for wanted, shape in self._wanted.items():
             headed = self._places(wanted)[1]
             require_shape((count - headed,), shape[:1])
-        found = {}
+        found: dict[Column, Any] = {}
         for wanted, _, _, room, _ in tasks:
             found.setdefault(wanted, room if room.base is None else room.base)
         return found
