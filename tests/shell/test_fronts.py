@@ -43,7 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("fronts")
     (made / "p.rho").write_text(PROGRAM.replace("[n n]", '[n n] ← "x.npy"'), encoding="utf-8")
     (made / "two.toml").write_text(PROFILE, encoding="utf-8")
-    np.save(made / "x.npy", np.ones((60, 60)))
+    np.save(made / "x.npy", np.ones((400, 400)))
     return made
 
 
