@@ -148,7 +148,12 @@ class Session:
             return outcome_of(core, folded[0], folded[1], plan_summary(loaded.plan, file_bytes=loaded.file_bytes))
         from ..backend import execute
 
-        results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
+        try:
+            results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
+        except BaseException:
+            if stores is not None:
+                stores.discard()
+            raise
         printed = [shown.value for shown in results.printed]
         outputs = {name: shown.value for name, shown in results.outputs.items()}
         return outcome_of(core, printed, outputs, plan_summary(loaded.plan, results.held, loaded.file_bytes))

@@ -215,9 +215,20 @@ class RunProgress(Watch):
     def _running(self) -> str:
         if self._loaded is None or not self._machines:
             return "reading the data"
+        stores = self._machines[0].stores
+        if stores is not None and stores.progress.total:
+            return streaming_text(stores.progress.done, stores.progress.total, time.monotonic() - self._started)
         if self._phases is None:
             self._phases = Phases(self._loaded, self._started)
         return self._phases.text(self._machines)
+
+
+def streaming_text(done: int, total: int, seconds: float) -> str:
+    """`read 400.0 MB of 1.0 GB · ~1.2 s left`."""
+    from ...backend.schedule.plan.explain import bytes_text
+
+    left = seconds * (total - done) / done if done else 0.0
+    return f"read {bytes_text(done)} of {bytes_text(total)}" + (f" · ~{waiting(left)} left" if left >= 0.05 else "")
 
 
 class Phases:

@@ -5,7 +5,8 @@ A value is the back ends' plain `Array` or anything with the array interface; th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -57,7 +58,9 @@ class Shown:
         return {"name": self.name, "type": self.type, "shape": list(self.shape), "elem": self.kind.value, "data": self.data()}
 
     def data(self) -> Any:
-        """Nested lists fit for JSON; text as rows."""
+        """Nested lists fit for JSON; text as rows; nothing of what was written tile by tile."""
+        if hasattr(self.value, "discard"):
+            return None
         if isinstance(self.value, Array):
             return plain_data(nested(self.value))
         if self.kind is not Kind.CHAR:
@@ -84,6 +87,17 @@ class Outcome:
     printed: tuple[Shown, ...]
     outputs: Mapping[str, Shown]
     plan: Mapping[str, Any] = field(default_factory=dict)
+
+    @contextmanager
+    def kept_or_discarded(self) -> Iterator[None]:
+        """Around what is done with the values: of outputs that the run has written already, what was not renamed goes at the
+        end."""
+        try:
+            yield
+        finally:
+            for shown in self.outputs.values():
+                if hasattr(shown.value, "discard"):
+                    shown.value.discard()
 
     def json(self, diagnostics: list[dict[str, Any]]) -> dict[str, Any]:
         """The object of `eval --json` and `run --json`."""

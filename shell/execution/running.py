@@ -65,19 +65,24 @@ def run_program(
         with time_limit(request.limits.seconds, source, lambda up: last_words(failed(up), json=json)) as allowance:
             watch.stage(Stage.LOAD)
             loaded = session.load(checked, request, scheduling=scheduling)
+            if analyze or verify:
+                from .streaming import require_one_run
+
+                require_one_run(loaded, "--analyze" if analyze else "--verify")
             if ready is not None:
                 ready(loaded)
             watch.stage(Stage.RUN, loaded)
             outcome = _measured(session, loaded, watch) if analyze else session.run(loaded, observe=watch.observer)
-            if verify:
-                from .verifying import compare
+            with outcome.kept_or_discarded():
+                if verify:
+                    from .verifying import compare
 
-                watch.stage(Stage.VERIFY, loaded)
-                compare(outcome, session.run(loaded, Engine.REFERENCE), source)
-            if save is not None:
-                watch.stage(Stage.SAVE, loaded)
-                allowance.saving = True
-                save(loaded, outcome)
+                    watch.stage(Stage.VERIFY, loaded)
+                    compare(outcome, session.run(loaded, Engine.REFERENCE), source)
+                if save is not None:
+                    watch.stage(Stage.SAVE, loaded)
+                    allowance.saving = True
+                    save(loaded, outcome)
     except RhoError as error:
         return failed(error)
     return Report(Exit.OK, outcome, (*checked.diagnostics, *loaded.warnings), checked.sources)

@@ -1,0 +1,133 @@
+"""What goes wrong between two tiles: a diagnostic, no output, no temporary, no thread that goes on reading."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rho.backend.run.files.npy_rows import NpySink, NpySource
+from rho.lang import temporaries
+from rho.lang.diagnostics import Refused, RhoError, RunFailed
+from rho.shell.session import Session
+
+from .running import loaded, results
+
+LIMIT = 4_000_000
+WRITES = "input x : f64[n] where n ≥ 8\nz ← 1+x×x\noutput z\n+/z"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).standard_normal(1_000_003))
+    return tmp_path
+
+
+def _fails(text: str, folder: Path, code: str) -> None:
+    before = sorted(folder.iterdir())
+    with pytest.raises(RhoError) as caught:
+        results(loaded(text, folder, LIMIT))
+    assert [found.code for found in caught.value.diagnostics] == [code], caught.value
+    assert sorted(folder.iterdir()) == before
+    assert not temporaries.live()
+    assert not [thread for thread in threading.enumerate() if thread.name == "rho reader"]
+
+
+def _third(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, act: Callable[[object], None]) -> None:
+    """The third call of a method does something else first."""
+    original, calls = getattr(owner, name), [0]
+
+    def wrapped(self: object, *args: object) -> object:
+        calls[0] += 1
+        if calls[0] == 3:
+            act(self)
+        return original(self, *args)
+
+    monkeypatch.setattr(owner, name, wrapped)
+
+
+def test_a_file_cut_off_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _third(monkeypatch, NpySource, "read", lambda source: os.truncate(folder / "x.npy", 1_000_000))
+    _fails(WRITES, folder, "E705")
+
+
+def test_a_file_written_meanwhile(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def write(source: object) -> None:
+        with open(folder / "x.npy", "r+b") as file:
+            file.seek(5_000)
+            file.write(b"12345678")
+        os.utime(folder / "x.npy", ns=(1, 1))
+
+    _third(monkeypatch, NpySource, "read", write)
+    _fails(WRITES, folder, "E705")
+
+
+def test_a_file_cut_off_before_the_run(folder: Path) -> None:
+    program = loaded(WRITES, folder, LIMIT)
+    os.truncate(folder / "x.npy", 1_000_000)
+    with pytest.raises(RunFailed, match="E705"):
+        Session().run(program)
+    assert not temporaries.live()
+
+
+def test_a_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*args: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    _fails(WRITES, folder, "E708")
+
+
+def test_a_disk_that_fills_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(sink: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    _third(monkeypatch, NpySink, "append", full)
+    _fails(WRITES, folder, "E708")
+
+
+@pytest.mark.parametrize(("owner", "name"), [(NpySource, "read"), (NpySink, "append")])
+def test_an_interrupt(folder: Path, monkeypatch: pytest.MonkeyPatch, owner: type, name: str) -> None:
+    def interrupt(of: object) -> None:
+        raise KeyboardInterrupt
+
+    _third(monkeypatch, owner, name, interrupt)
+    before = sorted(folder.iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        results(loaded(WRITES, folder, LIMIT))
+    assert sorted(folder.iterdir()) == before
+    assert not [thread for thread in threading.enumerate() if thread.name == "rho reader"]
+
+
+def test_a_check_that_fails_in_a_later_tile(folder: Path) -> None:
+    values = np.arange(1_000_003)
+    values[700_000] = 99_999_999
+    np.save(folder / "i.npy", values)
+    _fails("input i : idx<n>[n] where n ≥ 8\n+/i", folder, "E706")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("input x : f64[n] where n ≥ 8\ng ← ⍋x\noutput g", "`⍋` needs it as a whole"),
+        ("input x : f64[n] where n ≥ 8\nx", "needs it as a whole"),
+        ("input x : f64[n] where n ≥ 8\nz ← x+⌽x\noutput z", "rows"),
+    ],
+)
+def test_what_cannot_stream_is_named(folder: Path, text: str, said: str) -> None:
+    with pytest.raises(Refused) as caught:
+        loaded(text, folder, LIMIT)
+    (found,) = caught.value.diagnostics
+    assert found.code == "E702"
+    assert any(said in note for note in found.notes if "cannot stream" in note), found.notes
+
+
+def test_an_output_without_a_file_is_told_how(folder: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        loaded(WRITES, folder, LIMIT, write=False)
+    assert "--out z=FILE.npy" in " ".join(caught.value.diagnostics[0].notes)

@@ -1,0 +1,72 @@
+"""What a run takes: memory by the operating system's account, and bytes read by its counters."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from .programs import CASES
+from .running import loaded
+
+LIMIT = 8_000_000
+_PEAK = """
+import sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+from streams.running import loaded
+from rho.shell.session import Session
+
+def peak():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+
+def read():
+    with open("/proc/self/io") as file:
+        return int(file.readline().split()[1])
+
+text = {text!r}
+folders = [Path(name) for name in sys.argv[1:]]
+warm = loaded(text, folders[0], {limit} // 4)
+assert warm.plan.stores
+outcome = Session().run(warm)
+for shown in outcome.outputs.values():
+    if hasattr(shown.value, "discard"):
+        shown.value.discard()
+del outcome, warm
+big = loaded(text, folders[1], {limit})
+assert big.plan.stores
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")
+before, bytes_before = peak(), read()
+outcome = Session().run(big)
+after, bytes_after = peak(), read()
+for shown in outcome.outputs.values():
+    if hasattr(shown.value, "discard"):
+        shown.value.discard()
+print(after - before, bytes_after - bytes_before)
+"""
+_NAMES = ("hypotenuse", "stencil", "variance", "written")
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's accounts of a process")
+@pytest.mark.parametrize("name", _NAMES)
+def test_a_file_five_times_the_limit(name: str, tmp_path: Path) -> None:
+    (case,) = [case for case in CASES if case.name == name]
+    draw = np.random.default_rng(1)
+    for folder, n in (("small", 700_000), ("big", 5_000_000)):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "x.npy", draw.standard_normal(n))
+    code = _PEAK.format(tests=str(Path(__file__).parents[1]), text=case.text, limit=LIMIT)
+    ran = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "small"), str(tmp_path / "big")], capture_output=True, text=True, timeout=300
+    )
+    assert ran.returncode == 0, ran.stderr
+    grown, read = map(int, ran.stdout.split())
+    assert grown <= LIMIT, f"{grown:,} bytes more than a run in few small tiles"
+    assert read <= 1.05 * case.passes * 40_000_000 + 1_000_000
+    program = loaded(case.text, tmp_path / "big", LIMIT)
+    assert max(count for _, count in program.plan.main.peak) <= LIMIT
