@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -23,9 +24,15 @@ from rho.backend.schedule.problem import (
     Status,
     Ticks,
 )
-from rho.backend.schedule.solve.objectives import energy, executions, load, plan_objectives, unrolled, value, values
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.budget import FAST
+from rho.backend.schedule.solve.floors import floor_of
+from rho.backend.schedule.solve.objectives import energy, exact_value, executions, load, plan_objectives, unrolled, value, values
 from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.timeline.timing import lay_out
 from rho.backend.schedule.verify.schedules import verify_schedule
+
+from .drawn import decisions_for, problem_of
 
 HERE = Line(1, "")
 
@@ -175,3 +182,34 @@ def test_the_same_every_time() -> None:
     problem = batches(Objective.THROUGHPUT, Objective.SYNCS)
     first = plan_objectives(problem)
     assert all(plan_objectives(problem) == first for _ in range(4))
+
+
+@pytest.mark.parametrize("objective", [Objective.ENERGY, Objective.THROUGHPUT])
+@pytest.mark.parametrize("off", [False, True])
+def test_floors_are_below_every_schedule_and_close_to_some(objective: Objective, off: bool) -> None:
+    """Of random problems: no layout of random decisions is below; of phases alone on equal devices the floor is met."""
+    close = 0
+    for seed in range(40):
+        random = Random(seed)
+        problem = problem_of(random)
+        devices = tuple(
+            replace(g, idle_mw=(idle := random.randint(0, 9)), active_mw=idle + random.randint(0, 90)) for g in problem.devices
+        )
+        problem = replace(problem, devices=devices, power_off_unused=off, objectives=(objective,))
+        shortest = plan_problem(problem, FAST).lower_bound
+        floor = floor_of(problem, objective, shortest)
+        for _ in range(20):
+            schedule = lay_out(problem, decisions_for(random, problem))
+            if schedule is not None:
+                worth = exact_value(problem, schedule, objective)
+                assert floor <= worth, seed
+                close += worth and 4 * floor >= worth
+    assert close > 30
+
+
+def test_the_interval_of_unequal_devices_is_bounded_by_their_work_together() -> None:
+    """A third of the work goes to the slow device; each alone would need 300."""
+    tasks = tuple(PhaseTask(f"p{i}", {"fast": Ticks(((100, 50),)), "slow": Ticks(((100, 100),))}, rows=100) for i in range(6))
+    devices = (DeviceGroup("a", "fast", home=True), DeviceGroup("b", "slow"))
+    problem = Problem(devices, (), tasks, (), objectives=(Objective.THROUGHPUT,))
+    assert floor_of(problem, Objective.THROUGHPUT, 0) in (199, 200)  # weights are sought in floating point

@@ -34,12 +34,8 @@ def load(bounds: Bounds) -> Bound:
     order = bounds.order
     head = [min(heads.values()) for heads in bounds.heads]
     tail = [min(bounds.rest(p, c) for c in bounds.tails[p]) for p in range(len(order))]
-    work = [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(order))]
-    sizes = [len(members) for members in bounds.costs.members]
-    machines = bounds.timer.limits.machines
-    if machines is not None:
-        sizes = [min(size, machines) for size in sizes]
-    number = min(sum(sizes), machines or sum(sizes))
+    work, sizes = works(bounds), _sizes(bounds)
+    number = min(sum(sizes), bounds.timer.limits.machines or sum(sizes))
     best = 0
     count = max(3, min(MOST_WINDOWS, 1500 // len(order)))
     for a in _spread(head, count):
@@ -49,6 +45,22 @@ def load(bounds: Bounds) -> Bound:
             best = max(best, _Window(bounds, chosen, work, sizes).bound(best))
             best = max(best, a + b + -(-sum(min(work[p].values()) for p in chosen) // (SCALE * number)))
     return Bound(best, "load")
+
+
+def shared(bounds: Bounds) -> int:
+    """The busiest device works for at least so many ticks."""
+    return _Window(bounds, bounds.order, works(bounds), _sizes(bounds), whenever=True).bound(0)
+
+
+def works(bounds: Bounds) -> list[dict[int, int]]:
+    """By phase and class, `SCALE` times the least ticks of work."""
+    return [{c: _work_on(bounds, p, c) for c in bounds.costs.allowed_classes[p]} for p in range(len(bounds.order))]
+
+
+def _sizes(bounds: Bounds) -> list[int]:
+    """Devices of each class that may work."""
+    machines = bounds.timer.limits.machines
+    return [len(members) if machines is None else min(len(members), machines) for members in bounds.costs.members]
 
 
 def _work_on(bounds: Bounds, phase: int, kind: int) -> int:
@@ -61,16 +73,28 @@ def _work_on(bounds: Bounds, phase: int, kind: int) -> int:
 
 
 class _Window:
-    """Phases, and what each class loses of T before and after them."""
+    """Phases, and what each class loses of T before and after them (`whenever`: nothing)."""
 
-    def __init__(self, bounds: Bounds, chosen: Sequence[int], work: Sequence[dict[int, int]], sizes: Sequence[int]) -> None:
+    def __init__(
+        self,
+        bounds: Bounds,
+        chosen: Sequence[int],
+        work: Sequence[dict[int, int]],
+        sizes: Sequence[int],
+        *,
+        whenever: bool = False,
+    ) -> None:
         self.jobs = [list(work[p].items()) for p in chosen]
         self.sizes = sizes
-        self.lost = [
-            min((bounds.heads[p][c] for p in chosen if c in work[p]), default=0)
-            + min((bounds.rest(p, c) for p in chosen if c in work[p]), default=0)
-            for c in range(len(sizes))
-        ]
+        self.lost = (
+            [0] * len(sizes)
+            if whenever
+            else [
+                min((bounds.heads[p][c] for p in chosen if c in work[p]), default=0)
+                + min((bounds.rest(p, c) for p in chosen if c in work[p]), default=0)
+                for c in range(len(sizes))
+            ]
+        )
 
     def bound(self, known: int) -> int:
         """The best bound that is found, or something up to `known`."""

@@ -40,6 +40,7 @@ from . import plan_problem
 from .batches import executions, unrolled
 from .budget import DEFAULT, Budget
 from .costs import Costs
+from .floors import floor_of
 from .found import Failure, guarded, note, refusal
 from .heuristics.candidates import acceptable
 from .merging import fewer_syncs
@@ -301,7 +302,7 @@ def _fewest_machines(state: _State, kept: Sequence[tuple[Objective, int]]) -> tu
 def _by_solver(state: _State, objective: Objective, kept: Sequence[tuple[Objective, int]]) -> tuple[int, str]:
     """Bisection by the exact search, for problems that it can take as a whole."""
     problem, budget = state.problem, state.budget
-    bottom = _floor(problem, objective)
+    bottom = floor_of(problem, objective, state.answer.lower_bound)
     names = len(problem.device_names())
     if bottom >= exact_value(problem, state.schedule, objective):
         return bottom, "bound"
@@ -373,17 +374,3 @@ def _fewest_syncs(
         state.aborted |= last.aborted
     state.aborted |= few.aborted or fewer.aborted
     return (fewer.lower, "z3") if complete else (0, "bound")
-
-
-def _floor(problem: Problem, objective: Objective) -> int:
-    """A bound that needs no search: of energy, what must be paid at least; of the interval, the work shared out evenly."""
-    if objective is not Objective.THROUGHPUT:
-        return 0
-    timer = Timer(problem)
-    costs = Costs(timer)
-    work = 0
-    for p, phase in enumerate(problem.phases):
-        if phase.rows == 0:
-            work += min((timer.ticks(p, d, 1) or 0 for d in costs.allowed[p]), default=0)
-    devices = {d for allowed in costs.allowed for d in allowed}
-    return -(-work // (max(1, len(devices)) * executions(problem)))
