@@ -17,7 +17,7 @@ from random import Random
 from statistics import mean
 
 from rho.backend.schedule.files.read import read_instance
-from rho.backend.schedule.problem import Answer, DeviceGroup, Problem, Status
+from rho.backend.schedule.problem import Answer, DeviceGroup, Edge, PhaseIndex, Problem, Status
 from rho.backend.schedule.solve import plan_problem, recipe
 from rho.backend.schedule.solve.budget import Budget
 from rho.backend.schedule.solve.strategy import Context, Strategy
@@ -25,7 +25,7 @@ from rho.benchmarks.planning import graph
 from rho.tests.schedule.drawn import problem_of
 
 HERE = Path(__file__).parent.parent / "tests" / "corpora" / "data" / "schedules"
-QUICK = Budget(1000, 1_000_000, None, 500_000)
+QUICK = Budget(600, 300_000, None, 300_000)
 
 
 def instances(count: int) -> Iterator[tuple[str, Problem]]:
@@ -34,14 +34,15 @@ def instances(count: int) -> Iterator[tuple[str, Problem]]:
     for file in sorted(HERE.glob("stg/*.stg")):
         for devices in (2, 4):
             yield f"stg {file.stem} {devices}", read_instance(file.name, file.read_text(), devices)
-    for seed in range(8):
+    few = max(1, count // 20)
+    for seed in range(4 * few):
         yield f"graph {seed}", graph(seed, 12)
-    for seed in range(6):
+    for seed in range(few):
         yield f"large {seed}", graph(100 + seed, 40)
-    for seed in range(6):
-        yield f"cut {seed}", _cut(seed, 12)
-    for seed in range(4):
+        yield f"chains {seed}", _chained(seed)
+        yield f"cut {seed}", _cut(seed, 10)
         yield f"wide {seed}", _cut(seed, 30, 30)
+        yield f"large and cut {seed}", _cut(seed, 30)
     for seed in range(count):
         yield f"random {seed}", problem_of(Random(seed), 8)
 
@@ -54,6 +55,14 @@ def _cut(seed: int, phases: int, devices: int = 2) -> Problem:
     tasks = tuple(replace(task, ticks=table) for task, table in zip(tasks, tables, strict=True))
     groups: tuple[DeviceGroup, ...] = tuple(replace(g, count=1 if g.home else devices, memory=None) for g in whole.devices)
     return replace(whole, phases=tasks, devices=groups)
+
+
+def _chained(seed: int) -> Problem:
+    """Chains of three phases, each of which continues others."""
+    whole = graph(seed, 40)
+    edges = [edge for edge in whole.edges if edge.target % 3 == 0]
+    edges += [Edge(PhaseIndex(q - 1), PhaseIndex(q)) for q in range(1, 40) if q % 3]
+    return replace(whole, edges=tuple(edges), devices=tuple(replace(group, memory=None) for group in whole.devices))
 
 
 @dataclass
@@ -95,27 +104,30 @@ class Watch:
         return found.schedule, found.bound, len(context.candidates), context.guided is None, context.conflict
 
 
-def main(count: int) -> None:
-    rows = {strategy.name: Row() for strategy in recipe.STRATEGIES}
-    listed = recipe.STRATEGIES
-    total = proved = 0
-    gaps: list[float] = []
-    for name, problem in instances(count):
-        watch = Watch()
+@dataclass
+class Table:
+    """What was seen so far."""
+
+    rows: dict[str, Row]
+    total: int = 0
+    proved: int = 0
+    gaps: list[float] = field(default_factory=list)
+
+    def add(self, name: str, problem: Problem) -> None:
+        listed, watch = recipe.STRATEGIES, Watch()
         recipe.STRATEGIES = tuple(map(watch.of, listed))  # type: ignore[misc]
         whole, seconds = timed(problem)
         recipe.STRATEGIES = listed  # type: ignore[misc]
-        total += 1
-        proved += whole.status is Status.OPTIMAL
-        if whole.schedule is not None:
-            gaps.append(1 - whole.lower_bound / max(1, whole.values[0]))
         print(f"{name}: {whole.status.value} {whole.values} {sorted(watch.active)} {seconds:.1f} s", file=sys.stderr, flush=True)
-        for each in sorted(watch.active):
-            row = rows[each]
-            part, spent = timed(problem, frozenset({each}))
+        parts = [(each, *timed(problem, frozenset({each}))) for each in sorted(watch.active)]
+        self.total += 1
+        self.proved += whole.status is Status.OPTIMAL
+        self.gaps += [] if whole.schedule is None else [1 - whole.lower_bound / max(1, whole.values[0])]
+        for each, part, spent in parts:
+            row = self.rows[each]
             row.used += 1
             row.seconds += spent - seconds
-            if (whole.status in (Status.OPTIMAL, Status.IMPOSSIBLE)) and part.status is not whole.status:
+            if whole.status in (Status.OPTIMAL, Status.IMPOSSIBLE) and part.status is not whole.status:
                 row.proved.append(name)
             if whole.schedule is None or part.schedule is None:
                 continue
@@ -123,16 +135,28 @@ def main(count: int) -> None:
             row.longer += [times] if times > 1 else []
             row.shorter += [times] if times < 1 else []
             row.lower += [bounds] if bounds < 1 else []
-    print("# What each strategy earns\n")
-    print(f"`python benchmarks/strategies.py {count}`: {total} instances, {proved} proved with all strategies, mean gap")
-    print(f"{100 * mean(gaps):.2f} %. A row is of the runs without that strategy; *used*: it changed anything on so many.\n")
-    print("| strategy | used | no longer proved | longer schedules (mean) | shorter | lower bounds (mean) | seconds more |")
-    print("|---|---|---|---|---|---|---|")
-    for name, row in rows.items():
-        print(
-            f"| {name} | {row.used} | {len(row.proved)} | {_of(row.longer)} | {_of(row.shorter)} | {_of(row.lower)} | "
-            f"{row.seconds:+.1f} |"
-        )
+
+    def show(self, count: int) -> None:
+        print("# What each strategy earns\n")
+        print(f"`python benchmarks/strategies.py {count}`: {self.total} instances, {self.proved} proved with all, mean gap")
+        print(f"{100 * mean(self.gaps):.2f} %. A row is of runs without that strategy; *used*: it changed anything on so many.\n")
+        print("| strategy | used | no longer proved | longer schedules (mean) | shorter | lower bounds (mean) | seconds more |")
+        print("|---|---|---|---|---|---|---|")
+        for name, row in self.rows.items():
+            print(
+                f"| {name} | {row.used} | {len(row.proved)} | {_of(row.longer)} | {_of(row.shorter)} | {_of(row.lower)} | "
+                f"{row.seconds:+.1f} |"
+            )
+
+
+def main(count: int) -> None:
+    table = Table({strategy.name: Row() for strategy in recipe.STRATEGIES})
+    try:
+        for name, problem in instances(count):
+            table.add(name, problem)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+    table.show(count)
 
 
 def _of(ratios: list[float]) -> str:

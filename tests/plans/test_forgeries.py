@@ -12,7 +12,18 @@ from dataclasses import replace
 import pytest
 from share import SHARE, share
 
-from rho.backend.schedule.plan.model import DeviceId, FenceStep, FreeStep, Plan, Queue, WaitStep
+from rho.backend.schedule.plan.model import (
+    CellsStep,
+    DeviceId,
+    FenceStep,
+    FreeStep,
+    LoopStep,
+    Plan,
+    Queue,
+    Step,
+    SubPlan,
+    WaitStep,
+)
 from rho.backend.schedule.plan.stored import encode_plan
 from rho.backend.schedule.problem import Answer, Objective, Proof, Status
 from rho.backend.schedule.program import described
@@ -253,3 +264,20 @@ def test_what_is_advisory_in_plans_are_fields() -> None:
 def test_what_was_accepted_is_refused(at: tuple[object, ...], value: object, known: bool) -> None:
     right = stored("sums")
     assert faults(right, encode_plan(put(right.plan, at, value)), known)
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["with its profile", "without"])
+@pytest.mark.parametrize("name", ["heat", "inner"])
+def test_no_forged_peak_of_a_body_is_believed(name: str, known: bool) -> None:
+    """Scratch of steps with bodies is what the plan says of these, so that is judged."""
+    right = stored(name)
+
+    def less(body: SubPlan) -> SubPlan:
+        return replace(body, peak=tuple((device, size // 2) for device, size in body.peak))
+
+    def forged(step: Step) -> Step:
+        return replace(step, body=less(step.body)) if isinstance(step, LoopStep | CellsStep) else step
+
+    queues = tuple(replace(queue, steps=tuple(map(forged, queue.steps))) for queue in right.plan.main.queues)
+    assert queues != right.plan.main.queues
+    assert faults(right, encode_plan(replace(right.plan, main=replace(right.plan.main, queues=queues))), known)
