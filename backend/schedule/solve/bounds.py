@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from .costs import Costs, order_of
+from ..timeline.orders import order_of
+from .costs import Costs
 from .filling import least
 
 MOST_SHARDS: Final = 256

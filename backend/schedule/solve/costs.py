@@ -5,7 +5,6 @@ Devices of one group cost the same unless a link or a directive names an instanc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 from ..constraints import allowed_devices
@@ -127,19 +126,3 @@ class Costs:
                     total += (ticks or 0) * count
                     pairs += count
         return Fraction(total, max(1, pairs))
-
-
-def order_of(before: Sequence[frozenset[int]]) -> list[int] | None:
-    """A topological order, the smaller index first among equals of depth; None if there is a cycle."""
-    waiting = [len(earlier) for earlier in before]
-    followers: list[list[int]] = [[] for _ in before]
-    for p, earlier in enumerate(before):
-        for q in earlier:
-            followers[q].append(p)
-    result = [p for p, count in enumerate(waiting) if count == 0]
-    for p in result:
-        for q in followers[p]:
-            waiting[q] -= 1
-            if waiting[q] == 0:
-                result.append(q)
-    return result if len(result) == len(waiting) else None

@@ -11,10 +11,11 @@ Both drop orders, transfers and memory, and let rows be shared out as a fluid, s
 from __future__ import annotations
 
 from ..problem import DeviceIndex, Objective, Problem
+from ..timeline.orders import order_of
 from ..timeline.timing import Timer
 from .batches import executions
 from .bounds import Bounds
-from .costs import Costs, order_of
+from .costs import Costs
 from .loads import SCALE, shared, works
 
 

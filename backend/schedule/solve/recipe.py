@@ -10,10 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ..problem import Answer, Baseline, Conflict, Problem, Proof, Schedule, Status
+from ..timeline.orders import order_of
 from ..timeline.timing import Timer
 from .bounding import ENERGETIC, FORKS, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT
 from .budget import DEFAULT, PROVE, Budget
-from .costs import Costs, order_of
+from .costs import Costs
 from .found import Found, guarded
 from .proving import RELAXATION, Z3
 from .scaling import common_ticks, in_larger_ticks, in_own_ticks

@@ -19,8 +19,9 @@ from math import factorial
 from typing import Final
 
 from ..problem import Conflict, Directive, PhaseIndex, Schedule, Ticks
+from ..timeline.orders import order_of
 from ..timeline.timing import Decisions, Mode, Sending, Timer
-from .costs import Costs, order_of
+from .costs import Costs
 from .filling import bytes_text, fill, least, most
 from .star import Star
 

@@ -21,7 +21,7 @@ Invariants: waits are in order of (queue, position); no wait is for what the que
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heapify, heappop, heappush
@@ -30,6 +30,7 @@ from typing import Final, TypeAlias
 
 from ..problem import Before, DeviceIndex, Objective, PhaseIndex, Problem, Schedule, Transfer
 from ..synchronisation import Fence, Queue, QueueIndex, QueueKind, Step, StepKind, Synchronisation, Wait
+from .orders import order_of
 from .prepared import Prepared
 from .routes import Routes
 
@@ -370,28 +371,10 @@ def _ranks(problem: Problem) -> list[int]:
     pairs: list[tuple[int, int]] = [(edge.source, edge.target) for edge in problem.edges]
     wanted = pairs + [(first, then) for then, earlier in _waits_for(problem).items() for first in earlier]
     for asked in (wanted, pairs):
-        rank = _topological(count, asked)
-        if rank is not None:
-            return rank
+        before: list[set[int]] = [set() for _ in range(count)]
+        for first, then in asked:
+            before[then].add(first)
+        order = order_of(before, by_index=True)
+        if order is not None:
+            return [rank for _, rank in sorted(zip(order, range(count), strict=True))]
     return list(range(count))
-
-
-def _topological(count: int, pairs: Iterable[tuple[int, int]]) -> list[int] | None:
-    followers: list[list[int]] = [[] for _ in range(count)]
-    waiting = [0] * count
-    for first, then in pairs:
-        followers[first].append(then)
-        waiting[then] += 1
-    free = [phase for phase in range(count) if waiting[phase] == 0]
-    heapify(free)
-    rank = [0] * count
-    place = 0
-    while free:
-        phase = heappop(free)
-        rank[phase] = place
-        place += 1
-        for other in followers[phase]:
-            waiting[other] -= 1
-            if waiting[other] == 0:
-                heappush(free, other)
-    return rank if place == count else None

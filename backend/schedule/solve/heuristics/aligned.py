@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ...timeline.orders import order_of
 from ...timeline.timing import Decisions
-from ..costs import Costs, order_of
+from ..costs import Costs
 from ..modes import water_filled
 from .baseline import even_mode
 from .candidates import Candidate, retime

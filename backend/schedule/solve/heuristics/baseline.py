@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from ...constraints import shares
+from ...timeline.orders import order_of
 from ...timeline.timing import Decisions, Mode
-from ..costs import Costs, order_of
+from ..costs import Costs
 from .candidates import Candidate, retime
 from .listing import heft, peft
 

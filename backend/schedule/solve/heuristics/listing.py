@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import insort
 from fractions import Fraction
 
+from ...timeline.orders import order_of
 from ...timeline.resources import gap
 from ...timeline.timing import Decisions, Queueing
-from ..costs import Costs, order_of
+from ..costs import Costs
 
 
 def heft(costs: Costs) -> Decisions | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Final, TypeAlias
 
+from ...timeline.orders import order_of
 from ..bounds import Bounds
 
 MOST_PHASES: Final = 320
@@ -105,18 +106,10 @@ def mirrored(model: Model) -> Model:
 
 
 def _order(count: int, delays: Arcs) -> list[int]:
-    left = [0] * count
-    after: list[list[int]] = [[] for _ in range(count)]
+    before: list[list[int]] = [[] for _ in range(count)]
     for p, q in delays:
-        left[q] += 1
-        after[p].append(q)
-    result = [p for p in range(count) if not left[p]]
-    for p in result:
-        for q in after[p]:
-            left[q] -= 1
-            if not left[q]:
-                result.append(q)
-    return result
+        before[q].append(p)
+    return order_of(before) or []
 
 
 def _made(

@@ -13,9 +13,10 @@ from typing import Final
 
 from ...constraints import devices_named
 from ...problem import Conflict, Deadline, Directive, LimitMachines, LimitMemory, Problem
+from ...timeline.orders import order_of
 from ...timeline.timing import Timer
 from ..bounds import Bounds
-from ..costs import Costs, order_of
+from ..costs import Costs
 from ..filling import bytes_text, limit_text
 from ..loads import best_bound
 from ..modes import candidate_modes

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ...problem import Problem
 from ...timeline.expand import Maker, makers_of, needs_of
+from ...timeline.orders import order_of
 from ...timeline.routes import Hop
 from ...timeline.timing import Mode, Timer
 
@@ -132,16 +133,7 @@ class Shape:
     @cached_property
     def order(self) -> list[int]:
         """The phases in a topological order of data and `before`, the smallest index first."""
-        before = [set(self.timer.before[p]) for p in range(self.count)]
-        result: list[int] = []
-        done: set[int] = set()
-        while len(result) < self.count:
-            ready = [p for p in range(self.count) if p not in done and before[p] <= done]
-            if not ready:
-                return []
-            result.append(ready[0])
-            done.add(ready[0])
-        return result
+        return order_of(self.timer.before, by_index=True) or []
 
     @cached_property
     def precedes(self) -> list[set[int]]:
