@@ -235,26 +235,3 @@ class Emission:
 def copy(e: Emission, target: str, source: str, bytes: str) -> None:
     e.w.declarations["declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"] = None
     e.w.do(f"call void @llvm.memcpy.p0.p0.i64(ptr {target}, ptr {source}, i64 {bytes}, i1 false)")
-
-
-def pack_operand(e: Emission, operand: int, source: str, count: str) -> str:
-    """Copy `count` items of an operand to the stack; the address that a vector load of its step starts from there.
-
-    Strided items lie next to each other then."""
-    w, row, lanes = e.w, e.kernel.operands[operand], e.kernel.lanes
-    bytes, stored = row.kind.bytes, STORED[row.kind]
-    if row.step is Step.NONE:
-        return source
-    room = e.room(lanes * bytes)
-    w.do(f"store {e.v.stored(row.kind)} zeroinitializer, ptr {room}, align {VECTOR_ALIGN}")
-    if row.step is Step.UNIT:
-        copy(e, room, source, w.word("mul", count, bytes))
-        return room
-    start = w.at(room, (lanes - 1) * bytes) if row.step is Step.REVERSED else room
-    step = -bytes if row.step is Step.REVERSED else bytes
-    stride = -bytes if row.step is Step.REVERSED else e.strides[operand][e.kernel.vector_axis]
-    loop = w.begin(0, count)
-    item = w.let(f"load {stored}, ptr {w.at(source, w.word('mul', loop.index, stride))}, align 1")
-    w.do(f"store {stored} {item}, ptr {w.at(start, w.word('mul', loop.index, step))}, align 1")
-    w.end(loop)
-    return start

@@ -1,7 +1,7 @@
 """A kernel as an LLVM function: loads the argument block, loops, and calls `scalar_text` for the body.
 
-The outer axes are plain loops.  Body nodes are computed as far out as their operands allow.  What happens on the vector axis
-differs by form: `sums` reduces along or across.
+The outer axes are plain loops.  Body nodes are computed as far out as their operands allow.  `sums` reduces across; kernels of
+other forms are loop programs (`backend.loops.lower.kernel`).
 
 Neighbours: `ir` (Note [Argument block]), `writer`, `scalar_text`; `store` compiles the text.
 """
@@ -9,9 +9,8 @@ Neighbours: `ir` (Note [Argument block]), `writer`, `scalar_text`; `store` compi
 from __future__ import annotations
 
 from .emission import Emission
-from .ir import NAME, Form, Kernel
-from .short_rows import write_short_rows
-from .sums import write_across, write_along
+from .ir import NAME, Kernel
+from .sums import write_across
 from .writer import Writer
 
 
@@ -19,13 +18,7 @@ def llvm_text(kernel: Kernel) -> str:
     """A module with one function `i64 kernel(ptr words)`."""
     emission = Emission(kernel)
     emission.enter()
-    match kernel.form:
-        case Form.ALONG if kernel.length:
-            write_short_rows(emission)
-        case Form.ALONG:
-            write_along(emission)
-        case Form.ACROSS:
-            write_across(emission)
+    write_across(emission)
     emission.w.do("ret i64 0")
     return function_text(emission.w, emission.lines())
 

@@ -14,8 +14,8 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import neutral
+from .scalar_text import fold_lanes
 from .scan_words import BLOCK, PARITIES, ScanWriting
-from .sums import fold_lanes
 
 _CHAINS: Final = 4
 """Vectors that go round a loop of totals together."""

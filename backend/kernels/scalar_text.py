@@ -18,6 +18,7 @@ from .ir import Apply
 from .permutes import picked
 from .residues import residue
 from .vectors import UNSIGNED, Vectors
+from .writer import Writer
 
 
 def apply(v: Vectors, place: int, node: Apply, args: Sequence[str]) -> str:
@@ -35,6 +36,19 @@ def apply(v: Vectors, place: int, node: Apply, args: Sequence[str]) -> str:
 def combine(v: Vectors, function: str, kind: Kind, x: str, y: str) -> str:
     """One step of a reduction."""
     return apply(v, 0, Apply(function, (0, 1), kind, kind), (x, y))
+
+
+def fold_lanes(w: Writer, function: str, kind: Kind, value: str, count: int) -> str:
+    """The lanes of a vector by halving; a vector of one."""
+    while count > 1:
+        count //= 2
+        v, whole = Vectors(w, count), Vectors(w, 2 * count).type(kind)
+        parts = []
+        for first in (0, count):
+            order = "<" + ", ".join(f"i32 {first + lane}" for lane in range(count)) + ">"
+            parts.append(w.let(f"shufflevector {whole} {value}, {whole} poison, <{count} x i32> {order}"))
+        value = combine(v, function, kind, parts[0], parts[1])
+    return value
 
 
 class Value:

@@ -17,11 +17,13 @@ from typing import Final
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import FUNCTIONS, is_exact_in_any_order
+from ..kernels.ir import LANES
 from .affine import Facts, everywhere, facts_of
 from .forms import minus
 from .ir import (
     MOST_VALUES,
     ONE,
+    ZERO,
     Apply,
     Box,
     Call,
@@ -291,7 +293,7 @@ class _Rules:
             if loop.kind is LoopKind.SERIAL and carried.reduction is not None:
                 self.wrong("a serial loop has no reductions")
             if loop.kind is LoopKind.VECTOR and not _is_reduction(loop, carried):
-                self.wrong(f"{carried.inside} is no reduction that is exact in any order")
+                self.wrong(f"{carried.inside} is no reduction that is exact in any order, or of a few items")
 
 
 def _is_reduction(loop: For, carried: Carried) -> bool:
@@ -301,7 +303,12 @@ def _is_reduction(loop: For, carried: Carried) -> bool:
     node, function = readers[0], carried.reduction
     return (isinstance(node, Apply) and function is not None and node.function == function and node.name == carried.yielded
             and node.args[0] == carried.inside and carried.inside not in node.args[1:]
-            and exact_in_any_order(function, carried.kind))  # fmt: skip
+            and (exact_in_any_order(function, carried.kind) or _is_short(loop)))  # fmt: skip
+
+
+def _is_short(loop: For) -> bool:
+    """May the reductions of a loop have the order of sums?"""
+    return loop.lower == (ZERO,) and len(loop.upper) == 1 and not loop.upper[0].terms and 0 < loop.upper[0].constant <= LANES
 
 
 # ------------------------------------------------------------------------------------------------- proofs

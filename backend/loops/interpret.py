@@ -15,10 +15,13 @@ from typing import Any, Protocol, TypeAlias
 
 from ...lang.records import dataclass
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import is_exact_in_any_order
+from ..kernels.ir import LANES
 from .ir import (
     Apply,
     Box,
     Call,
+    Carried,
     Constant,
     Fail,
     For,
@@ -246,6 +249,8 @@ class _Machine:
         if loop.kind is not LoopKind.SERIAL:
             iterations = self.order(iterations)
         values = [registers[c.initial] for c in loop.carried]
+        ordered = [c.reduction is not None and not is_exact_in_any_order(c.reduction, c.kind) for c in loop.carried]
+        items: list[dict[int, Any]] = [{} for _ in loop.carried]
         for i in iterations:
             registers[loop.index] = i
             if loop.kind is LoopKind.PARALLEL:
@@ -258,10 +263,25 @@ class _Machine:
             self.block(loop.body)
             self.around.pop()
             values = [registers[c.yielded] for c in loop.carried]
+            joins = {s.name: s.args[1] for s in loop.body if isinstance(s, Apply)} if any(ordered) else {}
+            for c, own, is_ordered in zip(loop.carried, items, ordered, strict=True):
+                if is_ordered:
+                    own[i] = registers[joins[c.yielded]]
             if loop.until is not None and self.holds(loop.until):
                 break
-        for c, value in zip(loop.carried, values, strict=True):
-            registers[c.result] = value
+        for c, value, own, is_ordered in zip(loop.carried, values, items, ordered, strict=True):
+            registers[c.result] = self.halved(c, own) if is_ordered else value
+
+    def halved(self, carried: Carried, items: dict[int, Any]) -> Any:
+        """Items in the order of sums."""
+        half = LANES // 2
+        while half:
+            for place in range(half):
+                if place + half in items:
+                    pair = [items[place], items.pop(place + half)]
+                    items[place] = self.meaning(carried.reduction or "", carried.kind, pair, carried.kind, 0)
+            half //= 2
+        return items[0]
 
 
 def _item(kind: Kind, item: Any) -> Any:

@@ -9,9 +9,10 @@ upper the least of its own, so that triangles and tiles are loops.
   * SERIAL: iterations run in order.  Carried values have an initial value, a name inside and a value that each iteration yields;
     after the loop `results` are the last of them (the initial ones if there was no iteration).  With `until`, an i1 that an
     iteration computes, the loop ends after the first iteration in which it is true.
-  * VECTOR: iterations are independent, or joined by carried values each with a `reduction` that is exact in any order; several
-    run at once, and no result of the program shows how many.  `until` is not allowed; loops inside are SERIAL, and their bounds
-    depend on nothing that an iteration computes but their indices.
+  * VECTOR: iterations are independent, or joined by carried values each with a `reduction` that is exact in any order, or of
+    items whose number is a constant of at most `LANES`, in the order of sums (halved; what was carried before is not joined);
+    several run at once, and no result of the program shows how many.  `until` is not allowed; loops inside are SERIAL, and their
+    bounds depend on nothing that an iteration computes but their indices.
   * PARALLEL: iterations are independent and carry nothing; they may run on several threads.  Views that are SCRATCH and `private`
     belong to one thread.
 
@@ -60,8 +61,8 @@ class Role(Enum):
 class View:
     """`shape` is affine in parameters.  `unit`: are neighbours along the last axis side by side?  Scratch is row-major.
 
-    `streamed`: what is stored is not read soon, and may bypass the caches; the base and the strides but the last are multiples of
-    64 bytes."""
+    `streamed`: what is stored is not read soon, and may bypass the caches (the base and the strides but the last are multiples of
+    64 bytes); what is loaded comes from far away, in order, and is asked for ahead."""
 
     name: str
     kind: Kind

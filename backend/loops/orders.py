@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
+from ...typechecker.scalars import neutral
 from ..kernels.build import bits_of
 from ..kernels.ir import BLOCK, LANES
 from .builder import Builder, at
@@ -53,6 +54,89 @@ def unrolled(b: Builder, sums: Sequence[Sum], length: int, items: Callable[[Inde
         rows = rows[:half]
         half //= 2
     return rows[0]
+
+
+_FILLED: Final = 64
+"""Items of whole vectors, however many go together."""
+_LEVELS: Final = 28
+"""Of a binary tree of blocks."""
+
+
+def streamed(b: Builder, sums: Sequence[Sum], length: Index, items: Callable[[Index, str | None], Sequence[str]]) -> list[str]:
+    """Sums of any number of items, at least one: lanes in memory, which registers halve, and the tree of blocks as a stack of
+    partial results, one a level, joined as a binary counter carries.  `items` are 0 where a mask is false.
+
+    A last row is filled up to whole vectors with what changes no bit."""
+    zero, one = b.constant(Kind.I64, 0), b.constant(Kind.I64, 1)
+    lanes = [b.view("lanes", s.kind, (Index((), LANES),), Role.SCRATCH, private=True).name for s in sums]
+    stacks = [b.view("stack", s.kind, (Index((), _LEVELS),), Role.SCRATCH, private=True).name for s in sums]
+    none = [b.constant(s.kind, bits_of(s.kind, neutral(s.function, s.kind))) for s in sums]
+
+    def join(views: Sequence[str], place: Index, values: Sequence[str], mask: str | None = None) -> list[str]:
+        loaded = [b.load(view, (place,), mask) for view in views]
+        return [b.apply(s.function, pair, s.kind, s.kind) for s, *pair in zip(sums, loaded, values, strict=True)]
+
+    with b.loop(LoopKind.SERIAL, (ZERO,), (length,), [(Kind.I64, zero, None)], step=BLOCK) as block:
+        (count,) = block.inside
+        rest = at(b.number(plus(length, times(at(block.index), -1))))
+        with b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
+            for view, value in zip(lanes, none, strict=True):
+                b.store(view, (at(lane.index),), value)
+        whole_rows = plus(rest, Index((), 1 - LANES)), Index((), BLOCK)
+        with b.loop(LoopKind.SERIAL, (ZERO,), whole_rows, step=LANES) as row, b.range(LoopKind.VECTOR, Index((), LANES)) as lane:
+            values = items(plus(plus(at(block.index), at(row.index)), at(lane.index)), None)
+            for view, value in zip(lanes, join(lanes, at(lane.index), values), strict=True):
+                b.store(view, (at(lane.index),), value)
+        here = at(b.apply("min", (b.number(rest), b.constant(Kind.I64, BLOCK)), Kind.I64, Kind.I64))
+        whole = times(_floor(b, here, LANES), LANES)
+        left = plus(here, times(whole, -1))
+        with b.range(LoopKind.VECTOR, times(_floor(b, plus(left, Index((), _FILLED - 1)), _FILLED), _FILLED)) as lane:
+            is_there = b.compare("lt", at(lane.index), left)
+            values = items(plus(plus(at(block.index), whole), at(lane.index)), is_there)
+            filled = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
+                      for s, value, nothing in zip(sums, values, none, strict=True)]  # fmt: skip
+            for view, value in zip(lanes, join(lanes, at(lane.index), filled), strict=True):
+                b.store(view, (at(lane.index),), value)
+        entry = [(s.kind, first, s.function) for s, first in zip(sums, none, strict=True)]
+        with b.range(LoopKind.VECTOR, Index((), LANES), entry) as lane:
+            loaded = [b.load(view, (at(lane.index),)) for view in lanes]
+            pairs = zip(sums, lane.inside, loaded, strict=True)
+            lane.yields = tuple([b.apply(s.function, (inside, item), s.kind, s.kind) for s, inside, item in pairs])
+        totals = [(s.kind, total, None) for s, total in zip(sums, lane.results, strict=True)]
+        with b.range(LoopKind.SERIAL, Index((), _LEVELS), [(Kind.I64, count, None), (Kind.I64, zero, None), *totals]) as level:
+            digits, height, *now = level.inside
+            digit = b.apply("band", (digits, one), Kind.I64, Kind.I64)
+            is_odd = b.compare("lt", ZERO, at(digit))
+            both = zip(sums, join(stacks, at(level.index), now, is_odd), now, strict=True)
+            following = [b.apply("select", (is_odd, joined, own), s.kind, s.kind) for s, joined, own in both]
+            above = b.apply("add", (height, digit), Kind.I64, Kind.I64)
+            level.yields = b.apply("shr", (one, digits), Kind.I64, Kind.I64), above, *following
+            level.until = b.apply("not", (is_odd,), Kind.BOOL, Kind.BOOL)
+        _, height, *now = level.results
+        for view, value in zip(stacks, now, strict=True):
+            b.store(view, (at(height),), value)
+        block.yields = (b.apply("add", (count, one), Kind.I64, Kind.I64),)
+    begin = [(s.kind, first, None) for s, first in zip(sums, none, strict=True)]
+    entry_of_all = [(Kind.I64, block.results[0], None), (Kind.BOOL, b.constant(Kind.BOOL, 0), None), *begin]
+    with b.range(LoopKind.SERIAL, Index((), _LEVELS), entry_of_all) as level:
+        digits, has_any, *now = level.inside
+        is_odd = b.compare("lt", ZERO, at(b.apply("band", (digits, one), Kind.I64, Kind.I64)))
+        is_next, following = b.apply("and", (is_odd, has_any), Kind.BOOL, Kind.BOOL), []
+        for s, view, own in zip(sums, stacks, now, strict=True):
+            item = b.load(view, (at(level.index),), is_odd)
+            joined = b.apply(s.function, (item, own), s.kind, s.kind)
+            either = b.apply("select", (is_odd, item, own), s.kind, s.kind)
+            following.append(b.apply("select", (is_next, joined, either), s.kind, s.kind))
+        above = b.apply("shr", (one, digits), Kind.I64, Kind.I64)
+        level.yields = above, b.apply("or", (is_odd, has_any), Kind.BOOL, Kind.BOOL), *following
+        level.until = b.compare("eq", at(above), ZERO)
+    return list(level.results[2:])
+
+
+def _floor(b: Builder, number: Index, divisor: int) -> Index:
+    """A number divided by a power of two."""
+    shift = b.constant(Kind.I64, divisor.bit_length() - 1)
+    return at(b.apply("shr", (shift, b.number(number)), Kind.I64, Kind.I64))
 
 
 Items = Callable[[Index, Index], Sequence[str]]

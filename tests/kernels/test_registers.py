@@ -91,3 +91,17 @@ def test_programs(text: str, programs: list[Program], monkeypatch: pytest.Monkey
         assert core is not None
         assert not run_both(core, {"x": drawn.astype(kinds[text.split(" : ")[1].split("[")[0]])}), n
     assert programs
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32, Kind.I64, Kind.U8, Kind.BOOL])
+@pytest.mark.parametrize("function", ["add", "max"])
+def test_rows(kind: Kind, function: str, programs: list[Program]) -> None:
+    """Sums and extremes along rows: of one item, of fewer than lanes, of a row of lanes and one more, of several blocks."""
+    function = {(Kind.BOOL, "add"): "and", (Kind.BOOL, "max"): "or"}.get((kind, function), function)
+    for cells, length in ((20, 40), (20, 1), (3, 255), (3, 257), (2, 4097), (1, 13_000)):
+        space = [cells, length]
+        for read_at in (projection(space, space, [0, 1]), projection(space, space, [0, 1], [1, -1], [0, length - 1])):
+            made = phase(space, [read_at], [read(0, kind)], [0, 0], function)
+            for kernel, plain in both(made, [data(kind, cells * length, 5).reshape(space)]):
+                assert same_bits(kernel, plain) or (function == "max" and np.array_equal(kernel, plain, equal_nan=True)), space
+    assert programs

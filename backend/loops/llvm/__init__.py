@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..ir import Program
 from .printer import Printer
-from .words import calls_at, calls_of, strides_of, words_of
+from .words import calls_at, calls_of, is_own, strides_of, words_of
 
-__all__ = ["calls_at", "calls_of", "llvm_text", "strides_of", "words_of"]
+__all__ = ["calls_at", "calls_of", "is_own", "llvm_text", "strides_of", "words_of"]
 
 
 def llvm_text(program: Program, vector_bytes: int) -> str:

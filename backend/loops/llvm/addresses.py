@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from ....typechecker.elements import Kind
 from ...kernels.vectors import Vectors
+from .. import forms
 from ..ir import Index, View
 from .registers import Registers
 
@@ -82,12 +83,18 @@ class Addresses:
         return total
 
     def addresses(self, view: View, indices: tuple[Index, ...]) -> str:
-        """Of each lane's item."""
+        """Of each lane's item: that of the first lane, and what lies from there to the others, which no iteration changes."""
         r = self.registers
         v, total = Vectors(r.w, r.lanes), ""
-        base = self.address(view, tuple(map(r.even, indices)))
+        plain = (tuple(t for t in i.terms if t[0] == r.vector_index or not r.differs(t[0])) for i in indices)
+        base = self.address(view, tuple(Index(terms, i.constant) for terms, i in zip(plain, indices, strict=True)))
+        apart = self.distance(view, [forms.coefficient(index, r.vector_index) for index in indices])
+        if apart.isdigit():
+            total = f"<{', '.join(f'i64 {lane * int(apart)}' for lane in range(r.lanes))}>" if apart != "0" else ""
+        else:
+            total = r.let(0, f"mul {v.type(Kind.I64)} {r.splat(Kind.I64, apart, 0)}, {v.counting()}")
         for index, stride in zip(indices, self.strides[view.name], strict=True):
-            terms = tuple(t for t in index.terms if r.differs(t[0]))
+            terms = tuple(t for t in index.terms if t[0] != r.vector_index and r.differs(t[0]))
             if terms:
                 step = v.constant(Kind.I64, stride) if isinstance(stride, int) else r.splat(Kind.I64, stride, 0)
                 part = v.binary("mul", Kind.I64, self.index_vector(Index(terms)), step)

@@ -11,7 +11,7 @@ from typing import Final
 from ....typechecker.elements import Kind
 from ...scalar.table import LONG, weight_of
 from ..check import may_fail
-from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Statement, Store, View, uses, walk
+from ..ir import Apply, Constant, Fail, For, If, Load, Number, Program, Role, Statement, Store, View, uses, walk
 
 
 def lanes_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
@@ -55,19 +55,23 @@ def _busiest(body: Sequence[Statement]) -> list[Statement]:
     return [each for loop in inner for each in _busiest(loop.body)] if inner else list(walk(tuple(body)))
 
 
-def vectors_of(loop: For, vector_bytes: int) -> int:
-    """How many vectors of a loop go together: two, as many as hide the time of long functions of binary32, or one where more
-    values are alive at once than there are registers."""
+def vectors_of(loop: For, views: Mapping[str, View], vector_bytes: int) -> int:
+    """How many vectors of a loop go together: two, as many as hide the time of long functions of binary32 or of counting where
+    little is done (sums in scratch), or one where more values are alive at once than there are registers."""
     inside = list(walk(loop.body))
     kinds = [s.compute for s in inside if isinstance(s, Apply)]
     long = sum(isinstance(s, Apply) and weight_of(s.function) >= LONG for s in inside)
     is_wide, is_nested = vector_bytes >= _WIDE, any(isinstance(s, For) for s in inside)
     if is_wide and long >= _WAITING and max(k.bytes for k in kinds) == Kind.F32.bytes and not is_nested:
         return 4
-    return 1 if _most_alive(inside) > (_MANY_REGISTERS if is_wide else _REGISTERS) else 2
+    alive, stored = _most_alive(inside), [views[s.view].role for s in inside if isinstance(s, Store)]
+    if stored and alive <= _FEW_ALIVE and all(role is Role.SCRATCH for role in stored):
+        return 4
+    return 1 if alive > (_MANY_REGISTERS if is_wide else _REGISTERS) else 2
 
 
 _WIDE: Final = 64
+_FEW_ALIVE: Final = 4
 _WAITING: Final = 3
 """Functions of binary32 by polynomials, whose time is mostly waiting for one step after the other: four vectors fill it."""
 _REGISTERS: Final = 10

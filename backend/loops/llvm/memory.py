@@ -98,6 +98,8 @@ class Memory:
         v, apart, present = Vectors(r.w, lanes), self.apart(node, view), r.present(node.mask)
         if apart:
             address, piece, stored = self.start(node, view, apart), Vectors(r.w, abs(apart) * lanes), _AS_STORED.get(kind, kind)
+            if view.streamed and apart == 1 and not present:
+                self.ask(address, lanes * kind.bytes)
             found = piece.load_present(stored, address, self.spread(apart, present)) if present else piece.load(stored, address)
             if apart != 1:
                 first = node.indices[-1].constant % apart
@@ -107,8 +109,15 @@ class Memory:
         pointers = self.addresses.addresses(view, node.indices)
         type = v.stored(kind)
         value = r.w.call(type, f"llvm.masked.gather.{_suffix(lanes, type)}.v{lanes}p0", (f"<{lanes} x ptr>", pointers),
-                         (r.mask_type, present or _ALL), (type, "zeroinitializer"))  # fmt: skip
+                         (r.mask_type, present or _ALL), (type, "zeroinitializer" if present else "poison"))  # fmt: skip
         return v.from_stored(kind, value)
+
+    def ask(self, address: str, bytes: int) -> None:
+        """Ask for what comes later, further ahead than processors look by themselves."""
+        w = self.registers.w
+        w.declarations["declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"] = None
+        for line in range(_AHEAD, _AHEAD + bytes, _LINE):
+            w.do(f"call void @llvm.prefetch.p0(ptr {w.at(address, line)}, i32 0, i32 3, i32 1)")
 
     def store(self, node: Store) -> None:
         r, view = self.registers, self.views[node.view]
@@ -174,6 +183,7 @@ class Memory:
 _Row: TypeAlias = tuple[type, int, str, tuple[Index, ...], str | None]
 LONGEST_ROW: Final = 8
 _LINE: Final = 64
+_AHEAD: Final = 1024
 _AS_STORED: Final = {Kind.BOOL: Kind.U8}
 _ALL: Final = "splat (i1 true)"
 

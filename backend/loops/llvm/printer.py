@@ -25,13 +25,15 @@ from enum import Enum
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import neutral
+from ....typechecker.scalars import is_exact_in_any_order, neutral
 from ...kernels.ir import Apply as Function
 from ...kernels.ir import Literal
 from ...kernels.llvm_text import function_text
-from ...kernels.scalar_text import apply, combine
+from ...kernels.rooms import Rooms
+from ...kernels.scalar_text import apply, combine, fold_lanes
 from ...kernels.vectors import COMPUTED, Vectors, literal_bits
 from ..ir import (
+    ZERO,
     Apply,
     Call,
     Carried,
@@ -47,16 +49,20 @@ from ..ir import (
     Role,
     Statement,
     Store,
+    View,
     walk,
 )
 from .addresses import Addresses
-from .lanes import fails, is_long, lanes_of, read_back, vectors_of
+from .lanes import fails, is_long, lanes_of, vectors_of
 from .memory import Memory
 from .registers import Registers, Value
-from .words import calls_at, strides_of
+from .words import calls_at, is_own, strides_of
 
 _LEAST_MASKED: Final = 64
 """Bytes of vectors from which on processors have masks for loads and stores."""
+
+_MOST_TOGETHER: Final = 256
+"""Statements of all vectors of a short reduction."""
 
 
 class Steps(Enum):
@@ -75,6 +81,7 @@ class Printer:
         self.addresses = Addresses(self.registers)
         self.memory = Memory(self.registers, self.addresses, self.views)
         self.w = self.registers.w
+        self.rooms = Rooms(self.w)
         self.calls, self.called = calls_at(program), 0
         """Where the words of each call are, and how many calls have been written."""
         self.leave = ""
@@ -90,6 +97,9 @@ class Printer:
             self.registers.define_word(name, self.load_word(place), 0)
         place = len(self.program.parameters)
         for view in self.program.views:
+            if is_own(self.program, view):
+                self.own(view)
+                continue
             self.addresses.bases[view.name] = w.let(f"inttoptr i64 {self.load_word(place)} to ptr")
             place += 1
             strides: list[str | int] = [self.load_word(place + axis) for axis in range(strides_of(view))]
@@ -99,7 +109,14 @@ class Printer:
         self.block(self.program.body)
         w.do("ret i64 0")
         self.registers.close()
-        return function_text(w, ["entry:", "  br label %start", *w.lines])
+        return function_text(w, [*self.rooms.entry(), *w.lines])
+
+    def own(self, view: View) -> None:
+        """Memory of the function's own."""
+        strides = [view.kind.bytes]
+        for length in reversed(view.shape):
+            strides.insert(0, strides[0] * length.constant)
+        self.addresses.bases[view.name], self.addresses.strides[view.name] = self.rooms.room(strides[0]), tuple(strides[1:])
 
     def load_word(self, place: int) -> str:
         return self.w.let(f"load i64, ptr {self.w.at('%words', 8 * place)}, align 8")
@@ -238,16 +255,19 @@ class Printer:
         r = self.registers
         lower, upper = self.bound(node.lower, "smax"), self.bound(node.upper, "smin")
         lanes = 1
+        if node.kind is LoopKind.VECTOR and r.lanes == 1 and self.is_short(node):
+            self.halved(node)
+            return
         if node.kind is LoopKind.VECTOR and r.lanes == 1:
             lanes = lanes_of(node, self.views, self.vector_bytes)
         is_masked = lanes > 1 and self.has_masks and not fails(walk(node.body)) and not self.reads_back([*walk(node.body)])
         values = [r.vector(c.initial) for c in node.carried]
         r.open()
-        together = vectors_of(node, self.vector_bytes) if lanes > 1 else 1
+        together = vectors_of(node, self.views, self.vector_bytes) if lanes > 1 else 1
         streams = any(self.views[s.view].streamed for s in walk(node.body) if isinstance(s, Store))
         if lanes > 1 and (streams or together > 2 or not (is_masked and is_long(walk(node.body)))):
             lower, values = self.vectors(node, lower, upper, values, together * lanes, Steps.WHOLE)
-            if streams and together > 1:
+            if (streams or not is_masked) and together > 1:
                 lower, values = self.vectors(node, lower, upper, values, lanes, Steps.WHOLE)
             together = 1
         if is_masked:
@@ -258,9 +278,53 @@ class Printer:
         for carried, value in zip(node.carried, values, strict=True):
             r.define(carried.result, value, varying=r.lanes > 1)
 
+    def is_short(self, node: For) -> bool:
+        """Are all vectors of a reduction held in registers at once?"""
+        inside = [*walk(node.body)]
+        if any(not is_exact_in_any_order(c.reduction or "", c.kind) for c in node.carried):
+            return True
+        if not node.carried or node.lower != (ZERO,) or len(node.upper) > 1 or node.upper[0].terms or fails(inside):
+            return False
+        lanes = lanes_of(node, self.views, self.vector_bytes)
+        return lanes > 1 and -(-node.upper[0].constant // (2 * lanes)) * len(inside) <= _MOST_TOGETHER
+
+    def halved(self, node: For) -> None:
+        """A loop over a few items whose reductions have the order of sums: all vectors in registers, halved to one item."""
+        r, w, count = self.registers, self.w, node.upper[0].constant
+        lanes = 2 * lanes_of(node, self.views, self.vector_bytes)
+        while lanes > 2 and lanes >= 2 * count:
+            lanes //= 2
+        v, joins = Vectors(w, lanes), {c.yielded: c for c in node.carried}
+        items = {s.name: s.args[1] for s in node.body if isinstance(s, Apply) and s.name in joins}
+        body = tuple(s for s in node.body if not (isinstance(s, Apply) and s.name in joins))
+        rows: dict[str, list[str]] = {name: [] for name in joins}
+        for first in range(0, count, lanes):
+            r.lanes, r.vector_index, present = lanes, node.index, min(lanes, count - first)
+            r.define_word(node.index, str(first), 0)
+            r.mask = "" if present == lanes else f"<{', '.join(f'i1 {str(lane < present).lower()}' for lane in range(lanes))}>"
+            self.block(body)
+            for name, c in joins.items():
+                item = r.vector(items[name])
+                if r.mask:
+                    item = v.choose(c.kind, r.mask, item, v.constant(c.kind, neutral(c.reduction or "", c.kind)))
+                rows[name].append(item)
+            r.mask = ""
+        r.lanes, r.vector_index = 1, ""
+        for name, c in joins.items():
+            half, row = (1 << (len(rows[name]) - 1).bit_length()) // 2, rows[name]
+            while half:
+                joined = [combine(v, c.reduction or "", c.kind, x, y) for x, y in zip(row, row[half:], strict=False)]
+                row, half = joined + row[len(joined) : half], half // 2
+            total = fold_lanes(w, c.reduction or "", c.kind, row[0], lanes)
+            if is_exact_in_any_order(c.reduction or "", c.kind):
+                total = combine(Vectors(w, 1), c.reduction or "", c.kind, r.scalar(c.initial), total)
+            r.define(c.result, total)
+
     def reads_back(self, body: Sequence[Statement]) -> bool:
-        """Does a loop load scratch that it stores, as halving of sums does?  What a mask stored is slow to load soon."""
-        return any(self.views[view].role is Role.SCRATCH for view in read_back(body))
+        """Does a loop load scratch elsewhere than it stores it, as halving does?  What a mask stored is slow to load soon."""
+        stored = {(s.view, s.indices) for s in body if isinstance(s, Store) and self.views[s.view].role is Role.SCRATCH}
+        loads = {(s.view, s.indices) for s in body if isinstance(s, Load)} - stored
+        return not {view for view, _ in loads}.isdisjoint(view for view, _ in stored)
 
     def vectors(self, node: For, lower: str, upper: str, initial: Sequence[str], lanes: int, steps: Steps
                 ) -> tuple[str, list[str]]:  # fmt: skip
@@ -346,13 +410,5 @@ class Printer:
 
     def joined(self, carried: Carried, lanes: int, initial: str, value: str) -> str:
         """The lanes of a reduction that is exact in any order, and what it started from."""
-        w, kind = self.w, carried.kind
-        while lanes > 1:
-            half = lanes // 2
-            type, parts = f"<{lanes} x {COMPUTED[kind]}>", []
-            for start in (0, half):
-                order = ", ".join(f"i32 {start + lane}" for lane in range(half))
-                parts.append(w.let(f"shufflevector {type} {value}, {type} poison, <{half} x i32> <{order}>"))
-            value = combine(Vectors(w, half), carried.reduction or "", kind, parts[0], parts[1])
-            lanes = half
-        return combine(Vectors(w, 1), carried.reduction or "", kind, initial, value)
+        function, kind = carried.reduction or "", carried.kind
+        return combine(Vectors(self.w, 1), function, kind, initial, fold_lanes(self.w, function, kind, value, lanes))

@@ -16,17 +16,18 @@ Neighbours: `kernels.ir` (what a kernel is), `kernels.build` (makes them), `llvm
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import nan
 from typing import Final
 
 from ....typechecker.elements import Kind
-from ....typechecker.scalars import may_fail, neutral
+from ....typechecker.scalars import is_ordered, may_fail, neutral
 from ...graph.phases import PLACES
 from ...kernels.build import bits_of
 from ...kernels.ir import (
+    BLOCK,
     FETCH,
     Apply,
     Argument,
@@ -47,6 +48,7 @@ from ..builder import Builder, at
 from ..forms import minus
 from ..ir import ONE, ZERO, Index, LoopKind, Program, Role, View, plus, times
 from ..llvm import llvm_text
+from ..orders import Sum, streamed
 from .values import parts_of
 
 _STRETCH: Final = 8
@@ -65,7 +67,7 @@ class KernelCode:
 
 def code_of(kernel: Kernel) -> KernelCode | Kernel:
     """What is compiled of a kernel."""
-    return KernelCode(kernel) if kernel.form in (Form.MAP, Form.COLUMNS) else kernel
+    return kernel if kernel.form is Form.ACROSS else KernelCode(kernel)
 
 
 def program_of(kernel: Kernel) -> Program:
@@ -89,10 +91,17 @@ class _Lowering:
             self.axes.append(self.depends(node))
         self.needed = self.wanted()
         self.known: dict[int, str] = {}
+        self.mask: str | None = None
+        """The items of the vector axis that are there, where not all are."""
+
+    @property
+    def has_few_columns(self) -> bool:
+        """See Note [Few columns]."""
+        return self.kernel.form is Form.MAP and self.kernel.length > 0
 
     def program(self) -> Program:
         self.write()
-        return Program("kernel", (*self.sizes, *self.origins, *self.scalars), tuple(self.views),
+        return Program("kernel", (*self.sizes, *self.origins, *self.scalars), (*self.views, *self.b.views.values()),
                        (*self.b.preamble, *self.b.statements))  # fmt: skip
 
     # ------------------------------------------------------------------------------------------- views
@@ -105,22 +114,25 @@ class _Lowering:
             last, extents[axis] = times(at(self.sizes[axis]), len(parts)), ONE
         if len(together) > 1:
             last = times(at(self.sizes[together[0]]), self.kernel.length)
-        self.views.append(View(name, parts[0], (*extents, last), Role.INPUT))
+        is_streamed = self.kernel.form is Form.ALONG and not self.kernel.length
+        self.views.append(View(name, parts[0], (*extents, last), Role.INPUT, streamed=is_streamed))
         return name
 
     def result(self, name: str, kind: Kind) -> str:
         parts, extents = parts_of(kind), [at(n) for n in self.sizes[: self.kernel.result_axes]]
-        last, extents[-1] = times(extents[-1], len(parts)), ONE
-        if self.kernel.length:
-            last, extents[-2] = times(extents[-2], self.kernel.length), ONE
-        streamed = self.kernel.stores is Stores.STREAMED
-        self.views.append(View(name, parts[0], (*extents, last), Role.OUTPUT, streamed=streamed))
+        if extents:
+            extents.append(times(extents[-1], len(parts)))
+            extents[-2] = ONE
+        if self.has_few_columns:
+            extents[-1], extents[-3] = times(extents[-3], self.kernel.length), ONE
+        is_streamed = self.kernel.stores is Stores.STREAMED
+        self.views.append(View(name, parts[0], tuple(extents), Role.OUTPUT, streamed=is_streamed))
         return name
 
     def together(self, row: Operand) -> tuple[int, ...]:
         """The axes along which the items of an operand lie side by side, or backwards."""
         vector = self.kernel.vector_axis
-        if self.kernel.length and row.moves[vector] and row.moves[vector - 1]:
+        if self.has_few_columns and row.moves[vector] and row.moves[vector - 1]:
             return vector - 1, vector
         return (vector,) if row.step in (Step.UNIT, Step.REVERSED) else ()
 
@@ -137,9 +149,11 @@ class _Lowering:
 
     def target(self, place: int, point: Sequence[Index], part: int = 0) -> tuple[Index, ...]:
         """The indices of a result's item; its last axis lies side by side."""
+        if not point:
+            return ()
         *own, last = point
         last = plus(times(last, len(parts_of(self.kernel.results[place].kind))), Index((), part))
-        if self.kernel.length:
+        if self.has_few_columns:
             last, own[-1] = plus(last, times(own[-1], self.kernel.length)), ZERO
         return *own, ZERO, last
 
@@ -180,7 +194,8 @@ class _Lowering:
         b, node = self.b, self.kernel.body[place]
         match node:
             case Load(operand, part):
-                return b.load(self.operands[operand], self.item(operand, point, max(part, 0)))
+                mask = self.mask if self.kernel.operands[operand].moves[self.kernel.vector_axis] else None
+                return b.load(self.operands[operand], self.item(operand, point, max(part, 0)), mask)
             case Literal(kind, bits):
                 return b.constant(kind, bits)
             case Argument(number):
@@ -210,12 +225,15 @@ class _Lowering:
         with ExitStack() as loops:
             stretches = self.stretches() if kernel.steps else ZERO
             self.compute(self.at_depth(0), point, self.known)
-            for axis in range(kernel.vector_axis - bool(kernel.length)):
+            for axis in range(kernel.vector_axis - self.has_few_columns):
                 loop = loops.enter_context(self.b.range(LoopKind.SERIAL, at(self.sizes[axis])))
                 point.append(at(loop.index))
                 self.compute(self.at_depth(axis + 1), point, self.known)
-            if kernel.length:
+            if self.has_few_columns:
                 self.few_columns(point)
+                return
+            if kernel.form is Form.ALONG:
+                self.along(point)
                 return
             with self.b.range(LoopKind.VECTOR, at(self.sizes[kernel.vector_axis])) as loop:
                 here, known = [*point, at(loop.index)], dict(self.known)
@@ -286,6 +304,53 @@ class _Lowering:
                 same[0] = b.apply("and", (same[0], other), Kind.BOOL, Kind.BOOL)
             stretch.until = same[0]
         return known | dict(zip(states, stretch.results, strict=True))
+
+    def along(self, point: Sequence[Index]) -> None:
+        """Reductions of a row."""
+        b, kernel, results = self.b, self.kernel, self.kernel.results
+
+        def items(place: Index, mask: str | None = None) -> list[str]:
+            known, self.mask = dict(self.known), mask
+            self.compute(self.at_depth(kernel.axes), [*point, place], known)
+            self.mask = None
+            return [known[result.node] for result in results]
+
+        length = Index((), kernel.length) if kernel.length else at(self.sizes[-1])
+        if not kernel.length and any(is_ordered(r.reduction or "", r.kind) for r in results):
+            totals = streamed(b, [Sum(r.kind, r.reduction or "") for r in results], length, items)
+        else:
+            entry = [first for result in results for _, first, _ in self.entry(result)]
+            totals = self.until_decided(items) if self.is_decided else self.in_registers(entry, ZERO, (length,), items)
+        for place, total in enumerate(totals):
+            b.store(self.results[place], self.target(place, point), total)
+
+    def in_registers(self, entry: Sequence[str], lower: Index, upper: Sequence[Index], items: Callable[[Index], Sequence[str]]
+                     ) -> list[str]:  # fmt: skip
+        """Reductions that are exact in any order, or of a few items."""
+        b, results = self.b, self.kernel.results
+        carried = [(r.kind, first, r.reduction) for r, first in zip(results, entry, strict=True)]
+        with b.loop(LoopKind.VECTOR, (lower,), upper, carried) as loop:
+            pairs = zip(results, loop.inside, items(at(loop.index)), strict=True)
+            loop.yields = tuple([b.apply(r.reduction or "", (x, y), r.kind, r.kind) for r, x, y in pairs])
+        return list(loop.results)
+
+    @property
+    def is_decided(self) -> bool:
+        """May one truth value be the result, whatever follows?"""
+        first, *others = self.kernel.results
+        fails = any(isinstance(node, Apply) and may_fail(node.function, node.kind) for node in self.kernel.body)
+        is_truth = first.kind is Kind.BOOL and first.reduction in ("and", "or")
+        return is_truth and not others and not fails and not self.kernel.length
+
+    def until_decided(self, items: Callable[[Index], Sequence[str]]) -> list[str]:
+        """A reduction that ends with the first block that decides it: what follows is not looked at."""
+        b, result, size = self.b, self.kernel.results[0], at(self.sizes[-1])
+        with b.loop(LoopKind.SERIAL, (ZERO,), (size,), self.entry(result), step=BLOCK) as block:
+            start = at(block.index)
+            block.yields = tuple(self.in_registers(block.inside, start, (plus(start, Index((), BLOCK)), size), items))
+            (now,) = block.yields
+            block.until = now if result.reduction == "or" else b.apply("not", (now,), Kind.BOOL, Kind.BOOL)
+        return list(block.results)
 
     def down_columns(self, point: Sequence[Index], known: dict[int, str]) -> None:
         """Reductions that are exact in any order, with their state in registers."""

@@ -26,7 +26,7 @@ from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.store import address_of
 from ...loops.ir import MOST_VALUES, Index, Program
 from ...loops.iterations import Iteration, Phase, iteration_of, trips_of
-from ...loops.llvm import calls_at, calls_of, llvm_text, strides_of, words_of
+from ...loops.llvm import calls_at, calls_of, is_own, llvm_text, strides_of, words_of
 from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise, progressions
@@ -308,6 +308,8 @@ class _Launch:
             block[place] = self.types.number(size)
             place += 1
         for view, _ in self.views:
+            if is_own(self.program, view):
+                continue
             array = self.arrays.get(view.name)
             array = scratch[view.name] if array is None else array
             block[place] = array.__array_interface__["data"][0]
@@ -325,7 +327,7 @@ class _Launch:
         sizes = dict(zip(self.program.parameters[2:], map(self.types.number, self.region.sizes), strict=True))
         made: dict[str, NumArray] = {}
         for view, source in self.views:
-            if isinstance(source, Scratch):
+            if isinstance(source, Scratch) and not is_own(self.program, view):
                 shape = [form.constant + sum(sizes[name] * c for name, c in form.terms) for form in view.shape]
                 made[view.name] = room(tuple(shape), DTYPES[view.kind])
         return made
