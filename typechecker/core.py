@@ -296,96 +296,6 @@ class RuntimeSize:
 
 
 @dataclass(frozen=True, slots=True)
-class FirstOccurrence:
-    """bool[n]: is this major cell the first equal to it?"""
-
-    result: ValueId
-    arg: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """Stable grade of major cells, lexicographic, NaN last."""
-
-    result: ValueId
-    arg: ValueId
-    descending: bool
-
-
-@dataclass(frozen=True, slots=True)
-class GradeBy:
-    """Stable grade of text by the collation order `order` (a char vector; unknown characters last)."""
-
-    result: ValueId
-    order: ValueId
-    arg: ValueId
-    descending: bool
-
-
-@dataclass(frozen=True, slots=True)
-class IndexOf:
-    """First position of each cell of `arg` among the major cells of `table`; n if absent."""
-
-    result: ValueId
-    table: ValueId
-    arg: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class MemberOf:
-    """bool of arg's shape: does the element occur anywhere in `table`?"""
-
-    result: ValueId
-    arg: ValueId
-    table: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Find:
-    """bool of arg's shape: does `pattern` (rank raised by leading 1s) start here?"""
-
-    result: ValueId
-    pattern: ValueId
-    arg: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class IntervalIndex:
-    """(count of major cells of the sorted `table` ≤ cell) - 1, for each cell of arg."""
-
-    result: ValueId
-    table: ValueId
-    arg: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Scalar bool: same shape and equal elements."""
-
-    result: ValueId
-    left: ValueId
-    right: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Decode:
-    """⊥: mixed-radix value over left's last and right's first axis (a scalar or length-1 side extends)."""
-
-    result: ValueId
-    radix: ValueId
-    arg: ValueId
-
-
-@dataclass(frozen=True, slots=True)
-class Encode:
-    """⊤: digits of arg in the radix vectors along radix's first axis: result shape (⍴radix) ⧺ ⍴arg."""
-
-    result: ValueId
-    radix: ValueId
-    arg: ValueId
-
-
-@dataclass(frozen=True, slots=True)
 class KeyReduce:
     """Reduce the major cells of `arg` by bin: result[b…] = function over cells whose index is b; identity if none.
 
@@ -399,22 +309,32 @@ class KeyReduce:
 
 
 @dataclass(frozen=True, slots=True)
-class Random:
-    """Uniform f64 in [0, 1) from `key` (i64 scalar or pair): element i is Philox-4x32-10 of (key, i)."""
-
-    result: ValueId
-    key: ValueId
-
-
-@dataclass(frozen=True, slots=True)
 class Library:
-    """A library function on whole cells: `name` in inverse solve fft ifft rfft irfft cholesky qr svd eigh det.
+    """A function on whole arrays or cells by its name, which is also that of its phase in the registry of `backend.graph`.
 
-    Leading axes beyond the function's cell rank are a frame (fft family: last axis is the cell)."""
+    first_occurrence(x): bool[n], is this major cell the first equal to it?
+    grade(x), descending: the stable permutation that sorts the major cells, lexicographic, NaN last.
+    grade_by(order, x), descending: of text, by a char vector; unknown characters last.
+    index_of(table, x): the first position of each cell of x among the major cells of the table; n if absent.
+    member_of(x, table): bool of x's shape, does the element occur anywhere in the table?
+    find(pattern, x): bool of x's shape, does the pattern (rank raised by leading 1s) start here?
+    interval_index(table, x): (count of major cells of the sorted table ≤ cell) - 1, for each cell of x.
+    match(x, y): scalar bool, same shape and equal elements.
+    decode(radix, x): mixed-radix value over radix's last and x's first axis (a scalar or length-1 side extends).
+    encode(radix, x): digits in the radix vectors along radix's first axis, shape (⍴radix) ⧺ ⍴x.
+    random(key): uniform f64 in [0, 1) from an i64 scalar or pair; element i is Philox-4x32-10 of (key, i).
+    inverse solve fft ifft rfft irfft cholesky qr svd eigh det: leading axes beyond the cell rank are a frame (fft: last axis).
+    """
 
     results: tuple[ValueId, ...]
     name: str
     args: tuple[ValueId, ...]
+    attributes: tuple[tuple[str, bool], ...] = ()
+
+
+def named(result: ValueId, name: str, *args: ValueId, **attributes: bool) -> Library:
+    """A library function with one result."""
+    return Library((result,), name, args, tuple(attributes.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -483,8 +403,7 @@ class Print:
 Op: TypeAlias = (
     Literal | SizeVector | Scalar | Iota | IotaGrid | Reshape | Transpose | Spread | Reverse | Rotate | Slice | Join
     | Stack | Windows | Gather | Update | MaskUpdate | Reduce | Scan | Fold | FoldScan | Contract | Compress | Expand
-    | Where | RuntimeSize | FirstOccurrence | Grade | GradeBy | IndexOf | MemberOf | Find | IntervalIndex | Match
-    | Decode | Encode | KeyReduce | Random | Library | Format | Lift | Loop | Branch | Print
+    | Where | RuntimeSize | KeyReduce | Library | Format | Lift | Loop | Branch | Print
 )  # fmt: skip
 
 

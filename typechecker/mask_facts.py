@@ -22,7 +22,7 @@ from .types import ArrayType
 DEPTH = 48
 
 _OPERANDS = frozenset({
-    "arg", "args", "left", "right", "mask", "indices", "value", "table", "pattern", "order", "radix", "key", "amount",
+    "arg", "args", "left", "right", "mask", "indices", "value", "amount",
 })  # fmt: skip
 _BUT_FOR_NAN = (frozenset({"lt", "ge"}), frozenset({"le", "gt"}))
 _OPPOSITE = frozenset({frozenset({"eq", "ne"}), frozenset({"and", "nand"}), frozenset({"or", "nor"}), *_BUT_FOR_NAN})
@@ -57,14 +57,14 @@ class MaskFacts:
         first, second = self._definitions.get(x), self._definitions.get(y)
         if first is None or second is None or type(first) is not type(second):
             return False
-        if isinstance(first, _WITH_BLOCKS) or not hasattr(first, "result"):
+        if isinstance(first, _WITH_BLOCKS):
             return False
         mine, theirs = self._types[x], self._types[y]
         if mine.shape != theirs.shape or mine.element.kind is not theirs.element.kind:
             return False
         for field in fields(first):
             a, b = getattr(first, field.name), getattr(second, field.name)
-            if field.name == "result" or a == b:
+            if field.name in ("result", "results") or a == b:
                 continue
             if field.name not in _OPERANDS:
                 return False
@@ -119,7 +119,7 @@ class MaskFacts:
                 if product(shape) == whole:
                     return holding
                 return max(product(shape).bounds()[0] or 0, 0) if holding and whole.constant == holding else 0
-            case c.FirstOccurrence():
+            case c.Library(name="first_occurrence"):
                 return 1 if self._at_most(ONE, shape[0]) is True else 0
             case _:
                 return 0

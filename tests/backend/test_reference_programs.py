@@ -205,8 +205,8 @@ def test_compress_where_and_format_define_their_sizes() -> None:
 def test_random_is_a_function_of_its_key() -> None:
     p = Program()
     key, pair = p.literal(I64, [42]), p.literal(I64, [42, 0], 2)
-    a = p.add(lambda r: c.Random(r, key), F64, 2, 3)
-    b = p.add(lambda r: c.Random(r, pair), F64, 6)
+    a = p.add(lambda r: c.named(r, "random", key), F64, 2, 3)
+    b = p.add(lambda r: c.named(r, "random", pair), F64, 6)
     results = p.run(a, b).outputs
     assert results["r0"].data == results["r1"].data and len(set(results["r0"].data)) == 6
 

@@ -289,7 +289,9 @@ def core_op(phase: LibraryPhase, count: int) -> c.Op:
     op = _CORE_NAMES.get(phase.op) or _CORE_OPS.get(phase.op.replace("_", ""))
     attributes = dict(phase.attributes)
     if op is None:
-        return c.Library(tuple(1000 + i for i in range(len(phase.results))), phase.op, tuple(range(count)))  # type: ignore[arg-type]
+        results = tuple(1000 + i for i in range(len(phase.results)))
+        kept = tuple((name, value) for name, value in attributes.items() if name == "descending")
+        return c.Library(results, phase.op, tuple(range(count)), kept)  # type: ignore[arg-type]
     arguments: dict[str, object] = {"result": 1000}
     names = [f.name for f in fields(op) if f.name not in attributes and f.name not in ("result", "size")]
     if op is c.Update:

@@ -153,9 +153,8 @@ class _Walk(Walk[ValueId, Block]):
         runs = any(not demand.is_zero for demand in demands)
         match op:
             case c.Library():
-                if runs:
-                    for arg in op.args:
-                        tallies.setdefault(arg, Tally()).add(Use(self.spans[op.results[0]], ONCE))
+                for read in operand_reads(op, ONCE, self.setting) if runs else ():
+                    tallies.setdefault(read.value, Tally()).add(Use(self.spans[op.results[0]], read.grade, read.why))
             case c.Lift():
                 self.lift(op.body, op.args, op.frames, op.frame, self.spans[op.results[0]], demands, tallies, runs=runs)
             case c.Fold() | c.FoldScan():

@@ -100,12 +100,12 @@ def operand_reads(op: c.Op, demand: Grade, setting: Setting) -> list[Read]:
         case c.Contract():
             left, right = setting.shape(op.left), setting.shape(op.right)
             return [_paired(op.left, right[1:], "columns of the right"), _paired(op.right, left[:-1], "rows of the left")]
-        case c.Decode():
-            left, right = setting.shape(op.radix), setting.shape(op.arg)
-            return [_paired(op.radix, right[1:], "columns of the right"), _paired(op.arg, left[:-1], "rows of the left")]
-        case c.Encode():
-            left, right = setting.shape(op.radix), setting.shape(op.arg)
-            return [_paired(op.radix, right, "elements of the right"), _paired(op.arg, left[1:], "columns of the left")]
+        case c.Library(name="decode", args=(radix, arg)):
+            left, right = setting.shape(radix), setting.shape(arg)
+            return [_paired(radix, right[1:], "columns of the right"), _paired(arg, left[:-1], "rows of the left")]
+        case c.Library(name="encode", args=(radix, arg)):
+            left, right = setting.shape(radix), setting.shape(arg)
+            return [_paired(radix, right, "elements of the right"), _paired(arg, left[1:], "columns of the left")]
         case _:
             return [Read(value, ONCE) for value in plain_operands(op)]
 
@@ -115,20 +115,10 @@ def plain_operands(op: c.Op) -> tuple[ValueId, ...]:
     match op:
         case c.Join() | c.Stack() | c.Library():
             return op.args
-        case c.Reduce() | c.Scan() | c.FirstOccurrence() | c.Grade() | c.Format():
+        case c.Reduce() | c.Scan() | c.Format():
             return (op.arg,)
-        case c.GradeBy():
-            return op.order, op.arg
-        case c.IndexOf() | c.IntervalIndex() | c.MemberOf():
-            return op.table, op.arg
-        case c.Find():
-            return op.pattern, op.arg
-        case c.Match():
-            return op.left, op.right
         case c.KeyReduce():
             return op.indices, op.arg
-        case c.Random():
-            return (op.key,)
         case _:
             return ()
 

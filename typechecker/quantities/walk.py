@@ -11,7 +11,7 @@ from .. import core as c
 from ..core import Block, Op, ValueId
 
 _OPERANDS = frozenset({
-    "arg", "args", "left", "right", "mask", "indices", "value", "table", "pattern", "order", "radix", "key", "amount", "initial",
+    "arg", "args", "left", "right", "mask", "indices", "value", "amount", "initial",
     "cells",
     "condition",
 })  # fmt: skip

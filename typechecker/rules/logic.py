@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lang.source import Span
 from ..agreement import principal_frame
 from ..builder import Builder
-from ..core import FirstOccurrence, Match
+from ..core import named
 from ..elements import Element, Kind, arithmetic, comparison
 from ..operands import Operand, TupleOperand, Value
 from ..scalars import FUNCTIONS
@@ -105,14 +105,14 @@ def _match(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
     constant = None
     if x.constant is not None and y.constant is not None:
         constant = (x.constant == y.constant and tuple(x.type.shape) == tuple(y.type.shape),)
-    return b.emit(lambda r: Match(r, x.value, y.value), ArrayType(BOOL, ()), span, constant=constant)
+    return b.emit(lambda r: named(r, "match", x.value, y.value), ArrayType(BOOL, ()), span, constant=constant)
 
 
 def first_occurrence(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`≠⍵`: is each major cell the first of its kind?"""
     if not require_rank(b, x, 1, span):
         return b.poison(span)
-    return b.emit(lambda r: FirstOccurrence(r, x.value), ArrayType(BOOL, x.type.shape[:1]), span)
+    return b.emit(lambda r: named(r, "first_occurrence", x.value), ArrayType(BOOL, x.type.shape[:1]), span)
 
 
 def select(b: Builder, left: Operand, right: Value, axis: Operand | None, span: Span) -> Value:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Decode, Encode, Format, Library, Op, Random, ValueId
+from ..core import Format, Library, Op, ValueId, named
 from ..display import show_type
 from ..elements import Element, Kind, arithmetic, integer_range, ranged, strong
 from ..obligations import Obligation, Relation, SizeFact
@@ -62,7 +62,7 @@ def decode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
         if not require_equal(b, inner, outer, "E102", span, message, left, right):
             return b.poison(span)
     type = ArrayType(_counted(b, left, right) or Element(x.type.element.kind), (*x.type.shape[:-1], *y.type.shape[1:]))
-    return b.emit(lambda r: Decode(r, x.value, y.value), type, span)
+    return b.emit(lambda r: named(r, "decode", x.value, y.value), type, span)
 
 
 def _counted(b: Builder, left: Operand, right: Operand) -> Element | None:
@@ -84,7 +84,7 @@ def encode(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     digits = kind.is_integer and low is not None and low > 0 and high is not None
     element = ranged(kind, 0, high - 1) if digits and high is not None else Element(kind)
     type = ArrayType(element, (*x.type.shape, *y.type.shape))
-    return b.emit(lambda r: Encode(r, x.value, y.value), type, span)
+    return b.emit(lambda r: named(r, "encode", x.value, y.value), type, span)
 
 
 # ----------------------------------------------------------------------------------- random
@@ -112,7 +112,7 @@ def random(b: Builder, left: Operand, right: Operand, axis: Operand | None, span
     if sizes is None or not require_natural(b, sizes, span, "a size"):
         return b.poison(span)
     key = b.convert(b.to_number(left, span), Kind.I64, span)
-    return b.emit(lambda r: Random(r, key.value), ArrayType(Element(Kind.F64), sizes), span)
+    return b.emit(lambda r: named(r, "random", key.value), ArrayType(Element(Kind.F64), sizes), span)
 
 
 # ------------------------------------------------------------------------------ conversions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lang.source import Span
 from ..builder import Builder
-from ..core import Find, FirstOccurrence, Grade, GradeBy, IndexOf, IntervalIndex, Iota, IotaGrid, MemberOf
+from ..core import Iota, IotaGrid, named
 from ..display import show_type
 from ..elements import Element, Kind, comparison, ranged
 from ..operands import Operand, Value
@@ -57,7 +57,7 @@ def index_of(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
     x, y = _comparable(b, left, right, span)
     high = length.bounds()[1]
     raw = Element(Kind.I64, 0, high, most=None if high is not None else length)
-    found = b.emit(lambda r: IndexOf(r, x.value, y.value), ArrayType(raw, shape), span)
+    found = b.emit(lambda r: named(r, "index_of", x.value, y.value), ArrayType(raw, shape), span)
     made = add_origin(b, found, span)
     top = None if high is None else high + origin
     return b.retyped(made, ArrayType(Element(Kind.I64, origin, top, most=None if top is not None else length + origin), shape))
@@ -97,7 +97,7 @@ def member_of(b: Builder, left: Operand, right: Operand, span: Span) -> Operand:
     if text_and_numbers(left, right):
         return constant_array(b, False, BOOL, left.type.shape, span)
     x, y = _comparable(b, left, right, span)
-    return b.emit(lambda r: MemberOf(r, x.value, y.value), ArrayType(BOOL, left.type.shape), span)
+    return b.emit(lambda r: named(r, "member_of", x.value, y.value), ArrayType(BOOL, left.type.shape), span)
 
 
 def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -105,7 +105,7 @@ def find(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: 
     if text_and_numbers(left, right) or left.type.rank > right.type.rank:
         return constant_array(b, False, BOOL, right.type.shape, span)
     x, y = _comparable(b, left, right, span)
-    return b.emit(lambda r: Find(r, x.value, y.value), ArrayType(BOOL, right.type.shape), span)
+    return b.emit(lambda r: named(r, "find", x.value, y.value), ArrayType(BOOL, right.type.shape), span)
 
 
 def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -123,7 +123,7 @@ def interval_index(b: Builder, left: Operand, right: Operand, axis: Operand | No
         return b.error("E300", "`⍸` needs real numbers; complex numbers have no order", span)
     high, origin = left.type.shape[0].bounds()[1], b.index_origin
     raw = ArrayType(ranged(Kind.I64, -1, None if high is None else high - 1), shape)
-    made = add_origin(b, b.emit(lambda r: IntervalIndex(r, x.value, y.value), raw, span), span)
+    made = add_origin(b, b.emit(lambda r: named(r, "interval_index", x.value, y.value), raw, span), span)
     return b.retyped(made, ArrayType(ranged(Kind.I64, origin - 1, None if high is None else high - 1 + origin), shape))
 
 
@@ -136,7 +136,7 @@ def grade(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
         return b.error("E300", message, span, labels=(label(b, x),))
     length, descending = x.type.shape[0], b.glyph == "⍒"
     type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
-    return b.emit(lambda r: Grade(r, x.value, descending), type, span)
+    return b.emit(lambda r: named(r, "grade", x.value, descending=descending), type, span)
 
 
 def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, span: Span) -> Value:
@@ -152,7 +152,7 @@ def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
         return b.error("E131", f"a collation order is a vector of characters, but this is {show_type(left.type)}", span)
     length, descending = right.type.shape[0], b.glyph == "⍒"
     type = ArrayType(Element(Kind.I64, below=length), (length,), permutation=True)
-    return b.emit(lambda r: GradeBy(r, order.value, right.value, descending), type, span)
+    return b.emit(lambda r: named(r, "grade_by", order.value, right.value, descending=descending), type, span)
 
 
 # ------------------------------------------------------------------------------------- sets
@@ -161,7 +161,7 @@ def grade_by(b: Builder, left: Operand, right: Operand, axis: Operand | None, sp
 def unique(b: Builder, x: Operand, axis: Operand | None, span: Span) -> Value:
     """`∪x`: the first of each equal major cells, in order."""
     y = to_vector(b, x, span)
-    mask = b.emit(lambda r: FirstOccurrence(r, y.value), ArrayType(BOOL, y.type.shape[:1]), span)
+    mask = b.emit(lambda r: named(r, "first_occurrence", y.value), ArrayType(BOOL, y.type.shape[:1]), span)
     return by_mask(b, mask, y, 0, span)
 
 
@@ -179,7 +179,7 @@ def _present(b: Builder, x: Operand, y: Operand, span: Span) -> Operand | None:
     p, q = _comparable(b, x, y, span)
     length = y.type.shape[0]
     type = ArrayType(Element(Kind.I64), x.type.shape[:1])
-    found = b.emit(lambda r: IndexOf(r, q.value, p.value), type, span)
+    found = b.emit(lambda r: named(r, "index_of", q.value, p.value), type, span)
     return b.scalar("ne", (found, b.size_value(length, span)), BOOL, span)
 
 

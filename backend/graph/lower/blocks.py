@@ -15,7 +15,7 @@ from ....typechecker.sizes import Size, SizeVariable
 
 _FIELDS = {op: tuple(f.name for f in fields(op)) for op in core.Op.__args__}
 _VALUE_FIELDS = frozenset({
-    "arg", "args", "amount", "indices", "value", "mask", "left", "right", "order", "table", "pattern", "radix", "key", "initial",
+    "arg", "args", "amount", "indices", "value", "mask", "left", "right", "initial",
     "cells",
     "condition",
 })  # fmt: skip

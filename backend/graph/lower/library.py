@@ -140,6 +140,23 @@ def runtime_size(state: State, op: core.RuntimeSize) -> None:
     state.library("runtime_size", state.span(op.value), (value,), (), {}, (op.size,))
 
 
+_LEADER = {"index_of": 1, "interval_index": 1, "member_of": 0}
+"""Searches: the operand whose frame is more leading axes of the same op."""
+
+_WHOLE = frozenset({"first_occurrence", "grade", "grade_by", "find", "match", "decode", "encode", "random"})
+"""Functions of whole arrays, which have an axis for no frame."""
+
+
+def library(state: State, op: core.Library) -> None:
+    attributes = dict(op.attributes)
+    if op.name in _LEADER:
+        first_carries(state, op.name, op.results[0], op.args, _LEADER[op.name], attributes)
+    elif op.name in _WHOLE:
+        framed(state, op.name, op.results, op.args, attributes)
+    else:
+        natural(state, op.name, op.results, op.args, attributes, may_fail=op.name in FAILING_LIBRARY)
+
+
 def lower_library(state: State, op: core.Op) -> bool:
     """Lower an op of this module; says whether it was one."""
     match op:
@@ -167,33 +184,11 @@ def lower_library(state: State, op: core.Op) -> bool:
             framed(state, "where", [op.result], [op.mask], {}, defines=(op.size,))
         case core.RuntimeSize():
             runtime_size(state, op)
-        case core.FirstOccurrence():
-            framed(state, "first_occurrence", [op.result], [op.arg], {})
-        case core.Grade():
-            framed(state, "grade", [op.result], [op.arg], {"descending": op.descending})
-        case core.GradeBy():
-            framed(state, "grade_by", [op.result], [op.order, op.arg], {"descending": op.descending})
-        case core.IndexOf():
-            first_carries(state, "index_of", op.result, [op.table, op.arg], 1, {})
-        case core.MemberOf():
-            first_carries(state, "member_of", op.result, [op.arg, op.table], 0, {})
-        case core.Find():
-            framed(state, "find", [op.result], [op.pattern, op.arg], {})
-        case core.IntervalIndex():
-            first_carries(state, "interval_index", op.result, [op.table, op.arg], 1, {})
-        case core.Match():
-            framed(state, "match", [op.result], [op.left, op.right], {})
-        case core.Decode():
-            framed(state, "decode", [op.result], [op.radix, op.arg], {})
-        case core.Encode():
-            framed(state, "encode", [op.result], [op.radix, op.arg], {})
         case core.KeyReduce():
             attributes = {"function": op.function, "checked": op.checked}
             framed(state, "key_reduce", [op.result], [op.indices, op.arg], attributes, may_fail=op.checked)
-        case core.Random():
-            framed(state, "random", [op.result], [op.key], {})
         case core.Library():
-            natural(state, op.name, op.results, op.args, {}, may_fail=op.name in FAILING_LIBRARY)
+            library(state, op)
         case core.Format():
             framed(state, "format", [op.result], [op.arg], {}, defines=(op.size,))
         case _:

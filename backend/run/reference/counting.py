@@ -170,11 +170,11 @@ class CountingMachine(Machine):
                 self._update(op)
             case c.Contract():
                 self._paired(op.left, op.right)
-            case c.Decode():
-                self._paired(op.radix, op.arg)
-            case c.Encode():
-                self.read(self.label(op.radix).data, math.prod(self.value(op.arg).shape))
-                self.read(self.label(op.arg).data, math.prod(self.value(op.radix).shape[1:]))
+            case c.Library(name="decode", args=(radix, arg)):
+                self._paired(radix, arg)
+            case c.Library(name="encode", args=(radix, arg)):
+                self.read(self.label(radix).data, math.prod(self.value(arg).shape))
+                self.read(self.label(arg).data, math.prod(self.value(radix).shape[1:]))
             case _:
                 for value in plain_operands(op):
                     self.read(self.label(value).data)

@@ -9,7 +9,7 @@ Neighbours: `interpret` (calls `compute`), `structure selection searching reduct
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from ....typechecker import core as c
@@ -41,8 +41,10 @@ def compute(op: c.Op, view: View) -> tuple[Array, ...]:
             return (array(Kind.I64, () if op.scalar else (len(numbers),), numbers),)
         case c.Scalar():
             return (apply_scalar(op, view),)
-        case c.Random():
-            return (uniform(view.value(op.key), view.shape(op.result)),)
+        case c.Library(name="random", args=(key,), results=(result,)):
+            return (uniform(view.value(key), view.shape(result)),)
+        case c.Library() if op.name in _WHOLE:
+            return (_WHOLE[op.name](*[view.value(arg) for arg in op.args], **dict(op.attributes)),)
         case c.Library():
             kinds, shapes = [view.kind(r) for r in op.results], [view.shape(r) for r in op.results]
             return linear.library(op.name, [view.value(a) for a in op.args], kinds, shapes)
@@ -56,12 +58,8 @@ def compute(op: c.Op, view: View) -> tuple[Array, ...]:
             return (_box(op, view),)
         case c.Gather() | c.Update() | c.MaskUpdate() | c.Compress() | c.Expand() | c.Where():
             return (_select(op, view),)
-        case c.Reduce() | c.Scan() | c.Contract() | c.Decode() | c.Encode() | c.KeyReduce():
+        case c.Reduce() | c.Scan() | c.Contract() | c.KeyReduce():
             return (_reduce(op, view),)
-        case c.Grade() | c.GradeBy() | c.FirstOccurrence() | c.Match():
-            return (_search(op, view),)
-        case c.IndexOf() | c.MemberOf() | c.Find() | c.IntervalIndex():
-            return (_search(op, view),)
     raise InternalError(f"{type(op).__name__} is not a pure op")
 
 
@@ -152,32 +150,19 @@ def _reduce(op: c.Op, view: View) -> Array:
             return reductions.scan(op.function, view.value(op.arg), op.axis)
         case c.Contract():
             return reductions.contract(view.value(op.left), view.value(op.right))
-        case c.Decode():
-            return reductions.decode(view.value(op.radix), view.value(op.arg))
-        case c.Encode():
-            return reductions.encode(view.value(op.radix), view.value(op.arg))
         case c.KeyReduce():
             bins = view.shape(op.result)[0]
             return reductions.key_reduce(op.function, view.value(op.indices), view.value(op.arg), bins, op.checked)
     raise InternalError(type(op).__name__)
 
 
-def _search(op: c.Op, view: View) -> Array:
-    match op:
-        case c.FirstOccurrence():
-            return searching.first_occurrence(view.value(op.arg))
-        case c.Grade():
-            return searching.grade(view.value(op.arg), op.descending)
-        case c.GradeBy():
-            return searching.grade_by(view.value(op.order), view.value(op.arg), op.descending)
-        case c.IndexOf():
-            return searching.index_of(view.value(op.table), view.value(op.arg))
-        case c.MemberOf():
-            return searching.member_of(view.value(op.arg), view.value(op.table))
-        case c.Find():
-            return searching.find(view.value(op.pattern), view.value(op.arg))
-        case c.IntervalIndex():
-            return searching.interval_index(view.value(op.table), view.value(op.arg))
-        case c.Match():
-            return scalar(Kind.BOOL, searching.match(view.value(op.left), view.value(op.right)))
-    raise InternalError(type(op).__name__)
+def _match(left: Array, right: Array) -> Array:
+    return scalar(Kind.BOOL, searching.match(left, right))
+
+
+_WHOLE: Mapping[str, Callable[..., Array]] = {
+    "first_occurrence": searching.first_occurrence, "grade": searching.grade, "grade_by": searching.grade_by,
+    "index_of": searching.index_of, "member_of": searching.member_of, "find": searching.find,
+    "interval_index": searching.interval_index, "match": _match, "decode": reductions.decode, "encode": reductions.encode,
+}  # fmt: skip
+"""Library functions that need no more than the values."""
