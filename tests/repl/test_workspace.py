@@ -220,3 +220,8 @@ def test_kept_values_are_not_written_to(enter: Enter, workspace: Workspace) -> N
     assert enter("(⊃x),⊃y") == ["10 1.5"]
     array = workspace.value("y")
     assert array is not None and float(array.sum()) == 7500.0
+
+
+def test_what_stands_in_a_text_is_no_printing(enter: Enter) -> None:
+    """A statement is kept without its printing; `⎕←` inside a text, or a name in a comment, is neither printing nor a need."""
+    assert enter("s ← ⎕ ← '⎕←'", "f ← {s,⍵} ⍝ not of g", "g ← 3", "f 'x'") == ["⎕←x"]
