@@ -56,12 +56,15 @@ SYNTAX: tuple[Primitive, ...] = (
         ("3 _⍴⍳6", "0 1\n2 3\n4 5"),
     ),
     _row("use", "", None, 'Make a library or another file available: `use stats`, `use "./geometry.rho"`.'),
-    _row("input", "", None, 'Declare data to load, with its type: `input x : f64[n] ← "x.npy"`.'),
+    _row(
+        "input", "", None,
+        'Declare data to load, with its type: `input x : f64[n] ← "x.npy"`, `input p : f64[n] ← "sales.csv:price" missing 0`.',
+    ),
     _row(
         "param", "", None,
         "Declare a value that can be set from outside (`--set k=4`): `param k ← 3`; a natural number is usable in types.",
     ),
-    _row("output", "", None, "Declare a result that can be saved: `output labels`."),
+    _row("output", "", None, "Declare a result that can be saved: `output labels`, `output day as date`."),
     _row("schedule", "", None, "Say where and when named values are computed; never changes what they are."),
     _row("where", "", None, "Facts about sizes that a signature, an input or a param needs: `where h ∣ d`."),
 )  # fmt: skip

@@ -117,11 +117,12 @@ def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: Co
 
 
 def _all_of(failures: list[RhoError]) -> RhoError:
-    """One error of the first one's class with every diagnostic."""
-    diagnostics: list[Diagnostic] = []
-    for failure in failures:
-        diagnostics += failure.diagnostics
-    return type(failures[0])(diagnostics)
+    """One error of the first one's class with every diagnostic; what is wrong with a whole table is said of one of its columns."""
+    diagnostics: dict[tuple[str, str, str], Diagnostic] = {}
+    for found in [found for failure in failures for found in failure.diagnostics]:
+        name, _, trouble = found.message.partition("` ")
+        diagnostics.setdefault((found.code, split_member(name)[0], trouble), found)
+    return type(failures[0])(list(diagnostics.values()))
 
 
 def read_inputs(
