@@ -45,6 +45,8 @@ def grammar() -> dict[str, Any]:
             _match("['\"][^\\n]*$", "invalid.illegal.unterminated-string"),
             _match(rf"(?:^|(?<=⋄))[ \t]*(?:{alternatives(starting)}){_END}(?![ \t]*←)", "keyword.control"),
             _match(rf"{_START}where{_END}", "keyword.control"),
+            _match(rf"{_START}as(?=[ \t]+(?:date|time|present){_END}|[ \t]+[\"'])", "keyword.control"),
+            _match(rf"{_START}missing(?=[ \t]+[¯⎕0-9.∞\"'])|{_START}(?:sep|decimal)(?=[ \t]+[\"'])", "keyword.control"),
             {
                 "match": rf"(?:^|(?<=⋄))[ \t]*({NAME})(?=[ \t]*(?:←[ \t]*\{{|:(?!:)[^←\n]*→))",
                 "captures": {"1": {"name": "entity.name.function.rho"}},

@@ -39,6 +39,8 @@ def syntax() -> str:
         f"syntax keyword rhoType {' '.join(TYPES)}",
         rf"syntax match rhoKeyword /\%(^\|⋄\)\s*\zs\%({_OR.join(KEYWORDS)}\)\>\ze\%(\s*←\)\@!/",
         r"syntax match rhoKeyword /\<where\>/",
+        r"""syntax match rhoKeyword /\<as\ze\s\+\%(date\>\|time\>\|present\>\|["']\)/""",
+        r"""syntax match rhoKeyword /\<missing\ze\s\+[¯⎕0-9.∞"']\|\<\%(sep\|decimal\)\ze\s\+["']/""",
         r"""syntax match rhoText /'\%([^']\|''\)*'/""",
         r"""syntax match rhoText /"\%([^"]\|""\)*"/""",
         r"syntax match rhoComment /⍝.*$\|\%^#!.*$/ contains=@Spell",

@@ -117,7 +117,7 @@ def _held(read: Callable[[int], bytes], shown: str, limit: int | None, entry: Co
 
 
 def _all_of(failures: list[RhoError]) -> RhoError:
-    """One error of the first one's class with every diagnostic; what is wrong with a whole table is said of one of its columns."""
+    """One error of the first one's class with every diagnostic; what is wrong with a whole table is said of one column."""
     diagnostics: dict[tuple[str, str, str], Diagnostic] = {}
     for found in [found for failure in failures for found in failure.diagnostics]:
         name, _, trouble = found.message.partition("` ")
