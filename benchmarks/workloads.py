@@ -30,7 +30,6 @@ import numpy as np
 
 from rho import backend
 from rho.backend.run.prepared import PreparedPlan
-from rho.backend.schedule.plan.model import Device
 from rho.benchmarks.peers import PEERS, peers
 from rho.benchmarks.peers.sides import FEW_PRIMES, STEPS
 from rho.lang.source import Source
@@ -240,7 +239,7 @@ def planned(work: Workload, kind: str, given: Arrays, threads: int, prepared: bo
     checked = check(Source("<benchmark>", text))
     assert checked.core is not None, (work.name, [d.message for d in checked.diagnostics])
     bound = backend.load(checked.core, given, {})
-    plan = backend.plan(bound, Device("cpu0", "cpu", threads))
+    plan = backend.plan(bound, backend.Device("cpu0", "cpu", threads))
     if prepared:
         ready = PreparedPlan(plan, bound)
         return lambda: ready.run(given).outputs["r"].value
