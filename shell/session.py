@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
     from ..backend.run.machine import Observer
     from ..backend.schedule.plan.model import Plan, PlannedFile
+    from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
     from .execution.outcome import Outcome
@@ -38,12 +39,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Session:
     """`folder`: where a program without a file stands (modules and inputs of `rho eval` are relative to it).  `texts`: of modules
-    by their names, which are not read then: those of a stored plan."""
+    by their names, which are not read then: those of a stored plan.  `devices`: what schedule blocks are checked for, a shipped
+    profile or a file."""
 
     folder: str = ""
     permissions: Permissions = EVERYTHING
     strictness: Strictness = Strictness.GUARDED
     texts: Mapping[str, Source] | None = None
+    devices: str | None = None
 
     def checker(self) -> Checker:
         """What to hand to `check` version after version of a program, so that each costs what changed (editors, `--watch`)."""
@@ -61,8 +64,8 @@ class Session:
             sources = {one.name: one for one in (*loader.sources, source)}
             return Checked(source, None, error.diagnostics, {}, None, sources)
         sources = {one.name: one for one in (*loader.sources, source)}
-        diagnostics = told(found.diagnostics, source, sources)
-        return Checked(source, found.core, diagnostics, found.types, found.last, sources, found)
+        core, diagnostics = with_blocks(found.core, found.diagnostics, self.devices)
+        return Checked(source, core, told(diagnostics, source, sources), found.types, found.last, sources, found)
 
     def load(
         self, checked: Checked, request: Request, detail: PlanDetail = PlanDetail.STEPS, scheduling: Scheduling | None = None
@@ -180,6 +183,21 @@ def file_memory(bound: BoundGraph, request: Request, files: Mapping[str, InputFi
                 shape = tuple(cap(size) for size in type.shape)
                 taken.append((writing_bytes(path, type.element.kind, shape), f"writing `{phase.name}` to `{path}`"))
     return FileMemory(*max(taken, default=(0, "")))
+
+
+def with_blocks(
+    core: Core | None, diagnostics: Sequence[Diagnostic], devices: str | None = None
+) -> tuple[Core | None, tuple[Diagnostic, ...]]:  # fmt: skip
+    """What checking found, with what is wrong in the schedule blocks of an accepted program, on these devices if any are named.
+
+    Refused: they are no profile."""
+    if core is None or not core.schedules:
+        return core, tuple(diagnostics)
+    from ..backend.schedule.program.blocks import wrong_in_blocks
+    from .execution.profiles import named
+
+    more = wrong_in_blocks(core, None if devices is None else named(devices))
+    return None if any(one.is_error for one in more) else core, (*diagnostics, *more)
 
 
 def told(diagnostics: Sequence[Diagnostic], main: Source, sources: Mapping[str, Source]) -> tuple[Diagnostic, ...]:

@@ -15,7 +15,7 @@ function start() {
     { command, args, transport: TransportKind.stdio },
     {
       documentSelector: [{ language: "rho" }],
-      initializationOptions: { strict: settings.get("strict", false) },
+      initializationOptions: { strict: settings.get("strict", false), devices: settings.get("devices", "") },
       synchronize: { fileEvents: vscode.workspace.createFileSystemWatcher("**/*.rho") },
     },
   );

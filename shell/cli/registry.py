@@ -129,6 +129,7 @@ VERBS: tuple[Verb, ...] = (
             ("rho check wave.rho --fix", "apply what the messages propose; --diff only shows it"),
         ),
         (FORMAT_CHECK, JSON, STRICT, Option(("--watch",), Takes.NOTHING, "", "check again whenever a file changes"),
+         Option(("--devices",), Takes.VALUE, "NAME|FILE", "check schedule blocks for a device profile, too", file=READ),
          Option(("--fix",), Takes.NOTHING, "", "apply the fixes that messages offer, as long as errors do not become more"),
          Option(("--diff",), Takes.NOTHING, "", "show what --fix would change and write nothing; exit 1 if anything")),
         1, None,

@@ -115,6 +115,10 @@ def package() -> dict[str, Any]:
                         "type": "boolean", "default": False,
                         "description": "Report as errors what would otherwise be checked when a program is loaded or run.",
                     },
+                    "rho.devices": {
+                        "type": "string", "default": "",
+                        "description": "A device profile, shipped or in a file, that schedule blocks are checked for.",
+                    },
                 },
             },
             "configurationDefaults": {

@@ -20,7 +20,7 @@ from ...typechecker.incremental import Checker
 from ..cli.arguments import UsageError
 from ..execution.modules import LIBRARY_PREFIX, ModuleLoader
 from ..execution.permissions import EVERYTHING
-from ..session import told
+from ..session import told, with_blocks
 from ..stages import Checked
 from .places import Change, Encoding, Lines, changed
 from .uris import path_of
@@ -55,6 +55,7 @@ class Document:
         loader = _OpenFirst(self._folder)
         try:
             found = self._checker.check(self.source, loader.load)
+            core, all_found = with_blocks(found.core, found.diagnostics, self._folder.devices)
         except RhoError as error:
             return self._refused(error.diagnostics, loader)
         except UsageError as error:
@@ -63,9 +64,9 @@ class Document:
             deep = "the program is too deeply nested for Rho to check; name its parts to make it flatter"
             return self._refused((Diagnostic("E610", deep, Span(self.name, 0, 0)),), loader)
         sources = {one.name: one for one in (*loader.sources, self.source)}
-        diagnostics = told(found.diagnostics, self.source, sources)
+        diagnostics = told(all_found, self.source, sources)
         remarks = habits.notes(self.source, diagnostics)
-        return Checked(self.source, found.core, (*diagnostics, *remarks), found.types, found.last, sources, found)
+        return Checked(self.source, core, (*diagnostics, *remarks), found.types, found.last, sources, found)
 
     def _refused(self, diagnostics: Sequence[Diagnostic], loader: _OpenFirst) -> Checked:
         sources = {one.name: one for one in (*loader.sources, self.source)}
@@ -96,6 +97,7 @@ class Folder:
     """Everything that is open, by URI, and how columns and strictness were agreed on."""
 
     strict: bool = False
+    devices: str | None = None
     encoding: Encoding = Encoding.UTF16
     documents: dict[str, Document] = field(default_factory=dict)
 

@@ -120,6 +120,8 @@ def life(server: RhoServer) -> None:
         options = params.initialization_options
         strict = options.get("strict") if isinstance(options, dict) else getattr(options, "strict", False)
         server.folder.strict = strict is True
+        devices = options.get("devices") if isinstance(options, dict) else getattr(options, "devices", None)
+        server.folder.devices = devices if isinstance(devices, str) and devices else None
 
     @server.feature(lsp.SHUTDOWN)
     def stopping(params: None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ... import __version__
-from ...lang.diagnostics import Diagnostic, Severity
+from ...lang.diagnostics import Diagnostic, Refused, Severity
 from ...lang.source import Source
 from ...typechecker.incremental import Checker
 from ..cli import messages
@@ -27,12 +27,20 @@ from ..session import Session
 from ..stages import Checked, Strictness
 
 if TYPE_CHECKING:
-    from ..cli.fixing import Refused
+    from ..cli.fixing import Refused as NotApplied
 
 
 def run(arguments: Arguments, console: Console) -> Exit:
     strictness = Strictness.STRICT if arguments.has("--strict") else Strictness.GUARDED
-    session = Session(strictness=strictness)
+    session = Session(strictness=strictness, devices=arguments.value("--devices"))
+    if session.devices is not None:
+        from ..execution.profiles import named
+
+        try:
+            named(session.devices)
+        except Refused as refused:
+            messages.refuse(arguments, console, refused.diagnostics, {})
+            return Exit.REFUSED
     if arguments.has("--fix") or arguments.has("--diff"):
         if arguments.has("--watch"):
             raise UsageError("--watch does not go together with --fix and --diff")
@@ -70,7 +78,7 @@ def fix_all(session: Session, arguments: Arguments, console: Console) -> int:
     return total
 
 
-def _not_applied(refused: Refused, source: Source) -> str:
+def _not_applied(refused: NotApplied, source: Source) -> str:
     """Which fix was left, and why."""
     line, column = source.position(refused.diagnostic.span.start)
     why = f"with it there would be {_count(refused.errors, 'error')}"
