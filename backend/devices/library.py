@@ -15,7 +15,7 @@ from typing import Final
 from ...typechecker.elements import Kind
 from ...typechecker.sizes import capacity
 from ..graph.phases import LibraryPhase
-from ..graph.registry import LIBRARY, cells_of, frame_of, framed_of, wanted_of
+from ..graph.registry import LIBRARY, cells_of, frame_of, framed_of, is_unread
 from .forms import Number, Types
 from .keys import BY_WORK
 from .points import cooled
@@ -76,7 +76,7 @@ def library_grains(phase: LibraryPhase, types: Types, rates: Rates, number: Numb
     if 0 in (points, *(prod(shape) for shape in made)) and not phase.defines:
         return Grains(0)
     kind = types[phase.args[0]].element.kind if phase.args else types[phase.results[0]].element.kind
-    if wanted_of(phase) == (0, 0):
+    if is_unread(phase):
         start = rates.table(("first",), Kind.F64)  # nobody reads its result: it is not made
         return Grains(0) if start is None else cooled(start, rates.around.get(phase.id, Around()))
     if phase.op == "contract":

@@ -14,7 +14,7 @@ from math import prod
 from ..graph import traverse
 from ..graph.bind import BoundGraph
 from ..graph.phases import Constant, Input, LibraryPhase, Output, Phase, PhaseId, Print, ReadNode, Structured, ValueId
-from ..graph.registry import wanted_of
+from ..graph.registry import is_unread
 from .forms import Number, Types
 from .rates import Around
 
@@ -69,11 +69,6 @@ def _binary(phases: Sequence[Phase]) -> set[PhaseId]:
 
 def _is_power(value: object) -> bool:
     return isinstance(value, int) and value > 0 and not value & (value - 1)
-
-
-def is_unread(phase: Phase) -> bool:
-    """Nobody reads its result: it is not made."""
-    return isinstance(phase, LibraryPhase) and wanted_of(phase) == (0, 0)
 
 
 def is_view(phase: Phase) -> bool:

@@ -16,7 +16,7 @@ from ...lang.records import dataclass
 from ...typechecker.scalars import FUNCTIONS
 from ...typechecker.sizes import ONE, Size, product
 from ...typechecker.types import ArrayType
-from .phases import AxisSignature, LibraryPhase, ValueId
+from .phases import AxisSignature, LibraryPhase, Phase, ValueId
 
 Types: TypeAlias = Mapping[ValueId, ArrayType]
 Shape: TypeAlias = tuple[Size, ...]
@@ -60,6 +60,11 @@ def frame_of(phase: LibraryPhase) -> int:
 def framed_of(phase: LibraryPhase) -> tuple[bool, ...]:
     value = phase.attributes.get("framed")
     return value if isinstance(value, tuple) else (False,) * len(phase.args)
+
+
+def is_unread(phase: Phase) -> bool:
+    """Nobody reads its result (a grade before a sort): it is not made."""
+    return isinstance(phase, LibraryPhase) and wanted_of(phase) == (0, 0)
 
 
 def wanted_of(phase: LibraryPhase) -> tuple[int, int] | None:

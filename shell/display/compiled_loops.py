@@ -6,13 +6,15 @@ Neighbours: `backend.loops` (regions), `verbs.plan` (prints this; with `--loops`
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
-from ...backend.graph.phases import Graph, LibraryPhase, Structured
+from ...backend.graph.phases import Graph, LibraryPhase
 from ...backend.loops.lower.region import Region
+from ...backend.loops.lower.values import Routine
 from ...backend.loops.text import show
 from ...backend.loops.transform import optimise
 from ...backend.schedule.facts.regions import lowered_loops
-from ...backend.schedule.plan.describe import label
+from ...backend.schedule.plan.describe import label, op_name
 from ...lang.source import Source
 
 
@@ -28,21 +30,25 @@ def loop_lines(graph: Graph, sources: Mapping[str, Source], *, programs: bool = 
             continue
         lines.append(f"compiled   {name}: one region, {_state(region)}")
         if programs:
-            lines += ["", show(optimise(region.program)).rstrip("\n"), ""]
+            calls = [f"# call {number}: {_name(routine)}" for number, routine in enumerate(region.routines)]
+            lines += ["", *calls, show(optimise(region.program)).rstrip("\n"), ""]
     return lines
 
 
 def _state(region: Region) -> str:
     """Where the state lies, and which phases are called."""
-    called = sorted({_name(routine.phase) for routine in region.routines if routine.phase is not None or routine.defines})
+    called = sorted({_name(routine) for routine in region.routines} - {_HEARS})
     return _lies(region) + (f"; it calls {', '.join(called)}" if called else "")
 
 
-def _name(phase: LibraryPhase | Structured | None) -> str:
+_HEARS: Final = "interrupts are heard"
+
+
+def _name(routine: Routine) -> str:
     """What a routine does."""
-    if phase is None:
-        return "a guard's check"
-    return f"`{phase.op}`" if isinstance(phase, LibraryPhase) else "NumPy's functions"
+    if routine.phase is None:
+        return "a guard's check" if routine.defines else _HEARS
+    return f"`{op_name(routine.phase)}`" if isinstance(routine.phase, LibraryPhase) else "NumPy's functions"
 
 
 def _lies(region: Region) -> str:

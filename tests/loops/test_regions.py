@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import rho
+from rho.backend.graph.registry import is_unread
 from rho.backend.loops.check import verify
 from rho.backend.run.cpu import CpuBackend, regions
 
@@ -88,6 +89,7 @@ def test_routines_are_called(text: str, makes: list[Make], op: str, ran: list[st
     test_bits(text, makes, ran, monkeypatch)
     called = [routine.phase for run in regions._runs.values() if run.region is not None for routine in run.region.routines]
     assert op in [getattr(phase, "op", type(phase).__name__.lower()) for phase in called]
+    assert not any(phase is not None and is_unread(phase) for phase in called), "the grade before a sort is not made"
 
 
 @pytest.mark.parametrize("width", [16, 32])

@@ -19,13 +19,17 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import Size, SizeVariable, number
 from ...graph import traverse
 from ...graph.phases import Affine, LibraryPhase, Projection, Read, ReadNode, SizeNode, Structured, ValueId
+from ...graph.registry import is_unread
 from ..builder import at
 from ..ir import ZERO, Box, Call, Fail, Index, LoopKind
 from .values import Check, Place, Routine, Scope
 
 
 def call_routine(scope: Scope, phase: Structured | LibraryPhase) -> None:
-    """Results of a phase by its routine."""
+    """Results of a phase by its routine; nothing is done where nobody reads them."""
+    if is_unread(phase):
+        scope.values.update((result, scope.place_for(result)) for result in traverse.results(phase))
+        return
     operands, results, defines = tuple(dict.fromkeys(traverse.operands(phase))), traverse.results(phase), traverse.defines(phase)
     turned = tuple((v, *scope.turned[v]) for v in operands if v in scope.turned and scope.turned[v][0] in operands)
     operands = tuple(v for v in operands if v not in [own for own, _, _ in turned])

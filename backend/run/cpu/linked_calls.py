@@ -20,6 +20,7 @@ from ....typechecker.sizes import Size, SizeVariable
 from ...graph import traverse
 from ...graph.phases import LibraryPhase, Structured, ValueId
 from ...graph.registry import frame_of, framed_of, wanted_of
+from ..device import Types
 from ..native.words import Operation
 from ..pool import Lease
 from .drafting import Refused, Verdict
@@ -118,7 +119,7 @@ def _asked_sizes(linker: Values, phase: LibraryPhase) -> list[SizeVariable]:
 class _Surroundings:
     """What a library phase asks of a program (`library.frames`)."""
 
-    def __init__(self, types: ExampleTypes, found: Mapping[SizeVariable, int], threads: int) -> None:
+    def __init__(self, types: Types, found: Mapping[SizeVariable, int], threads: int) -> None:
         self._types, self._found, self.threads = types, found, threads
 
     def kind(self, value: ValueId) -> Kind:
@@ -179,7 +180,7 @@ def _with(function: Function, operands: Sequence[NumArray | None]) -> Function:
     return run
 
 
-def _otherwise(phase: LibraryPhase, types: ExampleTypes, threads: int = 1) -> Function:
+def _otherwise(phase: LibraryPhase, types: Types, threads: int = 1) -> Function:
     """The phase as it is done where no short form is for it."""
     from .library import IMPLEMENTATIONS
 
@@ -200,7 +201,7 @@ def _in_order(made: NumArray) -> NumArray:
     return made if made.flags.c_contiguous else made.copy()
 
 
-def _is_plain(phase: LibraryPhase, types: ExampleTypes, rank: int) -> bool:
+def _is_plain(phase: LibraryPhase, types: Types, rank: int) -> bool:
     """Vectors of plain numbers, without a frame, too short for kernels?"""
     first = types.types[phase.args[0]]
     if prod(types.shape(phase.args[0])) >= LEAST[phase.op == "grade"]:
@@ -208,7 +209,7 @@ def _is_plain(phase: LibraryPhase, types: ExampleTypes, rank: int) -> bool:
     return not frame_of(phase) and len(first.shape) == rank and not first.element.kind.is_complex
 
 
-def _grade(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _grade(phase: LibraryPhase, types: Types) -> Function | None:
     """NumPy's stable order is the language's: NaN behind all, equal zeros and NaNs as they are."""
     flags, shape = phase.attributes, types.types[phase.args[0]].shape
     is_rows = frame_of(phase) == len(shape) - 1 > 0 and not types.kind(phase.args[0]).is_complex
@@ -222,7 +223,7 @@ def _grade(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     return lambda items: (~items).argsort(kind="stable")
 
 
-def _gather(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _gather(phase: LibraryPhase, types: Types) -> Function | None:
     from .library.sorting import selects, sorted_items
 
     order = phase.attributes.get("sorts")
@@ -246,7 +247,7 @@ def _gather(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     return run
 
 
-def _gather_of_rows(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _gather_of_rows(phase: LibraryPhase, types: Types) -> Function | None:
     """Items of each row of a matrix by indices of its own."""
     ranks = [len(types.types[value].shape) for value in phase.args]
     if frame_of(phase) != 1 or ranks != [2, 2] or framed_of(phase) != (True, True) or phase.attributes.get("fills"):
@@ -262,7 +263,7 @@ def _gather_of_rows(phase: LibraryPhase, types: ExampleTypes) -> Function | None
     return run
 
 
-def _rotate(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _rotate(phase: LibraryPhase, types: Types) -> Function | None:
     axis = phase.attributes["axis"]
     assert isinstance(axis, int)
     if frame_of(phase) or types.types[phase.args[1]].shape or not prod(types.shape(phase.args[0])):
@@ -276,7 +277,7 @@ def _rotate(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     return run
 
 
-def _update(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _update(phase: LibraryPhase, types: Types) -> Function | None:
     """Items of a vector; an index that is outside is for the implementation to name."""
     ranks = [len(types.types[value].shape) for value in phase.args]
     if frame_of(phase) or phase.attributes["indexed"] != (True,) or len(ranks) != 3 or ranks[0] != 1 or ranks[1] > 1:
@@ -294,7 +295,7 @@ def _update(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     return run
 
 
-def _join(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _join(phase: LibraryPhase, types: Types) -> Function | None:
     axis = phase.attributes["axis"]
     assert isinstance(axis, int)
     if frame_of(phase) or not all(types.types[value].shape for value in phase.args):
@@ -302,7 +303,7 @@ def _join(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     return lambda *parts: _in_order(np.concatenate(parts, axis))
 
 
-def _match(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
+def _match(phase: LibraryPhase, types: Types) -> Function | None:
     kinds = [types.kind(value) for value in phase.args]
     shapes = [types.types[value].shape for value in phase.args]
     if frame_of(phase) or shapes[0] != shapes[1] or not shapes[0] or Kind.CHAR in kinds:
@@ -310,6 +311,6 @@ def _match(phase: LibraryPhase, types: ExampleTypes) -> Function | None:
     return lambda left, right: np.asarray((left == right).all())
 
 
-SHORT: Final[dict[str, Callable[[LibraryPhase, ExampleTypes], Function | None]]] = {
+SHORT: Final[dict[str, Callable[[LibraryPhase, Types], Function | None]]] = {
     "grade": _grade, "gather": _gather, "join": _join, "match": _match, "rotate": _rotate, "update": _update,
 }  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 from ....typechecker.elements import Kind
 from ...graph.phases import LibraryPhase, ValueId
-from ...graph.registry import frame_of, framed_of, wanted_of
+from ...graph.registry import frame_of, framed_of, is_unread
 from ...graph.sums_of_products import is_summed, sum_of_products
 from ...kernels.products import LETTERS
 from .blas import alone, blas
@@ -29,7 +29,7 @@ from .products import batch_of, bound_product, may_be_mirrored, needs_rows, relo
 
 def link_library(linker: Values, phase: LibraryPhase) -> None:
     """A phase by kernels where it can be, else by a call of Python's."""
-    if wanted_of(phase) == (0, 0):
+    if is_unread(phase):
         (value,) = phase.results  # nobody looks at it
         linker.examples[value], linker.roots[value] = np.broadcast_to(_NOTHING, linker.types.shape(value)), None
         return

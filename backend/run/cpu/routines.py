@@ -176,8 +176,15 @@ class _Site:
         phase = self.routine.phase
         assert phase is not None
         if isinstance(phase, LibraryPhase):
-            return self.backend.library(phase, self.types)
+            return self.short(phase) or self.backend.library(phase, self.types)
         return self.backend.structured(with_numbers(phase, self.routine.numbers), self.types)
+
+    def short(self, phase: LibraryPhase) -> Kernel | None:
+        """By NumPy's calls alone, as linked calls have it, where the region finds no size of the phase."""
+        from .linked_calls import SHORT
+
+        made = None if phase.op not in SHORT or self.routine.sizes else SHORT[phase.op](phase, self.types)
+        return None if made is None else lambda memory, _: (made(*[memory[value] for value in phase.args]),)
 
     def bind(self, words: Sequence[int]) -> Bound:
         """What is read and written at these places."""

@@ -29,6 +29,7 @@ from ...graph.phases import (
     Structured,
     ValueId,
 )
+from ...graph.registry import is_unread
 from .model import DeviceId, Plan, PlannedPhase, PlannedRead, RowsStep, RunStep, inside, phases_of
 
 Number = Callable[[Size], int]
@@ -81,7 +82,7 @@ def op_name(phase: Phase) -> str:
                 return "reduce"
             return "view" if all(isinstance(phase.body[r.node], ReadNode) for r in phase.results) else "map"
         case LibraryPhase():
-            return phase.op
+            return "sort" if "sorts" in phase.attributes else phase.op
         case _:
             return type(phase).__name__.lower()
 
@@ -98,6 +99,8 @@ def label(phase: Phase, graph: Graph) -> str:
 
 
 def _work(phase: Phase) -> str:
+    if is_unread(phase):
+        return f"{op_name(phase)} that nobody reads"
     if not isinstance(phase, Structured):
         return op_name(phase)
     functions = [node.function for node in phase.body if isinstance(node, ApplyNode)]

@@ -22,7 +22,7 @@ from .....lang.diagnostics import Diagnostic, RunFailed
 from .....typechecker.elements import Kind
 from .....typechecker.sizes import Size, SizeVariable
 from ....graph.phases import LibraryPhase, ValueId
-from ....graph.registry import wanted_of
+from ....graph.registry import is_unread
 from ...device import Kernel, Types
 from ...failures import CheckFailed
 from ...pool import trim
@@ -55,7 +55,7 @@ def _located(implementation: Implementation, compiled: Compiled | None) -> Imple
                 made = compiled(Call(phase, context), arrays)
                 if made is not None:
                     return (made,)
-            if wanted_of(phase) != (0, 0):  # such a result takes no memory
+            if not is_unread(phase):  # such a result takes no memory
                 trim()
             return implementation(phase, arrays, context)
         except CheckFailed as failure:
