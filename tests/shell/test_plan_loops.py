@@ -16,7 +16,8 @@ CASES = [
     ("r ← {⍵[⌽⍳30]+¯1⌽⍵}⍣5 ⊢ ⍳30", "compiled", "the state in two buffers"),
     ("r ← {(⍺+⍵)÷9}\\1.0×⍳30", "compiled", "every state where it is kept"),
     ("r ← {x←⍵ ⋄ {(x+⍵)÷2}⍣(30⋄{0.1>|⍵-⍺}) ⊢ 5.0}¨⍳9", "compiled", "cells on all threads"),
-    ("r ← {0.1×⍵+.×⍵}⍣5 ⊢ 3 3⍴0.5", "compiled", "one region, the state in two buffers; it calls `contract`"),
+    ("r ← {0.1×⍵+.×⍵}⍣5 ⊢ 5 5⍴0.5", "compiled", "one region, the state in two buffers; it calls `contract`"),
+    ("r ← {0.1×⍵[⍋⍵]}⍣5 ⊢ 1.0×⍳30", "compiled", "one region, the state in two buffers; it calls `sort`"),
 ]
 
 
