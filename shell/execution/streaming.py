@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from ...lang.certain import certain
 from ...lang.diagnostics import Diagnostic, Refused
 from ...lang.reading_clauses import AS_WRITTEN
 from ...lang.source import Span
@@ -60,13 +61,17 @@ def streamed_plan(
 ) -> Plan:  # fmt: skip
     """CannotStream: by which phase there is none."""
     from ...backend.schedule.streams.flow import CannotStream
+    from ...backend.schedule.streams.judge import faults_of_streams
     from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
 
     sources = sources_of(core, files, limit)
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.direct) for name, source in sources.items()}
-    return plan_streams(Streaming(bound, stored, frozenset(sinks_of(request)), limit), device, texts, detail)
+    made = plan_streams(Streaming(bound, stored, frozenset(sinks_of(request)), limit), device, texts, detail)
+    faults = faults_of_streams(made, bound, stored, limit)
+    certain(not faults, f"a plan that streams is right: {faults[:1]}")
+    return made
 
 
 def stores_of(loaded: Loaded) -> Stores:
