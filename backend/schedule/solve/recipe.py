@@ -23,7 +23,6 @@ from .searching import (
     ANNEALING,
     BASELINES,
     CHAINS,
-    LEFT_SHIFT,
     LIST_SCHEDULING,
     ROLLING,
     ROW_SHIFTS,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
     BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, FORKS, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
-    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, LEFT_SHIFT, RELAXATION, Z3,
+    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
 

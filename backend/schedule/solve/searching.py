@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from ..timeline.timing import Decisions, Queueing, Sending, Timer, decisions_of, left_shift
+from ..timeline.timing import Decisions, Queueing, Sending, Timer, decisions_of
 from .heuristics import anneal, anneal_order, baselines, retime, shifts, uniform
 from .heuristics.annealing import CUT, SEED
-from .heuristics.candidates import MOST_SHARDS, acceptable
+from .heuristics.candidates import acceptable
 from .heuristics.contract import contract
 from .heuristics.cutting import cut_list, rolling, urgencies
 from .strategy import Context, Strategy
@@ -232,12 +232,3 @@ ANNEALING: Final = Strategy(
     "annealing", "annealing over modes, orders and ways of queueing and sending, from the best starts",
     _annealing, lambda context: not _cut_and_known(context),
 )  # fmt: skip
-
-
-def _left_shift(context: Context) -> None:
-    known = context.found.schedule
-    if known is not None and len(known.shards) <= MOST_SHARDS:
-        context.found.offer(left_shift(context.timer, known))
-
-
-LEFT_SHIFT: Final = Strategy("left-shift", "the best schedule laid out again by the order of its own starts", _left_shift)
