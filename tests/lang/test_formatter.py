@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rho.lang.diagnostics import Rejected
 from rho.lang.formatter import format_source
 from rho.lang.parser import parse
-from rho.lang.source import Source
+from rho.lang.source import Source, Span
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -23,6 +23,8 @@ def formatted(text: str, *, ascii: bool = False) -> str:
 
 
 def without_spans(node: object) -> object:
+    if isinstance(node, Span):
+        return ""
     if isinstance(node, tuple):
         return tuple(map(without_spans, node))
     if dataclasses.is_dataclass(node):
