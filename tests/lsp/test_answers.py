@@ -90,6 +90,15 @@ def test_a_file_that_is_no_text_is_a_diagnostic(tmp_path: Path) -> None:
     assert reports(document('use "./folder.rho"\n', (tmp_path / "main.rho").as_uri()))
 
 
+def test_schedule_blocks_are_checked_for_the_devices_of_the_setting() -> None:
+    text = "y ← 2×⍳9\ny\nschedule {\n  place y on gup0\n}\n"
+    assert reports(Folder().open(URI, 1, text)) == []
+    (found,) = reports(Folder(devices="workstation").open(URI, 1, text))
+    assert found.code == "SCH107" and found.range.start.line == 3
+    contrary = text.replace("place y on gup0", "print y before y")
+    assert [one.code for one in reports(Folder().open(URI, 1, contrary))] == ["SCH102"]
+
+
 def test_strict_makes_guards_errors() -> None:
     text = "input x : f64[n]\ninput y : f64[m]\nx + y\n"
     assert [one.code for one in reports(Folder().open(URI, 1, text))] == ["W201"]
