@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from ....lang.opening import read_text
 from ...kernels import llvm_leaf
 from ...kernels.store import address_of
 from .host import Host, numpy_functions, of_python, this_host
@@ -28,6 +29,8 @@ __all__ = ["Launcher", "Native", "Runtime", "native", "numpy_functions"]
 
 MOST_HELPERS: Final = 64
 FOLDER: Final = Path(__file__).parent
+_MOST_BYTES: Final = 1 << 20
+"""Of the checked-in text."""
 _FAST_CALL: Final = 0x80
 _PAUSES: Final = {
     "x86_64": ("@llvm.x86.sse2.pause()", "()"),
@@ -50,7 +53,7 @@ class Runtime:
         call, arguments = _PAUSES.get(self.processor, ("", ""))
         declared = f"declare void {call.split('(')[0]}{arguments}\n" if call else ""
         pause = f"define internal void @rho_pause() alwaysinline {{\n{call and f'  call void {call}'}\n  ret void\n}}\n"
-        return llvm_leaf.QUICK + (FOLDER / "runtime.ll").read_text("utf-8") + declared + pause
+        return llvm_leaf.QUICK + read_text(FOLDER / "runtime.ll", _MOST_BYTES) + declared + pause
 
 
 class Native:
