@@ -1,4 +1,4 @@
-"""Runs the boxes of one phase in threads, each box by whichever thread is free.
+"""The device's team of threads: runs the boxes of one phase, each by whichever thread is free.
 
 NumPy releases the interpreter lock inside a ufunc, so pieces of 256 KiB and more overlap.  Which thread runs a box never
 changes its value: boxes are disjoint, and the order of sums is fixed by the shape (phases.md).
@@ -10,19 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from concurrent.futures import Future, ThreadPoolExecutor
-
 Box = TypeVar("Box")
-MOST_THREADS: Final = 64
-"""Threads beside those that ask."""
 
 
 def available_threads() -> int:
@@ -61,24 +56,65 @@ def _run_in_threads(supply: Iterator[Box], make_worker: Callable[[], Callable[[B
         except BaseException as failure:
             failures.append(failure)
 
-    others: list[Future[None]] = []
-    with contextlib.suppress(RuntimeError):  # no more threads: whoever asks does the work
-        while len(others) < threads - 1:
-            others.append(_executor().submit(serve))
+    jobs = [_Job(serve) for _ in range(threads - 1)]
+    _crew.submit(jobs)
     serve()
-    for other in others:
-        if not other.cancel():
-            other.result()
+    for job in jobs:
+        job.finish()
     if failures:
         raise failures[0]
 
 
-@cache
-def _executor() -> ThreadPoolExecutor:
-    from concurrent.futures import ThreadPoolExecutor
+class _Job:
+    """Work for a thread that is free: done once at most, or called off when the caller has done it all alone."""
 
-    return ThreadPoolExecutor(MOST_THREADS, "rho boxes")
+    __slots__ = ("claim", "done", "work")
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self.work = work
+        self.claim, self.done = threading.Lock(), threading.Lock()
+        self.done.acquire()
+
+    def run(self) -> None:
+        if self.claim.acquire(blocking=False):
+            try:
+                self.work()
+            finally:
+                self.done.release()
+
+    def finish(self) -> None:
+        """Call it off, or wait for its end."""
+        if not self.claim.acquire(blocking=False):
+            self.done.acquire()
+
+
+class _Crew:
+    """Threads that wait for jobs; they live as long as the process, and a forked child has its own."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self.threads = 0
+
+    def submit(self, jobs: list[_Job]) -> None:
+        with contextlib.suppress(RuntimeError):  # no more threads: whoever submits does the work
+            for _ in range(len(jobs) - self.threads):
+                threading.Thread(target=self.serve, daemon=True).start()
+                self.threads += 1
+        for job in jobs:
+            self.jobs.put(job)
+
+    def serve(self) -> None:
+        while True:
+            self.jobs.get().run()
+
+
+_crew = _Crew()
+
+
+def _after_fork() -> None:
+    global _crew
+    _crew = _Crew()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_executor.cache_clear)  # a child has no threads of its parent's
+    os.register_at_fork(after_in_child=_after_fork)
