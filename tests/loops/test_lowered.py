@@ -58,7 +58,8 @@ class Called:
 
 
 def _array(dtype: Any, shape: tuple[int, ...], items: Sequence[Any]) -> Any:
-    part = np.array(items, np.empty(0, dtype).real.dtype).reshape(shape)
+    """Items as an array; what nobody has written is 0, so that a routine that reads it is found out by its result."""
+    part = np.array([0 if item is None else item for item in items], np.empty(0, dtype).real.dtype).reshape(shape)
     return part.view(dtype)[..., 0] if dtype.kind == "c" else part
 
 

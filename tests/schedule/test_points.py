@@ -93,7 +93,7 @@ def test_what_has_a_kernel_is_asked_of_the_policy() -> None:
     assert work(bound(SUM, x=(50,), y=(50,))).tier is forms.Tier.CALLS
     complex_sum = SUM.replace("f64", "c128")
     assert work(bound(complex_sum, x=(MANY,), y=(MANY,))).tier is forms.Tier.KERNEL
-    assert work(bound("input x : c128[n]\noutput z ← *x\n", x=(MANY,))).tier is forms.Tier.CALLS
+    assert work(bound("input x : c128[n]\noutput z ← ⍟x\n", x=(MANY,))).tier is forms.Tier.CALLS
     assert policy.is_candidate(policy.SMALL, ["add"], sums=False) and not policy.is_candidate(50, ["add"], sums=False)
     assert policy.is_candidate(50, ["exp"], sums=False) and policy.is_candidate(50, [], sums=True)
 

@@ -9,6 +9,7 @@ may not run.  A loop whose body needed that it runs (`Loop.premised`) keeps its 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from enum import Enum
@@ -73,7 +74,7 @@ class _Hoisting:
         match phase:
             case Structured():
                 if phase.axes and (is_cheap(phase) or is_view(phase)):
-                    return self.stage is _Stage.AFTER_FUSION and bool(phase.reads) and not phase_may_fail(phase)
+                    return self.stage is _Stage.AFTER_FUSION and self.is_no_larger(phase) and not phase_may_fail(phase)
                 return not phase_may_fail(phase)
             case LibraryPhase():
                 return not phase.defines and not phase_may_fail(phase)
@@ -81,6 +82,11 @@ class _Hoisting:
                 return True
             case _:
                 return False
+
+    def is_no_larger(self, phase: Structured) -> bool:
+        """Each result has no more items than some operand: what is kept during the loop is no matrix of vectors."""
+        read = [Counter(self.graph.types[value].shape) for value in operands(phase)]
+        return all(any(Counter(self.graph.types[value].shape) <= shape for shape in read) for value in results(phase))
 
     def mentions(self, phase: Phase, inside: set[ValueId | SizeVariable]) -> bool:
         if any(v in inside for v in operands(phase)):
