@@ -22,7 +22,7 @@ from rho.backend.kernels.ir import BLOCK
 from rho.backend.run import pool
 from rho.backend.run.cpu import compiled, cuts, gathering, hashing, scanning, selecting, sorting, structured
 from rho.backend.run.cpu.library.keys import order_columns
-from rho.backend.run.cpu.scalars import PLAIN
+from rho.backend.run.cpu.reals import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels.phases import SPAN, apply, both, data, phase, projection, read, same_bits
 from rho.typechecker.elements import Kind

@@ -15,7 +15,7 @@ from rho.backend.kernels.llvm_leaf import is_installed
 from rho.backend.kernels.scan_words import BLOCK
 from rho.backend.run import pool
 from rho.backend.run.cpu import scanning
-from rho.backend.run.cpu.scalars import PLAIN
+from rho.backend.run.cpu.reals import PLAIN
 from rho.backend.run.scans_numpy import ordered_scan
 from rho.tests.kernels import cuda_host
 from rho.tests.kernels.phases import data, same_bits

@@ -60,7 +60,7 @@ class CpuBackend:
         """The results of a loop, fold, scan or map by machine code; None: phase by phase is as good, or all there is."""
         from .regions import region_of
 
-        return region_of(phase).run(memory, types, program, self)
+        return region_of(phase).run(memory, types, program, type(self), self.threads)
 
     def constant(self, phase: Constant, types: Types) -> Any:
         return constants(types.kind(phase.result), phase.data, types.shape(phase.result))

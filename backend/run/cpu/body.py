@@ -22,7 +22,8 @@ from ...graph.phases import ApplyNode, AxisNode, ConstantNode, Node, ReadNode, S
 from ...kernels.constants import real_constant
 from ..failures import CheckFailed
 from .kinds import DTYPES, constant
-from .scalars import FIXED_POWERS, Implementation, implementation
+from .reals import FIXED_POWERS, Implementation
+from .scalars import implementation
 
 
 def _located(function: Implementation, span: Span) -> Implementation:

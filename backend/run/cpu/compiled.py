@@ -42,7 +42,8 @@ from .kinds import DTYPES, NumArray
 from .launching import LONG_NANOSECONDS, Bound, Piece, combiners, joined, launch_of
 from .layouts import broadcasts, contiguous
 from .packing import packed, to_pack
-from .scalars import PLAIN, implementation
+from .reals import PLAIN
+from .scalars import implementation
 from .views import View
 
 Run: TypeAlias = Callable[[Mapping[ValueId, Any], Any], tuple[Any, ...]]

@@ -3,7 +3,7 @@
 Products and magnitudes are spelled out as `kernels.complexes` does, to the same bits: NumPy's own products fuse a multiplication
 with an addition on some processors and some layouts, and its magnitudes are the C library's.
 
-Neighbours: `run.reference.complexes` (the definitions item by item), `kernels.complexes`, `scalars`.
+Neighbours: `run.reference.complexes` (the definitions item by item), `kernels.complexes`, `reals`, `scalars`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...kernels.complexes import LARGE, SHRINK, SMALL, Formulas
 from .kinds import DTYPES, NumArray
+from .reals import real_function
 from .special import itemwise
 
 Implementation: TypeAlias = Callable[..., Any]
@@ -177,9 +178,7 @@ class _Arrays(Formulas[Any]):
         return np.array(value, DTYPES[kind])
 
     def do(self, function: str, *args: Any, on: Kind, to: Kind | None = None, parameter: int = 0) -> Any:
-        from .scalars import implementation
-
-        return implementation(function, on, to or on, parameter)(*args)
+        return real_function(function, on, parameter)(*args)
 
 
 _ARRAYS: Final = _Arrays()

@@ -23,7 +23,8 @@ from ..sums import BLOCK
 from ..sums_numpy import block_partials, combine_tree, ordered_reduce
 from ..team import run_boxes
 from .kinds import DTYPES, NumArray
-from .scalars import PLAIN, implementation
+from .reals import PLAIN
+from .scalars import implementation
 
 _RUN: Final = 256
 """Cells next to each other in memory that one thread takes at least."""

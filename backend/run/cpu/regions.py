@@ -12,7 +12,7 @@ import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from ...loops.lower.region import Region, literals_of, lower_region
 from ...loops.lower.values import Check, Data, Ended, Given, Made, Scratch, State, Turn, Unsupported
 from ...loops.transform import optimise, progressions
 from ...loops.transform.progressions import Direction, Known, Progression
-from ..device import Types
+from ..device import Backend, Types
 from ..failures import CheckFailed, outside
 from ..pool import room
 from ..team import run_boxes
@@ -40,10 +40,9 @@ from .kinds import DTYPES, NumArray
 from .routines import Routines, in_parts
 from .scalars import implementation
 
-if TYPE_CHECKING:
-    from . import CpuBackend
-
 Phases: TypeAlias = Mapping[PhaseId, AnyPhase]
+BackendOf: TypeAlias = Callable[[int], Backend]
+"""A back end by how many threads it has."""
 Key: TypeAlias = tuple[tuple[bool, ...], tuple[tuple[str, Known], ...]]
 """What code depends on: which arrays have neighbours side by side, and which index vectors count."""
 _LAUNCH_NANOSECONDS: Final = 500.0
@@ -118,7 +117,8 @@ class RegionRun:
         except Unsupported as unsupported:
             self.reason = str(unsupported)
 
-    def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend: CpuBackend) -> tuple[Any, ...] | None:
+    def run(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, backend_of: BackendOf, threads: int
+            ) -> tuple[Any, ...] | None:  # fmt: skip
         """The results; None where the phase is better run by Python, or must be.  `program`: all its phases."""
         mode = policy.mode()
         if self.reason or mode is policy.Mode.OFF or not is_installed():
@@ -133,14 +133,14 @@ class RegionRun:
             self.lower(types, program)
         if self.region is None or not iteration.is_for_region(calls=self.region.calls):
             return None
-        arrays = self.inputs(memory, lambda constant: backend.constant(constant, types))
+        arrays = self.inputs(memory, lambda constant: backend_of(1).constant(constant, types))
         if arrays is None:
             return None
         sizes = dict(zip(self.region.program.parameters[2:], map(types.number, self.region.sizes), strict=True))
         compiled = self.code(arrays, sizes, trips * iteration.by_phases)
         if compiled is None:
             return None
-        return _Launch(self, self.region, compiled, arrays, types, backend).results(memory, trips)
+        return _Launch(self, self.region, compiled, arrays, types, backend_of, threads).results(memory, trips)
 
     def is_better(self, memory: Mapping[ValueId, Any], types: Types, program: Phases, drafted: float | None = None) -> bool:
         """Better than what takes so many nanoseconds, or (before that is known) one native launch a phase and iteration?"""
@@ -236,9 +236,9 @@ class _Launch:
     """One run of a region."""
 
     def __init__(self, run: RegionRun, region: Region, compiled: Compiled, inputs: Mapping[str, NumArray], types: Types,
-                 backend: CpuBackend) -> None:  # fmt: skip
-        self.run, self.region, self.compiled, self.types, self.backend = run, region, compiled, types, backend
-        self.threads = backend.threads
+                 backend_of: BackendOf, threads: int) -> None:  # fmt: skip
+        self.run, self.region, self.compiled, self.types, self.backend_of = run, region, compiled, types, backend_of
+        self.threads = threads
         self.program = compiled.program
         self.arrays: dict[str, NumArray] = dict(inputs)
         self.others: dict[str, NumArray] = {}
@@ -404,8 +404,8 @@ class _Block:
         self.scratch, self.routines = launch.scratch(), None
         self.words = launch.words(self.scratch)
         if launch.region.routines:
-            backend = launch.backend if threads == launch.threads else type(launch.backend)(threads)
-            self.routines = Routines(launch.region.routines, launch.program, self.words, launch.types, backend)
+            backend = launch.backend_of(threads)
+            self.routines = Routines(launch.region.routines, launch.program, self.words, launch.types, backend, threads)
             server = self.routines.serve()
             next(server)
             self.entry = ROUTINE(server.send)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -30,13 +30,10 @@ from ...loops.llvm import calls_at, calls_of, strides_of
 from ...loops.lower.calls import with_numbers
 from ...loops.lower.values import Routine
 from ..binding import broken_guard
-from ..device import Kernel, Types
+from ..device import Backend, Kernel, Types
 from ..failures import CheckFailed
 from .kinds import DTYPES, NumArray
 from .products import product_into
-
-if TYPE_CHECKING:
-    from . import CpuBackend
 
 _MOST_BOUND: Final = 64
 """Places of operands and results of one call whose arrays are kept."""
@@ -98,11 +95,12 @@ class Bound:
 class Routines:
     """The calls of one block of words; `raised` is what ended the last of them, if something did."""
 
-    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: CpuBackend) -> None:
+    def __init__(self, routines: Sequence[Routine], program: Program, block: Any, types: Types, backend: Backend, threads: int
+                 ) -> None:  # fmt: skip
         self.block, self.raised = block, list[BaseException]()
         places = calls_at(program)
         self.sites = [
-            _Site(routines[call.routine], call, program, block, place, following, types, backend)
+            _Site(routines[call.routine], call, program, block, place, following, types, backend, threads)
             for call, place, following in zip(calls_of(program), places, places[1:], strict=False)
         ]
 
@@ -125,9 +123,9 @@ class _Site:
     """One call of the program."""
 
     def __init__(self, routine: Routine, call: Call, program: Program, block: Any, first: int, last: int, types: Types,
-                 backend: CpuBackend) -> None:  # fmt: skip
+                 backend: Backend, threads: int) -> None:  # fmt: skip
         self.routine, self.call, self.block, self.words = routine, call, block, slice(first, last)
-        self.types, self.backend = _Sizes(types, routine.numbers), backend
+        self.types, self.backend, self.threads = _Sizes(types, routine.numbers), backend, threads
         self.known = dict(types.sizes)
         self.strides = _strides(program, block)
         kinds = [self.types.kind(value) for value in (*routine.operands, *routine.results)]
@@ -212,7 +210,7 @@ class _Site:
         kind, operands = self.types.kind(phase.results[0]), [memory[value] for value in phase.args]
         if kind.is_integer or any(array.ndim != 2 or array.dtype != DTYPES[kind] for array in operands):
             return None
-        return product_into(kind, operands[0], operands[1], targets[0], self.backend.threads)
+        return product_into(kind, operands[0], operands[1], targets[0], self.threads)
 
 
     def again(

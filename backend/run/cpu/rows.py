@@ -28,8 +28,9 @@ from ..pool import room, trim
 from ..team import run_boxes
 from . import space as boxes
 from .kinds import DTYPES, FILLS, NumArray, constant
+from .reals import FIXED_POWERS
 from .reduce import Reduction, identity_array
-from .scalars import FIXED_POWERS, implementation
+from .scalars import implementation
 from .structured import Kernel
 from .views import View, compile_view
 

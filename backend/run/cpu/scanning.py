@@ -29,7 +29,7 @@ from ..pool import ALIGNMENT, room
 from .compiled import STREAMED
 from .kinds import DTYPES, NumArray
 from .launching import Block
-from .scalars import PLAIN
+from .reals import PLAIN
 from .sharing import Pieces
 from .space import common_stride
 

@@ -27,7 +27,7 @@ from ..team import run_boxes
 from .compiled import CALL
 from .cuts import PARALLEL
 from .kinds import DTYPES, NumArray
-from .scalars import PLAIN
+from .reals import PLAIN
 
 LEAST: Final = 1 << 14
 _TABLES: Final = 4

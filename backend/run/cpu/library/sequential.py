@@ -24,7 +24,8 @@ from ...reference.reals import divide
 from ...reference.reductions import ALTERNATING, combiner
 from ...scans_numpy import ordered_scan
 from ..kinds import DTYPES, NumArray
-from ..scalars import PLAIN, implementation
+from ..reals import PLAIN
+from ..scalars import implementation
 from .frames import Call, Implementation, cell_by_cell
 from .truths import is_truth_function, truth_reduce, truth_scan
 
