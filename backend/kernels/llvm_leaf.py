@@ -173,6 +173,21 @@ def compile_text(text: str) -> bytes:
         raise Unsupported(str(error)) from None
 
 
+def assembly(text: str) -> str:
+    """What the machine code of a text is, for people.  Unsupported: LLVM does not accept the text."""
+    llvm = binding()
+    try:
+        return str(_machine(llvm, 0 if text.startswith(QUICK) else 2).emit_assembly(llvm.parse_assembly(text)))
+    except RuntimeError as error:
+        raise Unsupported(str(error)) from None
+
+
+def code_bytes(code: bytes) -> int:
+    """How many bytes of an object are instructions."""
+    sections = binding().object_file.ObjectFileRef.from_data(code).sections()
+    return sum(section.size() for section in sections if section.is_text())
+
+
 def link(code: bytes) -> int:
     """The address of the kernel of an object.  Unsupported: the object is no good.
 

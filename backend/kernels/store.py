@@ -13,10 +13,12 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from typing import Protocol
+from dataclasses import dataclass
+from time import perf_counter_ns
+from typing import Final, Protocol
 
 from ...lang.user_cache import Cache
-from . import llvm_leaf
+from . import dumping, llvm_leaf
 from .ir import Kernel
 
 SWITCH = "RHO_KERNEL_CACHE"
@@ -30,6 +32,22 @@ class Code(Protocol):
     def __hash__(self) -> int: ...
 
 
+@dataclass(slots=True)
+class Made:
+    """What this process spent on machine code: modules compiled, their nanoseconds, and modules that were in the cache."""
+
+    compiled: int = 0
+    nanoseconds: int = 0
+    longest: int = 0
+    stored: int = 0
+
+    def add(self, nanoseconds: int) -> None:
+        self.compiled += 1
+        self.nanoseconds += nanoseconds
+        self.longest = max(self.longest, nanoseconds)
+
+
+made: Final = Made()
 _addresses: dict[Kernel | Code, int | None] = {}
 _lock = threading.Lock()
 if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
@@ -72,14 +90,28 @@ def _made(kernel: Kernel | Code) -> int | None:
     code = CACHE.read(key)
     if code is not None:
         with contextlib.suppress(llvm_leaf.Unsupported):
-            return llvm_leaf.link(code)
+            address = llvm_leaf.link(code)
+            made.stored += 1
+            return _told(text, code, address)
+    began = perf_counter_ns()
     try:
         code = llvm_leaf.compile_text(text)
-        found = llvm_leaf.link(code)
+        address = llvm_leaf.link(code)
     except llvm_leaf.Unsupported:
         return None
+    made.add(perf_counter_ns() - began)
     CACHE.write(key, code)
-    return found
+    if dumping.is_wanted():
+        name = dumping.name_of(text)
+        dumping.write(name, "ll", text)
+        dumping.write(name, "s", llvm_leaf.assembly(text))
+    return _told(text, code, address)
+
+
+def _told(text: str, code: bytes, address: int) -> int:
+    if dumping.is_mapped():
+        dumping.tell_perf(dumping.name_of(text), address, llvm_leaf.code_bytes(code))
+    return address
 
 
 def _key(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ...backend.devices.cost import step_ns, with_interval
 from ...backend.graph import traverse
@@ -137,6 +137,22 @@ def table(rows: list[Row], *, runs: int, calibrated: bool) -> list[str]:
     elif any(row.surprising for row in rows):
         made.append("some times lie outside their interval; `rho devices --refine` measures longer")
     return made
+
+
+BUDGET_MS: Final = 100
+"""What a module of machine code may take to be made."""
+
+
+def compiled(code: Mapping[str, Any]) -> str:
+    """What machine code cost."""
+    if not code["compiled"]:
+        return f"machine code: nothing compiled, {code['from_cache']} from the cache"
+    longest = code["longest"] * 1000
+    over = f", over its budget of {BUDGET_MS} ms" if longest > BUDGET_MS else ""
+    return (
+        f"machine code: {code['compiled']} compiled in {code['seconds'] * 1000:.1f} ms (the longest {longest:.1f} ms{over}), "
+        f"{code['from_cache']} from the cache"
+    )
 
 
 def _micro(ns: int) -> str:

@@ -127,12 +127,14 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
 
     The back end is loaded first, so that the time of the run is that of reading the data and computing.  Phases are measured by
     further runs, with every kernel as warm as it gets: at most `RUNS`, in at most `MOST_SECONDS` or half the time allowed."""
+    from ...backend.kernels.store import made
     from ...backend.run import cpu, executor  # noqa: F401
     from ...backend.run.calibration.tier import warm_kernels
     from ...backend.run.cpu import library  # noqa: F401
     from ..execution.profiles import this_machine
     from .analysis import Observed, rows
 
+    before = replace(made)
     start = time.perf_counter()
     outcome = execute(None)
     seconds = time.perf_counter() - start
@@ -147,7 +149,12 @@ def measured(loaded: Loaded, execute: Callable[[Observer | None], Outcome]) -> O
     profile = this_machine()
     predicted = {str(device): count for device, count in loaded.plan.main.peak}
     phases = rows(loaded, observed, profile)
+    code = {
+        "compiled": made.compiled - before.compiled, "from_cache": made.stored - before.stored,
+        "seconds": (made.nanoseconds - before.nanoseconds) / 1e9, "longest": made.longest / 1e9,
+    }  # fmt: skip
     found = {
+        "machine_code": code,
         "measured": {"seconds": seconds, "runs": observed.runs, "phases": [row.json() for row in phases]},
         "predicted": {"peak_bytes": predicted},
         "profile": {"calibrated": profile.calibration.calibrated is not None},

@@ -128,12 +128,13 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         (console.note if json else console.print)(line)
     plan = report.outcome.plan
     if "measured" in plan:
-        from ..display.analysis import Row, table
+        from ..display.analysis import Row, compiled, table
 
         peaks = ", ".join(f"{count:,} bytes on {device}" for device, count in plan["predicted"]["peak_bytes"].items())
         rows = [Row.of(found) for found in plan["measured"]["phases"]]
         for line in table(rows, runs=plan["measured"]["runs"], calibrated=plan["profile"]["calibrated"]):
             console.note(line)
+        console.note(compiled(plan["machine_code"]))
         console.note(f"took {plan['measured']['seconds'] * 1000:.1f} ms; memory at most {peaks}")
     if code is Exit.OK and not (json or drawings.wanted or request.outputs or report.outcome.printed):
         for line in _silent(report.outcome, program):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import dumping
 from ..ir import Program
 from .printer import Printer
 from .words import calls_at, calls_of, is_own, strides_of, words_of
@@ -11,4 +12,6 @@ __all__ = ["calls_at", "calls_of", "is_own", "llvm_text", "strides_of", "words_o
 
 def llvm_text(program: Program, vector_bytes: int) -> str:
     """The module of a program."""
-    return Printer(program, vector_bytes).module()
+    text = Printer(program, vector_bytes).module()
+    dumping.code(program, text)
+    return text

@@ -16,6 +16,7 @@ import gc
 from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from .. import dumping
 from ..ir import Program
 from . import contracting, dead, folding, forwarding, fusing, hoisting, sharing, splitting, unrolling, vectorising
 
@@ -55,7 +56,8 @@ def _optimised(program: Program) -> Program:
     for transformation, tidy in PIPELINE:
         changed = transformation(program)
         if changed is not program:
-            program = changed
             for following in tidy:
-                program = following(program)
+                changed = following(changed)
+            dumping.stage(program, changed, transformation.__module__.rpartition(".")[2])
+            program = changed
     return program

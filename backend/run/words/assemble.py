@@ -11,13 +11,20 @@ from ....typechecker.sizes import ONE, ZERO, Size, product
 from ....typechecker.types import ArrayType
 from ...graph import traverse
 from ...graph.phases import Branch, Fold, Loop, Map, Phase, PhaseId, Structured, SubGraph, ValueId
+from ...kernels.dumping import is_wanted, name_of, write
 from ...schedule.plan.model import BranchStep, CellsStep, FreeStep, LoopStep, RowsStep, RunStep, Step, StreamStep, SubPlan
 from .program import Arm, Cell, Chain, Choose, Free, Inside, Put, Refuse, Register, Repeat, Room, Run, Share, Stream, Test, Word
 
 
 def assemble(steps: Sequence[Step], phases: Mapping[PhaseId, Phase], types: Mapping[ValueId, ArrayType]) -> tuple[Word, ...]:
     """The program of steps of one queue, on whole values."""
-    return _Assembler(phases, types).words(steps)
+    words = _Assembler(phases, types).words(steps)
+    if is_wanted():
+        from .text import show
+
+        text = show(words)
+        write(name_of(text), "words", text)
+    return words
 
 
 class _Assembler:
