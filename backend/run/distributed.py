@@ -6,7 +6,7 @@ step starts first on the predicted clock goes on.  So execution is deterministic
 than for their steps, and a simulated device holds at each step what the plan says it holds then.  Devices that this machine has
 run their queues in threads instead (`threads`); holdings are changed under one lock, kernels run outside it.
 
-Neighbours: `executor` (who calls this), `cluster` (what devices hold), `words` (whole phases), `shards` (kernels of boxes),
+Neighbours: `executor` (who calls this), `fleet` (what devices hold), `words` (whole phases), `shards` (kernels of boxes),
 `pieces`, `schedule.plan`.
 """
 
@@ -46,7 +46,7 @@ from ..schedule.plan.model import (
     WaitStep,
 )
 from ..schedule.verify.plans.turns_checked import is_shared, shared_loops
-from .cluster import Action, Cluster
+from .fleet import Action, Fleet
 from .machine import Machine, Observer
 from .pieces import Holdings, OutOfMemory
 from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of
@@ -84,21 +84,21 @@ def run_distributed(
     steps = [step for queue in plan.main.queues for step in queue.steps]
     several = [made for made in map(traverse.results, machine.phases.values()) if len(made) > 1]
     combined = frozenset(step.phase for step in steps if isinstance(step, CombineStep))
-    cluster = Cluster(machine, holdings, combined, frozenset(value for made in several for value in made))
+    fleet = Fleet(machine, holdings, combined, frozenset(value for made in several for value in made))
     for step in steps:
         if isinstance(step, TransferStep):
-            cluster.to_read.setdefault((step.source, step.value), Counter())[step.box] += 1
+            fleet.to_read.setdefault((step.source, step.value), Counter())[step.box] += 1
     apart = pace is Pace.THREADS  # each with its own current phase
-    told = _one_at_a_time(machine.observe, cluster.lock)
+    told = _one_at_a_time(machine.observe, fleet.lock)
     machines = [replace(machine, observe=told) if apart else machine for _ in plan.main.queues]
     for own in machines if apart else ():
         announce(own)
-    clusters = [replace(cluster, machine=own) for own in machines]
+    fleets = [replace(fleet, machine=own) for own in machines]
     queues = [
         [_compile(own, step, queue.device, plan.home) for step in queue.steps]
-        for queue, own in zip(plan.main.queues, clusters, strict=True)
+        for queue, own in zip(plan.main.queues, fleets, strict=True)
     ]
-    join_queues(plan, machine, clusters, queues)
+    join_queues(plan, machine, fleets, queues)
     if pace is Pace.THREADS:
         home = next(w for w, q in enumerate(plan.main.queues) if q.device == plan.home and q.kind is QueueKind.COMPUTE)
         failure = run_in_threads([q.steps for q in plan.main.queues], queues, home, machine.backends[plan.home].quiet)
@@ -117,17 +117,17 @@ def run_distributed(
 
 
 def join_queues(
-    plan: Plan, machine: Machine, clusters: Sequence[Cluster], queues: Sequence[list[Action]]
+    plan: Plan, machine: Machine, fleets: Sequence[Fleet], queues: Sequence[list[Action]]
 ) -> None:  # fmt: skip
     """Put what queues do at the loops that they run together in the place of their steps."""
     if not plan.spread or machine.around is None:
         return
 
-    def compile(cluster: Cluster, step: Step, device: DeviceId) -> Action:
-        return _compile(cluster, step, device, plan.home)
+    def compile(fleet: Fleet, step: Step, device: DeviceId) -> Action:
+        return _compile(fleet, step, device, plan.home)
 
     for shared in shared_loops(plan, machine.around).values():
-        together = Together(plan, shared, clusters, compile)
+        together = Together(plan, shared, fleets, compile)
         for which, step in shared.parts:
             queues[which][plan.main.queues[which].steps.index(step)] = Part(together, which)
 
@@ -194,42 +194,42 @@ def _loop(steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], 
         raise AssertionError("every queue waits for another")
 
 
-def _compile(cluster: Cluster, step: Step, device: DeviceId, home: DeviceId) -> Action:
+def _compile(fleet: Fleet, step: Step, device: DeviceId, home: DeviceId) -> Action:
     match step:
         case RunStep() if step.box is not None:
-            return _shard(cluster, step, step.box, device)
+            return _shard(fleet, step, step.box, device)
         case LoopStep() | JoinStep() if is_shared(step):
             return lambda: None  # see `join_queues`
         case JoinStep() | RowsStep() | StreamStep():
             raise AssertionError("queues join what they share; chains and passes are steps of one device")
         case RunStep() | LoopStep() | BranchStep() | CellsStep():
-            return _whole(cluster, step, device)
+            return _whole(fleet, step, device)
         case CombineStep():
-            return _combine(cluster, step, home)
+            return _combine(fleet, step, home)
         case FreeStep():
             where = device if step.device is None else step.device
 
             def free() -> None:
                 for value in step.values:
-                    cluster.free(where, value, step.box)
+                    fleet.free(where, value, step.box)
 
             return free
         case TransferStep():
-            return _transfer(cluster, step)
+            return _transfer(fleet, step)
         case FenceStep() | WaitStep():
             return lambda: None
 
 
-def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Action:
-    machine, holdings = cluster.machine, cluster.holdings[device]
+def _shard(fleet: Fleet, step: RunStep, box: Box, device: DeviceId) -> Action:
+    machine, holdings = fleet.machine, fleet.holdings[device]
     phase = machine.phases[step.phase]
     assert isinstance(phase, Structured | LibraryPhase | Loop), "other phases have no boxes"
-    makes = Makes.PARTIALS if step.phase in cluster.combined else Makes.RESULTS
+    makes = Makes.PARTIALS if step.phase in fleet.combined else Makes.RESULTS
     shapes = {value: machine.cap_shape(value) for value in (*reads_of(phase, machine.types), *traverse.results(phase))}
 
     def take(value: ValueId, part: Box, full: bool) -> Any:
         kind, shape = machine.kind(value), shapes[value]
-        with cluster.lock:
+        with fleet.lock:
             return holdings.take_in_place(value, part, kind, shape) if full else holdings.take(value, part, kind, shape)
 
     made_once: list[Shard] = []
@@ -241,13 +241,13 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
             with machine.making:
                 made_once.append(compile_shard(phase, box, makes, machine, machine.backends[device]))
         results = made_once[0](take)
-        with cluster.lock:
+        with fleet.lock:
             for made in results:
                 if made.partial:
                     holdings.partials.setdefault(made.value, []).append((made.box, made.array))
-                    holdings.count(made.value, made.box, cluster.bytes(made.value))
+                    holdings.count(made.value, made.box, fleet.bytes(made.value))
                 else:
-                    holdings.count(made.value, made.box, cluster.bytes(made.value, made.box))
+                    holdings.count(made.value, made.box, fleet.bytes(made.value, made.box))
                     holdings.keep(made.value, made.box, made.array, shapes[made.value])
         if machine.observe is not None:
             machine.observe(phase, perf_counter_ns() - start)
@@ -255,8 +255,8 @@ def _shard(cluster: Cluster, step: RunStep, box: Box, device: DeviceId) -> Actio
     return run
 
 
-def _whole(cluster: Cluster, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
-    machine, holdings = cluster.machine, cluster.holdings[device]
+def _whole(fleet: Fleet, step: RunStep | LoopStep | BranchStep | CellsStep, device: DeviceId) -> Action:
+    machine, holdings = fleet.machine, fleet.holdings[device]
     phase = machine.phases[step.phase]
     action = compile_words(machine, assemble([step], machine.phases, machine.types), device)
     needed = tuple(dict.fromkeys(traverse.uses(phase)))
@@ -264,23 +264,23 @@ def _whole(cluster: Cluster, step: RunStep | LoopStep | BranchStep | CellsStep, 
 
     def run() -> None:
         machine.current = phase
-        with cluster.lock:
+        with fleet.lock:
             assembled = [value for value in needed if value not in holdings.memory and value in holdings.pieces]
             for value in assembled:
                 shape = machine.shape(value)
                 holdings.memory[value] = holdings.take(value, tuple((0, n) for n in shape), machine.kind(value), shape)
             for value in results:
-                holdings.count(value, None, cluster.bytes(value))
+                holdings.count(value, None, fleet.bytes(value))
         action(holdings.memory)
-        with cluster.lock:
+        with fleet.lock:
             for value in assembled:
                 del holdings.memory[value]
 
     return run
 
 
-def _combine(cluster: Cluster, step: CombineStep, home: DeviceId) -> Action:
-    machine, holdings = cluster.machine, cluster.holdings[home]
+def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
+    machine, holdings = fleet.machine, fleet.holdings[home]
     phase = machine.phases[step.phase]
     assert isinstance(phase, Structured), "only structured phases are combined"
 
@@ -293,17 +293,17 @@ def _combine(cluster: Cluster, step: CombineStep, home: DeviceId) -> Action:
                 with machine.making:
                     pairs[value] = pair_of(phase, value, machine, machine.backends[home])
             made = combine_with(pairs[value], phase, value, holdings.partials[value], machine)
-            with cluster.lock:
+            with fleet.lock:
                 holdings.free(value, None)
-                holdings.count(value, None, cluster.bytes(value))
+                holdings.count(value, None, fleet.bytes(value))
                 holdings.memory[value] = made
 
     return run
 
 
-def _transfer(cluster: Cluster, step: TransferStep) -> Action:
-    machine, value = cluster.machine, step.value
-    source, target = cluster.holdings[step.source], cluster.holdings[step.target]
+def _transfer(fleet: Fleet, step: TransferStep) -> Action:
+    machine, value = fleet.machine, step.value
+    source, target = fleet.holdings[step.source], fleet.holdings[step.target]
     kind = machine.kind(value)
     maker = _maker(machine, value)
 
@@ -316,22 +316,22 @@ def _transfer(cluster: Cluster, step: TransferStep) -> Action:
 
     def run() -> None:
         machine.current = maker
-        with cluster.lock:
+        with fleet.lock:
             move()
 
     def move() -> None:
         if step.partial:
             for box, array in source.partials.get(value, ()):
                 target.partials.setdefault(value, []).append((box, carry(array)))
-                target.count(value, box, cluster.bytes(value))
+                target.count(value, box, fleet.bytes(value))
         else:
-            target.count(value, step.box, cluster.bytes(value, step.box))
+            target.count(value, step.box, fleet.bytes(value, step.box))
             if step.box is None:
                 target.memory[value] = carry(source.memory[value])
             else:
                 shape = machine.cap_shape(value)
                 target.keep(value, step.box, carry(source.take(value, step.box, kind, shape)), shape)
-        cluster.has_read(step.source, value, step.box)
+        fleet.has_read(step.source, value, step.box)
 
     return run
 

@@ -33,10 +33,10 @@ from ..schedule.plan.model import (
     WaitStep,
 )
 from ..schedule.verify.plans.turns_checked import Shared, box_of_state
-from .cluster import Action, Cluster
+from .fleet import Action, Fleet
 from .machine import Machine
 
-Compile = Callable[[Cluster, Step, DeviceId], Action]
+Compile = Callable[[Fleet, Step, DeviceId], Action]
 Loop = Callable[[Sequence[Sequence[Step]], Sequence[Sequence[Action]], Action], None]
 
 
@@ -57,7 +57,7 @@ class Side:
     """A turn, or what follows the last, compiled: by queue of the plan around it, its steps and what they do."""
 
     turn: Turn
-    clusters: dict[int, Cluster]
+    fleets: dict[int, Fleet]
     steps: dict[int, tuple[Step, ...]]
     actions: dict[int, list[Action]]
     reads: dict[tuple[DeviceId, ValueId], list[Box | None]]
@@ -65,8 +65,8 @@ class Side:
 
     def begin(self) -> None:
         """Transfers are to read again what they read in every turn."""
-        for cluster in self.clusters.values():
-            cluster.to_read.update({key: Counter(boxes) for key, boxes in self.reads.items()})
+        for fleet in self.fleets.values():
+            fleet.to_read.update({key: Counter(boxes) for key, boxes in self.reads.items()})
             break
 
 
@@ -76,7 +76,7 @@ class Together:
 
     plan: Plan
     shared: Shared
-    clusters: Sequence[Cluster]
+    fleets: Sequence[Fleet]
     compile: Compile
     body: Side = field(init=False)
     leave: Side | None = field(init=False, default=None)
@@ -103,7 +103,7 @@ class Together:
             elif isinstance(step, FenceStep):
                 counts[step.fence] = counts.get(step.fence, 0) + 1
         common = replace(
-            self.clusters[0], combined=frozenset(s.phase for s in steps if isinstance(s, CombineStep)),
+            self.fleets[0], combined=frozenset(s.phase for s in steps if isinstance(s, CombineStep)),
             sharing=frozenset(value for made in several for value in made), to_read={}, deferred={},
         )  # fmt: skip
         phases = {phase.id: phase for phase in traverse.all_phases(graph)}
@@ -111,33 +111,33 @@ class Together:
         machines: dict[int, Machine] = {}
         for queue in plan.queues:
             which = where[queue.device, queue.kind]
-            around = self.clusters[which].machine
+            around = self.fleets[which].machine
             if id(around) not in machines:
                 machines[id(around)] = replace(around, types=graph.types, phases=phases, current=None, observe=None)
             machine = machines[id(around)]
-            cluster = side.clusters[which] = replace(common, machine=machine)
+            fleet = side.fleets[which] = replace(common, machine=machine)
             side.steps[which] = queue.steps
-            side.actions[which] = [self.action(cluster, turn, step, queue.device) for step in queue.steps]
+            side.actions[which] = [self.action(fleet, turn, step, queue.device) for step in queue.steps]
         return side
 
-    def action(self, cluster: Cluster, turn: Turn, step: Step, device: DeviceId) -> Action:
+    def action(self, fleet: Fleet, turn: Turn, step: Step, device: DeviceId) -> Action:
         entries = {phase.id: place for place, phase in enumerate(turn.bound.graph.phases[: len(turn.axes)])}
         if isinstance(step, RunStep) and step.phase in entries:
-            return self.entry(cluster, turn, entries[step.phase], step.box, device)
-        return self.compile(cluster, step, device)
+            return self.entry(fleet, turn, entries[step.phase], step.box, device)
+        return self.compile(fleet, step, device)
 
-    def entry(self, cluster: Cluster, turn: Turn, place: int, box: Box | None, device: DeviceId) -> Action:
+    def entry(self, fleet: Fleet, turn: Turn, place: int, box: Box | None, device: DeviceId) -> Action:
         """The state is where it lies already."""
-        machine, holdings = cluster.machine, cluster.holdings[device]
+        machine, holdings = fleet.machine, fleet.holdings[device]
         value, first = turn.loop.body.params[place], turn.loop.initial[place]
         shape, kind = machine.cap_shape(value), machine.kind(value)
         wanted = tuple((0, n) for n in shape) if box is None else box
 
         def enter() -> None:
-            with cluster.lock:
+            with fleet.lock:
                 own = self.states.get(device)
                 array = holdings.take(first, wanted, kind, shape) if own is None else own[place]
-                holdings.count(value, box, cluster.bytes(value, box))
+                holdings.count(value, box, fleet.bytes(value, box))
                 holdings.keep(value, box, array, shape)
 
         return enter
@@ -157,24 +157,24 @@ class Together:
 
     def is_last(self, device: DeviceId) -> bool:
         """Does a turn say, to that device, that it was the last?"""
-        stop, cluster = self.shared.turn.stop, next(iter(self.body.clusters.values()))
+        stop, fleet = self.shared.turn.stop, next(iter(self.body.fleets.values()))
         if stop is None:
             return False
-        with cluster.lock:
-            return bool(cluster.machine.backends[device].item(cluster.holdings[device].memory[stop]))
+        with fleet.lock:
+            return bool(fleet.machine.backends[device].item(fleet.holdings[device].memory[stop]))
 
     def settle_states(self, device: DeviceId) -> None:
         """Keep the states that a turn has left on a device, and nothing else of the turn."""
         turn = self.shared.turn
-        cluster = next(iter(self.body.clusters.values()))
-        holdings = cluster.holdings[device]
+        fleet = next(iter(self.body.fleets.values()))
+        holdings = fleet.holdings[device]
         kept: list[Any] = [None] * len(turn.axes)
-        with cluster.lock:
+        with fleet.lock:
             for place, box in self.boxes(device):
                 value = turn.next[place]
-                shape = cluster.machine.cap_shape(value)
+                shape = fleet.machine.cap_shape(value)
                 wanted = tuple((0, n) for n in shape) if box is None else box
-                kept[place] = holdings.take(value, wanted, cluster.machine.kind(value), shape)
+                kept[place] = holdings.take(value, wanted, fleet.machine.kind(value), shape)
             for phase in turn.bound.graph.phases:
                 for value in traverse.results(phase):
                     holdings.free(value, None)
@@ -185,21 +185,21 @@ class Together:
         states = self.states.pop(device)
         if self.leave is not None:
             return
-        cluster, loop = next(iter(self.body.clusters.values())), self.shared.turn.loop
-        holdings = cluster.holdings[device]
-        with cluster.lock:
+        fleet, loop = next(iter(self.body.fleets.values())), self.shared.turn.loop
+        holdings = fleet.holdings[device]
+        with fleet.lock:
             for place, box in self.boxes(device):
                 value = loop.results[place]
-                size = cluster.bytes(value, box)
+                size = fleet.bytes(value, box)
                 holdings.count(value, box, size)
-                holdings.keep(value, box, states[place], cluster.machine.cap_shape(value))
+                holdings.keep(value, box, states[place], fleet.machine.cap_shape(value))
 
     @property
     def devices(self) -> list[DeviceId]:
         return list(self.shared.rows_on(self.plan))
 
     def observed(self, start: int) -> None:
-        machine = self.clusters[0].machine
+        machine = self.fleets[0].machine
         if machine.observe is not None:
             machine.observe(self.shared.turn.loop, perf_counter_ns() - start)
 
@@ -227,14 +227,14 @@ class Together:
             loop(list(side.steps.values()), list(side.actions.values()), settle)
             settle()
         except BaseException:
-            self.blame(side, next(iter(side.clusters)))  # all queues have one machine
+            self.blame(side, next(iter(side.fleets)))  # all queues have one machine
             raise
 
     def blame(self, side: Side, which: int) -> None:
         """The phase at which a turn stopped is where the run stopped."""
-        inner = side.clusters[which].machine
-        if inner is not self.clusters[which].machine and inner.current is not None:
-            self.clusters[which].machine.current = inner.current
+        inner = side.fleets[which].machine
+        if inner is not self.fleets[which].machine and inner.current is not None:
+            self.fleets[which].machine.current = inner.current
 
     # ------------------------------------------------------------------------------ in threads
 

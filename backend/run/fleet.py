@@ -25,7 +25,7 @@ Action: TypeAlias = Callable[[], None]
 
 
 @dataclass(slots=True)
-class Cluster:
+class Fleet:
     """Every device's holdings, and the boxes that transfers are still to read of their values."""
 
     machine: Machine
