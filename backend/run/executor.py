@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import Enum
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from ...lang.diagnostics import Diagnostic, Refused, RunFailed
 from ...lang.source import Span
@@ -25,15 +25,12 @@ from ..schedule.plan.model import CombineStep, DeviceId, FenceStep, Plan, QueueK
 from .device import Backend
 from .distributed import Pace, run_distributed
 from .failures import CheckFailed
-from .machine import Machine, Observer, Results
+from .machine import Machine, Observer, Results, Stores
 from .memory import Memory
 from .threads import MOST_THREADS
 from .watching import announce
 from .words.assemble import assemble
 from .words.interpret import compile_words
-
-if TYPE_CHECKING:
-    from .streams.driver import Stores
 
 ADDRESSABLE: Final = 1 << 47
 """Bytes that no machine has in one address space."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ...lang.diagnostics import RunFailed
 from ...typechecker.core import CoreGuard
@@ -18,14 +18,11 @@ from ...typechecker.sizes import Size, SizeVariable, capacity
 from ...typechecker.types import ArrayType
 from ..graph.bind import BoundGraph
 from ..graph.phases import Phase, PhaseId, ValueId
-from ..schedule.plan.model import DeviceId
+from ..schedule.plan.model import DeviceId, StreamStep
 from .binding import broken_guard
 from .device import Backend
 from .failures import CheckFailed
 from .memory import Memory
-
-if TYPE_CHECKING:
-    from .streams.driver import Stores
 
 
 class Shown(NamedTuple):
@@ -49,6 +46,24 @@ Action: TypeAlias = Callable[[Memory], None]
 """What a word does on a memory."""
 Observer: TypeAlias = Callable[[Phase, int], None]
 """Told of every execution of a phase's step and its nanoseconds, phases inside others before those around them."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far the passes of a run have come, in bytes read."""
+
+    done: int = 0
+    total: int = 0
+
+
+class Stores(Protocol):
+    """What runs passes over inputs that are never whole (`streams.driver`)."""
+
+    @property
+    def progress(self) -> Progress: ...
+
+    def action(self, machine: Machine, step: StreamStep, device: DeviceId) -> Action:
+        """What one pass does on a memory."""
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,23 +22,12 @@ from ...schedule.streams.tiles import Demand, Rows, Tile, demand, key_of, part_o
 from ..files.npy_rows import NpySink, NpySource
 from ..files.reading import located
 from ..files.writing import system_trouble
-from ..machine import Shown
+from ..machine import Action, Machine, Progress, Shown
 from ..memory import Memory
 from ..prepared import PreparedPlan
 from ..shards import pair_of
 from .joining import Joined
 from .ring import Ring
-
-if TYPE_CHECKING:
-    from ..machine import Machine
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far the passes of a run have come, in bytes read."""
-
-    done: int = 0
-    total: int = 0
 
 
 @dataclass(slots=True)
@@ -56,21 +45,19 @@ class Stores:
         for sink in self.sinks.values():
             sink.discard()
 
+    def action(self, machine: Machine, step: StreamStep, device: DeviceId) -> Action:
+        """What one pass does."""
+        assert machine.around is not None, "streams are run with their graph"
+        flow = flow_of(machine.around.graph, self.sources, self.sinks, lambda count: True)
+        (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
+        backend: Any = machine.backends[device]
+        self.progress.total += step.reads
 
-def compile_stream(machine: Machine, step: StreamStep, device: DeviceId) -> Callable[[Memory], None]:
-    """The action of one pass."""
-    assert machine.around is not None and machine.stores is not None, "streams are run with their stores"
-    stores, graph = machine.stores, machine.around.graph
-    flow = flow_of(graph, stores.sources, stores.sinks, lambda count: True)
-    (one,) = [p for p in flow.passes if tuple(phase.id for phase in p.phases) == step.phases and p.results == step.results]
-    backend: Any = machine.backends[device]
-    stores.progress.total += step.reads
+        def run(memory: Memory) -> None:
+            machine.current = one.sinks[0].phase
+            _Run(machine, self, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
 
-    def run(memory: Memory) -> None:
-        machine.current = one.sinks[0].phase
-        _Run(machine, stores, flow, one, step, Device(device, "cpu", backend.threads), memory).run()
-
-    return run
+        return run
 
 
 @dataclass(slots=True)

@@ -48,9 +48,8 @@ class _Interpreter:
             case Chain():  # its time is that of its last member
                 return self.observed(compile_chain(self.machine, word, self.backend), word.members[-1])
             case Stream():
-                from ..streams.driver import compile_stream  # which runs plans of tiles, and so words
-
-                return compile_stream(self.machine, word.step, self.device)
+                assert self.machine.stores is not None, "streams are run with their stores"
+                return self.machine.stores.action(self.machine, word.step, self.device)
             case Free():
                 return _free(word.values)
             case Inside():
