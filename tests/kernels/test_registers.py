@@ -9,7 +9,9 @@ from rho.backend.graph.phases import AxisNode
 from rho.backend.kernels import policy, store
 from rho.backend.kernels.ir import Kernel
 from rho.backend.loops import check
-from rho.backend.loops.ir import Program
+from rho.backend.loops.ir import For, Program
+from rho.backend.loops.llvm import llvm_text
+from rho.backend.loops.llvm.lanes import vectors_of
 from rho.backend.loops.lower import kernel as lowering
 from rho.backend.loops.text import parse, show
 from rho.tests.backend.differential import checked, run_both
@@ -105,3 +107,22 @@ def test_rows(kind: Kind, function: str, programs: list[Program]) -> None:
             for kernel, plain in both(made, [data(kind, cells * length, 5).reshape(space)]):
                 assert same_bits(kernel, plain) or (function == "max" and np.array_equal(kernel, plain, equal_nan=True)), space
     assert programs
+
+
+DISTANCES = "input x : f64[n 8]\ninput c : f64[k 8] where k ≥ 1\noutput r ← {⊃⍋⍵}⍤1 ⊢ +/(x (-⍤1⍤1 2) c)*2"
+
+
+def test_inner_loops_have_registers_and_do_not_multiply(programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the rows of the outer loop are is held in registers during the whole inner one, which steps on from row to row."""
+    monkeypatch.setenv(policy.SWITCH, "always")
+    core = checked(DISTANCES)
+    assert core is not None
+    draw = np.random.default_rng(3)
+    assert not run_both(core, {"x": draw.random((1000, 8)), "c": draw.random((16, 8))})
+    fused = [program for program in programs if len(program.views) == 17]
+    assert fused
+    for program in fused:
+        outer = next(s for s in program.body if isinstance(s, For))
+        assert vectors_of(outer, {view.name: view for view in program.views}, 64) == 1
+        inner = [block for block in llvm_text(program, 64).split("\nb") if " phi " in block and "fmul" in block]
+        assert inner and not any("= mul i64" in block for block in inner)

@@ -67,9 +67,13 @@ class Addresses:
         if any(constants):
             base = r.let(height, f"getelementptr i8, ptr {base}, i64 {self.distance(view, constants)}")
         for name, steps in sorted(moves.items(), key=lambda move: r.values[move[0]].height):
+            distance, below = self.distance(view, steps), height
             height = max(height, r.values[name].height)
-            offset = r.let(height, f"mul i64 {r.word(name)}, {self.distance(view, steps)}")
-            base = r.let(height, f"getelementptr i8, ptr {base}, i64 {offset}")
+            stepped = None if distance.isdigit() else r.stepping(name, below, base, distance)
+            if stepped is None:
+                offset = r.let(height, f"mul i64 {r.word(name)}, {distance}")
+                stepped = r.let(height, f"getelementptr i8, ptr {base}, i64 {offset}")
+            base = stepped
         return r.w.at(base, last) if last else base
 
     def distance(self, view: View, steps: Sequence[int]) -> str:

@@ -82,9 +82,17 @@ _MANY_REGISTERS: Final = 13
 
 def _most_alive(statements: Sequence[Statement]) -> int:
     last: dict[str, int] = {}
+    first: dict[str, int] = {}
     for place, statement in enumerate(statements):
+        if isinstance(statement, Apply | Load):
+            first.setdefault(statement.name, place)
         if isinstance(statement, Apply | Store):
             last.update(dict.fromkeys(uses(statement), place))
+    for place, statement in enumerate(statements):
+        if isinstance(statement, For):  # what comes from outside is needed in the next iteration, too
+            end = place + sum(1 for _ in walk(statement.body))
+            outside = (name for name, use in last.items() if place < use <= end and first.get(name, end) < place)
+            last.update(dict.fromkeys(outside, end))
     ends: dict[int, int] = {}
     alive = most = 0
     seen: set[str] = set()

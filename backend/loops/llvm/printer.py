@@ -345,17 +345,17 @@ class Printer:
             self.leave, self.has_left = w.new_label(), False
         counter = w.let(f"insertelement <1 x i64> poison, i64 {lower}, i64 0")
         absent = w.let(f"xor {r.mask_type} {r.mask}, splat (i1 true)") if r.mask and node.until is not None else "zeroinitializer"
-        going, before = self.goes_on(lower, upper, step, steps), w.block
+        going, before, entry_hole = self.goes_on(lower, upper, step, steps), w.block, w.hole()
         w.branch(going, body, after)
         w.label(body)
         types = ["<1 x i64>", *(f"<{r.lanes} x {COMPUTED[c.kind]}>" for c in node.carried)]
         phis = [(w.fresh(), w.hole()) for _ in types]
-        ended, ended_hole = w.fresh(), w.hole()
+        ended, ended_hole, pointers_hole = w.fresh(), w.hole(), w.hole()
         now = w.let(f"extractelement <1 x i64> {phis[0][0]}, i64 0")
         r.define_word(node.index, now, r.here)
         for carried, (name, _) in zip(node.carried, phis[1:], strict=True):
             r.define(carried.inside, name, varying=r.lanes > 1)
-        r.open()
+        r.open(node.index)
         if steps is Steps.MASKED:
             r.mask = self.first(w.word("sub", upper, now))
         self.block(node.body)
@@ -376,6 +376,7 @@ class Printer:
             every = w.call("i1", f"llvm.vector.reduce.and.v{r.lanes}i1", (r.mask_type, following_ended))
             going = w.let(f"select i1 {every}, i1 false, i1 {going}")
         latch = w.block
+        self.step_on(lower, step, (entry_hole, before), (pointers_hole, latch))
         w.branch(going, body, after)
         for (name, hole), type, first, last in zip(phis, types, [counter, *initial], yielded, strict=True):
             w.fill(hole, f"{name} = phi {type} [ {first}, %{before} ], [ {last}, %{latch} ]")
@@ -392,6 +393,21 @@ class Printer:
             self.phi(type, [(label, ends[place]) for label, ends in sources]) for place, type in enumerate(["i64", *types[1:]])
         ]
         return rest, values
+
+    def step_on(self, lower: str, step: int, entry: tuple[int, str], body: tuple[int, str]) -> None:
+        """What steps on in the loop that is written (`Registers.stepping`); each end of it is a line to be filled and a block."""
+        r, w = self.registers, self.w
+        (entry_hole, before), (body_hole, latch) = entry, body
+        firsts: list[str] = []
+        phis: list[str] = []
+        for (base, distance), name in r.places[-1].pointers.items():
+            first, far, alone = w.fresh(), w.fresh(), w.fresh()
+            firsts += [f"  {far} = mul i64 {lower}, {distance}", f"  {first} = getelementptr i8, ptr {base}, i64 {far}",
+                       f"  {alone} = insertelement <1 x ptr> poison, ptr {first}, i64 0"]  # fmt: skip
+            stride = distance if step == 1 else r.let(0, f"mul i64 {distance}, {step}")
+            following = w.let(f"getelementptr i8, <1 x ptr> {name}, i64 {stride}")
+            phis.append(f"  {name} = phi <1 x ptr> [ {alone}, %{before} ], [ {following}, %{latch} ]")
+        w.lines[entry_hole], w.lines[body_hole] = "\n".join(firsts), "\n".join(phis)
 
     def first(self, count: str) -> str:
         """A mask of so many lanes, at least one, or of all: bits of a word, as that takes no vectors."""

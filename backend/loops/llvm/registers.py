@@ -34,11 +34,14 @@ class Value:
 
 @dataclass(slots=True)
 class Place:
-    """Lines that are put in at `hole`, each once."""
+    """Lines that are put in at `hole`, each once; of the top of a body also what steps on from iteration to iteration."""
 
     hole: int
+    counter: str = ""
     lines: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
+    pointers: dict[tuple[str, str], str] = field(default_factory=dict)
+    """`<1 x ptr>` by where they point if the counter is 0, and by how many bytes the counter moves them."""
 
 
 class Registers:
@@ -55,12 +58,23 @@ class Registers:
 
     # ------------------------------------------------------------------------------------------- places
 
-    def open(self) -> None:
-        self.places.append(Place(self.w.hole()))
+    def open(self, counter: str = "") -> None:
+        """`counter`: of the loop whose body begins here."""
+        self.places.append(Place(self.w.hole(), counter))
 
     def close(self) -> None:
         place = self.places.pop()
         self.w.lines[place.hole] = "\n".join(place.lines)
+
+    def stepping(self, counter: str, height: int, base: str, distance: str) -> str | None:
+        """A pointer that moves so many bytes with a loop's counter, added up from iteration to iteration: a multiplication in
+        each takes longer.  None where the base, known at a height, is not known before the loop."""
+        top = self.values[counter].height
+        if height >= top or top >= len(self.places) or self.places[top].counter != counter:
+            return None
+        pointers = self.places[top].pointers
+        name = pointers.get((base, distance)) or pointers.setdefault((base, distance), self.w.fresh())
+        return self.let(top, f"extractelement <1 x ptr> {name}, i64 0")
 
     @property
     def here(self) -> int:

@@ -8,8 +8,8 @@ is known.  The number of a check is that of its node.
 Note [Few columns].  A kernel with `length` has rows of so few items that vectors go across rows: a vector for each column, which
 the printer takes from whole rows (`llvm.memory`, Note [Rows]).
 
-Note [Repeated bodies].  Iterations come in stretches.  One whose last iteration changes no bit of a lane's state ends the loop
-for it: all that would follow is the same again.
+Note [Repeated bodies].  A few iterations come first, then stretches of as many each.  A stretch whose last iteration changes no
+bit of a lane's state ends the loop for it: all that would follow is the same again.
 
 Neighbours: `kernels.ir` (what a kernel is), `kernels.build` (makes them), `llvm` (prints this), `run.cpu.compiled` (binds it).
 """
@@ -223,7 +223,7 @@ class _Lowering:
     def write(self) -> None:
         kernel, point = self.kernel, list[Index]()
         with ExitStack() as loops:
-            stretches = self.stretches() if kernel.steps else ZERO
+            rest, stretches = self.stretches() if kernel.steps else (ZERO, ZERO)
             self.compute(self.at_depth(0), point, self.known)
             for axis in range(kernel.vector_axis - self.has_few_columns):
                 loop = loops.enter_context(self.b.range(LoopKind.SERIAL, at(self.sizes[axis])))
@@ -238,7 +238,7 @@ class _Lowering:
             with self.b.range(LoopKind.VECTOR, at(self.sizes[kernel.vector_axis])) as loop:
                 here, known = [*point, at(loop.index)], dict(self.known)
                 if kernel.steps:
-                    known = self.repeated(here, stretches)
+                    known = self.repeated(here, rest, stretches)
                 else:
                     self.compute(self.at_depth(kernel.vector_axis + 1), here, known)
                 for place in range(len(kernel.results)) if kernel.form is Form.MAP else ():
@@ -272,13 +272,15 @@ class _Lowering:
                 for place, own in enumerate(items):
                     self.store(result, [*here, Index((), place)], own)
 
-    def stretches(self) -> Index:
-        """How many stretches the iterations of a repeated body are."""
-        b, last = self.b, plus(at(self.scalars[self.kernel.trip]), Index((), _STRETCH - 1))
-        shift = b.constant(Kind.I64, _STRETCH.bit_length() - 1)
-        return at(b.apply("shr", (shift, b.number(last)), Kind.I64, Kind.I64))
+    def stretches(self) -> tuple[Index, Index]:
+        """How many iterations of a repeated body are no stretch, and how many stretches the others are."""
+        b, trip = self.b, self.scalars[self.kernel.trip]
+        few, shift = b.constant(Kind.I64, _STRETCH - 1), b.constant(Kind.I64, _STRETCH.bit_length() - 1)
+        pairs = ("band", (trip, few)), ("shr", (shift, trip))
+        rest, stretches = (at(b.apply(function, args, Kind.I64, Kind.I64)) for function, args in pairs)
+        return rest, stretches
 
-    def repeated(self, point: Sequence[Index], stretches: Index) -> dict[int, str]:
+    def repeated(self, point: Sequence[Index], rest: Index, stretches: Index) -> dict[int, str]:
         """See Note [Repeated bodies]."""
         b, kernel, known = self.b, self.kernel, dict(self.known)
         states = [state for state, _ in kernel.steps]
@@ -289,14 +291,22 @@ class _Lowering:
         still = [p for p in sorted(self.needed) if p not in known and (p in states or p not in changing)]
         self.compute(still, point, known)
         within = sorted((changing & self.needed) - set(states))
-        trip = at(self.scalars[kernel.trip])
         kinds = [kind_of(kernel, state) for state in states]
-        with b.range(LoopKind.SERIAL, stretches, [(k, known[s], None) for k, s in zip(kinds, states, strict=True)]) as stretch:
-            first, entry = times(at(stretch.index), _STRETCH), [(k, s, None) for k, s in zip(kinds, stretch.inside, strict=True)]
-            with b.loop(LoopKind.SERIAL, (first,), (plus(first, Index((), _STRETCH)), trip), entry * 2) as loop:
-                now = known | dict(zip(states, loop.inside, strict=False))
-                self.compute(within, point, now)
-                loop.yields = *(now[following] for _, following in kernel.steps), *loop.inside[: len(states)]
+
+        def entry(registers: Sequence[str]) -> list[tuple[Kind, str, None]]:
+            return [(kind, register, None) for kind, register in zip(kinds, registers, strict=True)]
+
+        def following(inside: Sequence[str]) -> tuple[str, ...]:
+            now = known | dict(zip(states, inside, strict=True))
+            self.compute(within, point, now)
+            return tuple(now[after] for _, after in kernel.steps)
+
+        with b.range(LoopKind.SERIAL, rest, entry([known[state] for state in states])) as few:
+            few.yields = following(few.inside)
+        with b.range(LoopKind.SERIAL, stretches, entry(few.results)) as stretch:
+            with b.range(LoopKind.SERIAL, Index((), _STRETCH), entry(stretch.inside) * 2) as loop:
+                now = loop.inside[: len(states)]
+                loop.yields = *following(now), *now
             stretch.yields = loop.results[: len(states)]
             same = [b.apply("same", pair, k, Kind.BOOL)
                     for k, *pair in zip(kinds, loop.results, loop.results[len(states) :], strict=False)]  # fmt: skip
