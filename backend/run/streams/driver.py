@@ -16,9 +16,10 @@ from ...graph.phases import Input, Output, Structured, ValueId
 from ...schedule.facts.sharding import is_ordered
 from ...schedule.plan.model import Device, DeviceId, StreamStep
 from ...schedule.single.one_device import Detail, plan_one_device
-from ...schedule.streams.flow import Ends, Flow, Pass, Sink, flow_of
+from ...schedule.streams.flow import flow_of
+from ...schedule.streams.passes import Demand, Ends, Flow, Pass, Rows, Sink, demand, part_of
 from ...schedule.streams.planning import MOST_KINDS, tiles_of
-from ...schedule.streams.tiles import Demand, Rows, Tile, demand, key_of, part_of, tile_of
+from ...schedule.streams.tiles import Tile, key_of, tile_of
 from ..files.npy_rows import NpySink, NpySource
 from ..files.reading import located
 from ..files.writing import system_trouble

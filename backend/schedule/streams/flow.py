@@ -6,90 +6,24 @@ needs a value that is there only after a pass is in the next one, which reads th
 
 Note [Following].  Whether a phase follows its operands is not derived from its kind: every way in which devices may cut it
 (`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.
-Windows need a few rows more than the box, which the hull of all demands holds (`tiles`).
+Windows need a few rows more than the box, which the hull of all demands holds (`passes`).
 
-Neighbours: `sharding` (cuts and boxes), `planning`, `tiles`.
+Neighbours: `sharding` (cuts and boxes), `passes`, `planning`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from math import prod
 from typing import Final
 
 from ...graph import traverse
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
 from ..facts.sharding import Cut, box_of, cuts_of, known, operand_boxes, reads_of, shape_of, space_of
+from .passes import Ends, Flow, Pass, Sink, demand
 
 _SAMPLES: Final = 8
-
-
-class Ends(Enum):
-    """What becomes of the tiles of a flow that ends."""
-
-    JOINED = "partial results are joined"
-    COLLECTED = "tiles become a value in memory"
-    WRITTEN = "tiles go to a store"
-
-
-@dataclass(frozen=True, slots=True)
-class Sink:
-    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for all but joined
-    phases, whose results are several."""
-
-    phase: Phase
-    ends: Ends
-    size: int
-    grain: int = 1
-    value: ValueId | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph."""
-
-    level: int
-    sinks: tuple[Sink, ...]
-    phases: tuple[Phase, ...]
-
-    @property
-    def grain(self) -> int:
-        return max(sink.grain for sink in self.sinks)
-
-    @property
-    def size(self) -> int:
-        return max(sink.size for sink in self.sinks)
-
-    @property
-    def results(self) -> tuple[ValueId, ...]:
-        """What is there as a whole afterwards."""
-        found: dict[ValueId, None] = {}
-        for sink in self.sinks:
-            if sink.ends is Ends.JOINED:
-                found.update(dict.fromkeys(traverse.results(sink.phase)))
-            elif sink.ends is Ends.COLLECTED and sink.value is not None:
-                found[sink.value] = None
-        return tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Flow:
-    """Of a whole program: `axes` of what flows, `cuts` of the phases that do and which of their operands do (`follows`),
-    `passes` in order, and the phases that run on whole values, with the pass that each must come after (0: none)."""
-
-    graph: Graph
-    axes: Mapping[ValueId, int]
-    cuts: Mapping[PhaseId, Cut]
-    follows: Mapping[PhaseId, frozenset[ValueId]]
-    passes: tuple[Pass, ...]
-    whole: tuple[tuple[int, Phase], ...]
-
-    def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
-        """What a phase that flows reads of values that do not."""
-        own = self.follows.get(phase.id)
-        return () if own is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in own)
 
 
 class CannotStream(Exception):
@@ -207,8 +141,6 @@ class _Builder:
 
     def pace(self, sink: Sink) -> tuple[object, ...]:
         """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
-        from .tiles import demand
-
         alone = Pass(0, (sink,), self.upstream([sink]))
         flow = Flow(self.graph, self.axes, self.cuts, self.follows, (), ())
         rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)

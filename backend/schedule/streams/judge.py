@@ -16,9 +16,9 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
 from ..facts.sharding import operand_boxes, reads_of, result_boxes
 from ..plan.model import Access, FreeStep, Plan, RunStep, StreamStep
-from .flow import Ends, Flow, Pass, flow_of
+from .flow import flow_of
+from .passes import Demand, Ends, Flow, Pass, demand, part_of
 from .planning import Stored, tiles_of
-from .tiles import Demand, demand, part_of
 
 
 def faults_of_streams(plan: Plan, bound: BoundGraph, stored: Mapping[str, Stored], limit: int) -> list[str]:

@@ -21,8 +21,9 @@ from ...graph.bind import BoundGraph
 from ...graph.phases import Input, LibraryPhase, Output, Phase, Print, ValueId
 from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
-from .flow import CannotStream, Ends, Flow, Pass, flow_of
-from .tiles import Demand, Rows, demand, key_of, tile_of
+from .flow import CannotStream, flow_of
+from .passes import Demand, Ends, Flow, Pass, Rows, demand
+from .tiles import key_of, tile_of
 
 DEPTH: Final = 2
 """Tiles of the inputs in memory: one is computed with, the next is read."""

@@ -1,18 +1,16 @@
-"""One tile: the rows of every value that it needs, and the graph that makes them.
+"""The graph that makes one tile.
 
-Demands go backwards from the sinks' boxes through the phases; of a value that several phases read, the tile has the hull of what
-they need, so the halo of a window is made again with each tile.  The graph of a tile is an ordinary bound graph: what flows has
-the extents of the tile, inputs are its rows (`tile_name`), whole values (`whole_name`) and where tiles start (`START`), and every
-result that leaves it is an output.  So it is planned by `one_device` and run as any other; tiles of the same extents share one.
+It is an ordinary bound graph: what flows has the extents of the tile, inputs are its rows (`tile_name`), whole values
+(`whole_name`) and where tiles start (`START`), and every result that leaves it is an output.  So it is planned by `one_device`
+and run as any other; tiles of the same extents share one.
 
-Neighbours: `flow`, `graph.restriction`, `planning`, `backend.run.streams`.
+Neighbours: `passes`, `flow`, `graph.restriction`, `planning`, `backend.run.streams`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from ....typechecker.elements import Element, Kind
 from ....typechecker.sizes import number
@@ -43,19 +41,9 @@ from ...graph.phases import (
 )
 from ...graph.registry import signature_of
 from ...graph.restriction import restrict
-from ..facts.sharding import as_one, operand_boxes, reads_of, shape_of, space_of, whole
+from ..facts.sharding import as_one, operand_boxes, reads_of, shape_of, whole
 from ..plan.model import Box
-from .flow import Ends, Flow, Pass, Sink
-
-Rows: TypeAlias = tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """What a tile needs: `rows` of each value that flows, along its axis; `boxes` of the phases that make or end them."""
-
-    rows: Mapping[ValueId, Rows]
-    boxes: Mapping[PhaseId, Box]
+from .passes import Demand, Flow, Pass, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,51 +55,6 @@ class Tile:
     operands: Mapping[str, ValueId]
     starts: Mapping[str, tuple[PhaseId, int]]
     results: Mapping[str, ValueId]
-
-
-def part_of(sink: Sink, tile: Rows) -> Rows:
-    """The points of a sink in a tile."""
-    return min(tile[0], sink.size), min(tile[1], sink.size)
-
-
-def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
-    """What the points [first, stop) of each sink need."""
-    rows: dict[ValueId, Rows] = {}
-    boxes: dict[PhaseId, Box] = {}
-    joined = {sink.phase.id: sink for sink in one.sinks if sink.ends is Ends.JOINED}
-    for sink in one.sinks:
-        own = part_of(sink, tile)
-        if sink.value is not None and own[0] < own[1]:
-            _widen(rows, sink.value, own)
-    types = flow.graph.types
-    for phase in reversed(one.phases):
-        cut = flow.cuts.get(phase.id)
-        space = None if cut is None else space_of(phase, types)
-        if cut is None or space is None:
-            continue
-        if phase.id in joined:
-            interval = part_of(joined[phase.id], tile)
-        else:
-            wanted = [rows[value] for value in traverse.results(phase) if value in rows]
-            if not wanted:
-                continue
-            interval = min(start for start, _ in wanted), max(stop for _, stop in wanted)
-            rows.update(dict.fromkeys(traverse.results(phase), interval))
-        if interval[0] >= interval[1]:
-            continue
-        box = tuple(interval if axis == cut.axis else (0, size) for axis, size in enumerate(space))
-        boxes[phase.id] = box
-        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
-            if value in flow.follows[phase.id]:
-                start, stop = part[flow.axes[value]]
-                extent = types[value].shape[flow.axes[value]].constant or 0
-                _widen(rows, value, (start, stop) if start < stop else (min(start, extent - 1), min(start, extent - 1) + 1))
-    return Demand(rows, boxes)
-
-
-def _widen(rows: dict[ValueId, Rows], value: ValueId, more: Rows) -> None:
-    old = rows.get(value, more)
-    rows[value] = min(old[0], more[0]), max(old[1], more[1])
 
 
 def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:

@@ -1,0 +1,140 @@
+"""Passes over stored inputs as data, and the rows of every value that a tile of a pass needs.
+
+Demands go backwards from the sinks' boxes through the phases; of a value that several phases read, the tile has the hull of what
+they need, so the halo of a window is made again with each tile.
+
+Neighbours: `flow` (finds the passes), `tiles` (the graph of a tile), `planning`, `judge`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from ...graph import traverse
+from ...graph.phases import Graph, Phase, PhaseId, ValueId
+from ..facts.sharding import Cut, operand_boxes, reads_of, space_of
+from ..plan.model import Box
+
+Rows: TypeAlias = tuple[int, int]
+
+
+class Ends(Enum):
+    """What becomes of the tiles of a flow that ends."""
+
+    JOINED = "partial results are joined"
+    COLLECTED = "tiles become a value in memory"
+    WRITTEN = "tiles go to a store"
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for all but joined
+    phases, whose results are several."""
+
+    phase: Phase
+    ends: Ends
+    size: int
+    grain: int = 1
+    value: ValueId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph."""
+
+    level: int
+    sinks: tuple[Sink, ...]
+    phases: tuple[Phase, ...]
+
+    @property
+    def grain(self) -> int:
+        return max(sink.grain for sink in self.sinks)
+
+    @property
+    def size(self) -> int:
+        return max(sink.size for sink in self.sinks)
+
+    @property
+    def results(self) -> tuple[ValueId, ...]:
+        """What is there as a whole afterwards."""
+        found: dict[ValueId, None] = {}
+        for sink in self.sinks:
+            if sink.ends is Ends.JOINED:
+                found.update(dict.fromkeys(traverse.results(sink.phase)))
+            elif sink.ends is Ends.COLLECTED and sink.value is not None:
+                found[sink.value] = None
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """Of a whole program: `axes` of what flows, `cuts` of the phases that do and which of their operands do (`follows`),
+    `passes` in order, and the phases that run on whole values, with the pass that each must come after (0: none)."""
+
+    graph: Graph
+    axes: Mapping[ValueId, int]
+    cuts: Mapping[PhaseId, Cut]
+    follows: Mapping[PhaseId, frozenset[ValueId]]
+    passes: tuple[Pass, ...]
+    whole: tuple[tuple[int, Phase], ...]
+
+    def whole_operands(self, phase: Phase) -> tuple[ValueId, ...]:
+        """What a phase that flows reads of values that do not."""
+        own = self.follows.get(phase.id)
+        return () if own is None else tuple(value for value in reads_of(phase, self.graph.types) if value not in own)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a tile needs: `rows` of each value that flows, along its axis; `boxes` of the phases that make or end them."""
+
+    rows: Mapping[ValueId, Rows]
+    boxes: Mapping[PhaseId, Box]
+
+
+def part_of(sink: Sink, tile: Rows) -> Rows:
+    """The points of a sink in a tile."""
+    return min(tile[0], sink.size), min(tile[1], sink.size)
+
+
+def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
+    """What the points [first, stop) of each sink need."""
+    rows: dict[ValueId, Rows] = {}
+    boxes: dict[PhaseId, Box] = {}
+    joined = {sink.phase.id: sink for sink in one.sinks if sink.ends is Ends.JOINED}
+    for sink in one.sinks:
+        own = part_of(sink, tile)
+        if sink.value is not None and own[0] < own[1]:
+            _widen(rows, sink.value, own)
+    types = flow.graph.types
+    for phase in reversed(one.phases):
+        cut = flow.cuts.get(phase.id)
+        space = None if cut is None else space_of(phase, types)
+        if cut is None or space is None:
+            continue
+        if phase.id in joined:
+            interval = part_of(joined[phase.id], tile)
+        else:
+            wanted = [rows[value] for value in traverse.results(phase) if value in rows]
+            if not wanted:
+                continue
+            interval = min(start for start, _ in wanted), max(stop for _, stop in wanted)
+            rows.update(dict.fromkeys(traverse.results(phase), interval))
+        if interval[0] >= interval[1]:
+            continue
+        box = tuple(interval if axis == cut.axis else (0, size) for axis, size in enumerate(space))
+        boxes[phase.id] = box
+        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
+            if value in flow.follows[phase.id]:
+                start, stop = part[flow.axes[value]]
+                extent = types[value].shape[flow.axes[value]].constant or 0
+                _widen(rows, value, (start, stop) if start < stop else (min(start, extent - 1), min(start, extent - 1) + 1))
+    return Demand(rows, boxes)
+
+
+def _widen(rows: dict[ValueId, Rows], value: ValueId, more: Rows) -> None:
+    old = rows.get(value, more)
+    rows[value] = min(old[0], more[0]), max(old[1], more[1])
