@@ -1,6 +1,7 @@
 """Programs whose inputs are streamed, with the data they are run on.
 
-Each reads `x` (numbers), `y` (as long as `x`) or `m` (a matrix); all of them must stream where `limit` bytes are allowed.
+Each reads `x` (numbers), `y` and `k` (as long as `x`), `m` (a matrix) or `g` (as long as `m`); all of them must stream where
+`limit` bytes are allowed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ class Case:
 _X = "input x : f64[n] where n ≥ 8\n"
 _I = "input i : i64[n] where n ≥ 8\n"
 _XY = "input x : f64[n] where n ≥ 8\ninput y : f64[n]\n"
+_XK = _X + "input k : idx<40>[n]\n"
 _M = "input m : f64[n 12] where n ≥ 8\n"
 
 CASES = (
@@ -49,6 +51,15 @@ CASES = (
     Case("product with a vector", _M + "w ← 0.5+⍳12\nz ← m+.×w\noutput z\n+/z"),
     Case("collected rows", _M + "r ← +/m\nr[⍋r][⍳5]"),
     Case("element-wise loop", _X + "z ← {⍵-0.1×⍵*3}⍣5 ⊢ x÷10\noutput z\n+/z"),
+    Case("sums by key", _XK + "40 +⌸ (k ⋄ x)\n41 +⌸ (k ⋄ 1)\n40 ×⌸ (k ⋄ 1+x÷1e6)\n40 ∨⌸ (k ⋄ x>3)"),
+    Case("rows by key", "input m : f64[n 12] where n ≥ 8\ninput g : idx<40>[n]\n41 +⌸ (g ⋄ m)\nc ← 41 +⌸ (g ⋄ 1)\nc"),
+    Case("running sum", _X + "z ← +\\x\noutput z\n⌈/z"),
+    Case("running greatest", _X + "z ← (⌈\\x)-⌊\\-x\noutput z\n+/z"),
+    Case("running sums of columns", _M + "z ← +⍀m\noutput z", limit=6_000_000),
+    Case("running sum of integers", _I + "z ← +\\i\noutput z\n+/0=2|z"),
+    Case("drawdown", _X + "w ← +\\x\n⌈/(⌈\\w)-w"),
+    Case("places of extremes", _X + "x⍳⌈/x\nx⍳⌊/x\n⌈/x"),
+    Case("generated", _X + "+/x×⍳≢x\n+/⍳≢x\nz ← x×⌽⍳≢x\noutput z", passes=2),
     Case("compared", _XY + "∧/x≤y+1e9\n∨/x>1e9"),
 )
 
@@ -61,5 +72,7 @@ def data(n: int, seed: int = 1) -> dict[str, Any]:
         "y": draw.standard_normal(n),
         "i": draw.integers(-1000, 1000, n),
         "f": draw.standard_normal(n).astype(np.float32),
+        "k": draw.integers(0, 40, n),
+        "g": draw.integers(0, 40, n // 12),
         "m": draw.standard_normal((n // 12, 12)),
     }

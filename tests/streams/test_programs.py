@@ -10,6 +10,7 @@ import pytest
 from share import SHARE
 
 from rho.backend.schedule.plan.model import StreamStep
+from rho.lang.diagnostics import Refused
 
 from .programs import CASES, Case, data
 from .running import loaded, results, same_bits
@@ -39,3 +40,28 @@ def test_the_bits_are_those_in_memory(case: Case, folder: Path) -> None:
         assert max(count for _, count in program.plan.main.peak) <= limit
         assert all(step.tiles > 1 for step in steps)
         assert same_bits(results(program), expected)
+
+
+def test_signs_of_zeros_missing_items_and_ties(tmp_path: Path) -> None:
+    n = 1_000_003
+    x = np.full(n, -0.0)
+    x[700_000:] = np.random.default_rng(1).integers(-3, 4, n - 700_000)
+    x[900_000] = np.nan
+    k = np.where(np.arange(n) < 400_000, 1, 2)
+    k[800_000:] = 4
+    np.save(tmp_path / "x.npy", x)
+    np.save(tmp_path / "k.npy", k)
+    text = "input x : f64[n] where n ≥ 8\ninput k : idx<6>[n]\n"
+    text += "6 +⌸ (k ⋄ x)\nx⍳⌈/x\nx⍳⌊/x\n(+/x<1)\nz ← ⌈\\x\noutput z\ny ← +\\x\noutput y"
+    program = loaded(text, tmp_path, 4_000_000)
+    assert program.plan.stores
+    assert same_bits(results(program), results(loaded(text, tmp_path, None)))
+    y = x[::-1].copy()
+    np.save(tmp_path / "x.npy", np.where(np.isnan(y), 0, y))
+    assert same_bits(results(loaded(text, tmp_path, 4_000_000)), results(loaded(text, tmp_path, None)))
+
+
+def test_a_scan_that_is_wanted_out_of_order_is_refused(folder: Path) -> None:
+    with pytest.raises(Refused) as caught:
+        loaded("input x : f64[n] where n ≥ 8\ny ← +\\x\nz ← (1↓y)×¯1↓y\noutput z", folder, 4_000_000)
+    assert "order than that of its items" in " ".join(caught.value.diagnostics[0].notes)

@@ -6,20 +6,24 @@ Neighbours: `schedule.streams` (which passes, which tiles), `ring`, `joining`, `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from ....typechecker.scalars import identity_of
 from ...graph import traverse
-from ...graph.phases import Input, Output, Structured, ValueId
+from ...graph.phases import PLACES, Input, LibraryPhase, Output, Result, Structured, ValueId
 from ...schedule.facts.sharding import is_ordered
 from ...schedule.plan.model import Device, DeviceId, StreamStep
 from ...schedule.single.one_device import Detail, plan_one_device
+from ...schedule.streams.carries import function_of
 from ...schedule.streams.flow import flow_of
 from ...schedule.streams.passes import Demand, Ends, Flow, Pass, Rows, Sink, demand, part_of
 from ...schedule.streams.planning import MOST_KINDS, tiles_of
-from ...schedule.streams.tiles import Tile, key_of, tile_of
+from ...schedule.streams.tiles import State, Tile, key_of, tile_of
+from ..files.filling import new_array
 from ..files.npy_rows import NpySink, NpySource
 from ..files.reading import located
 from ..files.writing import system_trouble
@@ -27,7 +31,7 @@ from ..machine import Action, Machine, Progress, Shown
 from ..memory import Memory
 from ..prepared import PreparedPlan
 from ..shards import pair_of
-from .joining import Joined
+from .joining import Joined, pair_of_places
 from .ring import Ring
 
 
@@ -72,6 +76,8 @@ class _Run:
     memory: Memory
     plans: dict[tuple[object, ...], tuple[Tile, PreparedPlan]] = field(default_factory=dict)
     joined: dict[ValueId, Joined] = field(default_factory=dict)
+    states: dict[str, tuple[State, Any]] = field(default_factory=dict)
+    """What the last tile left, by its name."""
 
     def run(self) -> None:
         tiles = list(tiles_of(self.one, self.step.rows))
@@ -95,8 +101,8 @@ class _Run:
 
     def next(self, read: Any, sources: Mapping[str, Input]) -> dict[str, Any]:
         """The arrays of the next tile, which are what the program declares; none after the last."""
-        only = next(iter(sources.values()))
-        with located(self.stores.sources[only.name].path, only.span):
+        only = next(iter(sources.values()), None)
+        with nullcontext() if only is None else located(self.stores.sources[only.name].path, only.span):
             arrays: dict[str, Any] = next(read, {})
         for name, array in arrays.items():
             if name in self.stores.checks:
@@ -108,10 +114,10 @@ class _Run:
             case Ends.JOINED:
                 phase = sink.phase
                 assert isinstance(phase, Structured), "only reductions are joined"
-                backend = self.machine.backends[self.device.id]
                 for result in phase.results:
-                    pair = pair_of(phase, result.value, self.machine, backend)
-                    self.joined[result.value] = Joined(pair, is_ordered(phase, result.value, self.machine.types))
+                    self.joined[result.value] = self.joining(phase, result)
+            case Ends.CARRIED:
+                pass
             case Ends.COLLECTED:
                 assert sink.value is not None
                 kind, shape = self.machine.kind(sink.value), self.machine.shape(sink.value)
@@ -120,6 +126,12 @@ class _Run:
                 assert isinstance(sink.phase, Output)
                 self.write(sink.phase, NpySink.begin)
 
+    def joining(self, phase: Structured, result: Result) -> Joined:
+        if result.reduction in PLACES:
+            return Joined(pair_of_places(result.reduction), False)
+        pair = pair_of(phase, result.value, self.machine, self.machine.backends[self.device.id])
+        return Joined(pair, is_ordered(phase, result.value, self.machine.types))
+
     def end(self, sink: Sink) -> None:
         if sink.ends is Ends.WRITTEN:
             assert isinstance(sink.phase, Output)
@@ -127,8 +139,18 @@ class _Run:
             kept = self.stores.sinks[sink.phase.name]
             self.machine.outputs[sink.phase.name] = Shown(kept.kind, kept)
         elif sink.ends is Ends.JOINED:
-            for value in traverse.results(sink.phase):
-                self.memory[value] = self.joined[value].result()
+            assert isinstance(sink.phase, Structured)
+            for result in sink.phase.results:
+                made = self.joined[result.value].result()
+                self.memory[result.value] = made[0] if result.reduction in PLACES else made
+        elif sink.ends is Ends.CARRIED:
+            assert isinstance(sink.phase, LibraryPhase)
+            own = [(state, array) for state, array in self.states.values() if state.phase == sink.phase.id]
+            (made,) = [array for state, array in own if not state.occupied]
+            for _, occupied in [one for one in own if one[0].occupied]:
+                kind = self.machine.kind(sink.phase.results[0])
+                made[~occupied] = identity_of(function_of(sink.phase), kind)
+            self.memory[sink.phase.results[0]] = made
 
     def write(self, output: Output, act: Callable[[NpySink], None]) -> None:
         sink = self.stores.sinks[output.name]
@@ -148,17 +170,28 @@ class _Run:
         given |= {name: self.memory[value] for name, value in graph.operands.items()}
         for name, (phase, axis) in graph.starts.items():
             given[name] = np.array(needed.boxes[phase][axis][0], np.int64)
+        for name, state in graph.states.items():
+            given[name] = self.states.pop(name)[1] if name in self.states else beginning(state)
         made = prepared.run(given).outputs
+        self.states |= {name: (state, made[name].value) for name, state in graph.states.items()}
         values = {value: made[name].value for name, value in graph.results.items()}
+        for place, best in graph.bests.items():
+            values[place] = values[place] + self.origin(place, needed), values[best]
         for sink in self.one.sinks:
             start, stop = part_of(sink, tile)
             if start < stop:
                 self.keep(sink, values, (start, stop), needed)
 
+    def origin(self, place: ValueId, needed: Demand) -> int:
+        """Where the box of a phase that makes a place starts along the axis that it is a place of."""
+        (phase,) = [sink.phase for sink in self.one.sinks if place in traverse.results(sink.phase)]
+        return needed.boxes[phase.id][-1][0]
+
     def keep(self, sink: Sink, values: Mapping[ValueId, Any], own: Rows, needed: Demand) -> None:
         if sink.ends is Ends.JOINED:
             for value in traverse.results(sink.phase):
                 self.joined[value].add(values[value])
+        if sink.value is None:
             return
         assert sink.value is not None
         origin = needed.rows[sink.value][0]
@@ -169,3 +202,9 @@ class _Run:
             assert isinstance(sink.phase, Output)
             self.write(sink.phase, lambda store: store.append(part))
 
+
+def beginning(state: State) -> Any:
+    """A state before the first tile."""
+    made = new_array(tuple(size.evaluate({}) for size in state.type.shape), state.type.element.kind)
+    made[...] = state.neutral
+    return made

@@ -38,3 +38,18 @@ class Joined:
             _, left = self.parts.pop()
             made = self.pair(left, made)
         return made
+
+
+def pair_of_places(function: str) -> Pair:
+    """Of two places with the items there (`schedule.streams.carries`, Note [Places]), the earlier first."""
+
+    def pair(left: Any, right: Any) -> Any:
+        import numpy
+
+        first, second = left[1], right[1]
+        beyond = second < first if function == "least_place" else second > first
+        if second.dtype.kind == "f":
+            beyond |= numpy.isnan(second) & ~numpy.isnan(first)
+        return numpy.where(beyond, right[0], left[0]), numpy.where(beyond, second, first)
+
+    return pair

@@ -8,7 +8,10 @@ Note [Following].  Whether a phase follows its operands is not derived from its 
 (`sharding.cuts_of`) is tried, and followed if eight boxes along the cut all need a small part of each operand that flows.
 Windows need a few rows more than the box, which the hull of all demands holds (`passes`).
 
-Neighbours: `sharding` (cuts and boxes), `passes`, `planning`.
+Note [Generated values].  What is made of no value at all (`⍳n`, `n⍴1`) is made again with every tile that follows it, and whole
+where it is wanted whole: it flows, and no pass ends for it.
+
+Neighbours: `sharding` (cuts and boxes), `carries` (phases in order), `passes`, `planning`.
 """
 
 from __future__ import annotations
@@ -20,10 +23,13 @@ from typing import Final
 
 from ...graph import traverse
 from ...graph.phases import Graph, Input, LibraryPhase, Loop, Output, Phase, PhaseId, Structured, ValueId
-from ..facts.sharding import Cut, box_of, cuts_of, known, operand_boxes, reads_of, shape_of, space_of
+from ..facts.sharding import Cut, cuts_of, known, reads_of, shape_of
+from .carries import Carried, box_along, boxes_read, carried_cuts
 from .passes import Ends, Flow, Pass, Sink, demand
 
 _SAMPLES: Final = 8
+_LARGE: Final = 1 << 16
+"""A value of fewer points that is made of none is whole."""
 
 
 class CannotStream(Exception):
@@ -57,6 +63,8 @@ class _Builder:
     ends: list[tuple[int, Sink]] = field(default_factory=list)
     whole: list[tuple[int, Phase]] = field(default_factory=list)
     makers: dict[ValueId, Phase] = field(default_factory=dict)
+    generated: set[ValueId] = field(default_factory=set)
+    """See Note [Generated values]."""
 
     def flow(self) -> Flow:
         for phase in self.graph.phases:
@@ -75,38 +83,61 @@ class _Builder:
             assert size is not None, "only phases of known sizes are cut"
             self.ends.append((self.flows[phase.arg], Sink(phase, Ends.WRITTEN, size[0], value=phase.arg)))
             return
-        cut = self.cut_of(phase, flowing) if flowing else None
-        if cut is None:
+        cut = self.cut_of(phase, flowing)
+        generated = self.generated.issuperset(flowing)
+        if cut is None or (generated and (used != flowing or isinstance(cut, Carried))):
             for value in flowing:
                 self.collect(value, phase)
-            level = max((self.there[value] for value in used), default=0)
-            self.whole.append((level, phase))
-            self.there.update(dict.fromkeys(traverse.results(phase), level))
+            self.make_whole(phase, used)
             return
-        level = max(self.flows[value] if value in flowing else self.there[value] for value in used)
-        self.cuts[phase.id], self.follows[phase.id] = cut, frozenset(flowing)
+        follow = frozenset(v for v in flowing if v not in self.generated or follows(phase, cut, self.graph, {v: self.axes[v]}))
+        for value in flowing:
+            if value not in follow:
+                self.collect(value, phase)
+        level = max([self.flows[value] if value in follow else self.there[value] for value in used], default=0)
+        self.cuts[phase.id], self.follows[phase.id] = cut, follow
         if cut.combines:
-            self.ends.append((level, Sink(phase, Ends.JOINED, cut.size, cut.grain)))
+            ends = Ends.CARRIED if isinstance(cut, Carried) else Ends.JOINED
+            self.ends.append((level, Sink(phase, ends, cut.size, cut.grain)))
             self.there.update(dict.fromkeys(traverse.results(phase), level + 1))
             return
         for value in traverse.results(phase):
             self.axes[value], self.flows[value] = cut.axis, level
+        if generated:
+            self.generated.update(traverse.results(phase))
+
+    def make_whole(self, phase: Phase, used: Iterable[ValueId]) -> None:
+        """A phase on whole values."""
+        level = max((self.there[value] for value in used), default=0)
+        self.whole.append((level, phase))
+        self.there.update(dict.fromkeys(traverse.results(phase), level))
 
     def cut_of(self, phase: Phase, flowing: list[ValueId]) -> Cut | None:
         """The way to cut the phase that its operands follow; parallel axes first."""
         if not isinstance(phase, Structured | LibraryPhase | Loop) or any(s.constant is None for s in traverse.sizes(phase)):
             return None
+        if not flowing and (not isinstance(phase, Structured) or prod(known(a.size for a in phase.axes) or ()) < _LARGE):
+            return None
         own = set(reads_of(phase, self.graph.types))
         if not own.issuperset(flowing):
             return None
+        stored = {value: self.axes[value] for value in flowing if value not in self.generated}
+        along = stored or {value: self.axes[value] for value in flowing}
         cuts = sorted(cuts_of(phase, self.graph.types), key=lambda cut: cut.combines)
-        return next((cut for cut in cuts if follows(phase, cut, self.graph, {v: self.axes[v] for v in flowing})), None)
+        candidates = [*cuts, *carried_cuts(phase, self.graph.types)]
+        return next((cut for cut in candidates if follows(phase, cut, self.graph, along)), None)
 
     def collect(self, value: ValueId, wanted: Phase) -> None:
         """Make a flow whole, if it fits."""
         if value in self.there:
             return
         type, maker = self.graph.types[value], self.makers[value]
+        if value in self.generated:
+            used = [one for one in dict.fromkeys(traverse.uses(maker)) if one in self.axes]
+            for one in used:
+                self.collect(one, wanted)
+            self.make_whole(maker, used)
+            return
         shape = known(type.shape)
         assert shape is not None, "only phases of known sizes are cut"
         if isinstance(maker, Input) or self.axes[value] != 0 or not self.fits(prod(shape) * type.element.kind.bytes):
@@ -117,14 +148,28 @@ class _Builder:
     # ------------------------------------------------------------------------------------- passes
 
     def passes(self) -> tuple[Pass, ...]:
-        """Sinks that can be fed together: of one level, and whose tiles need the same rows of the inputs."""
-        groups: dict[tuple[int, tuple[object, ...]], list[Sink]] = {}
-        for level, sink in self.ends:
-            groups.setdefault((level, self.pace(sink)), []).append(sink)
+        """Sinks that can be fed together: of one level, with an input in common, and whose tiles need the same rows of those."""
+        groups: list[tuple[int, dict[ValueId, str], list[Sink]]] = []
+        for level, sink in sorted(self.ends, key=lambda end: end[0]):
+            pace = self.pace(sink)
+            for other, paces, sinks in groups:
+                shared = paces.keys() & pace.keys()
+                if other == level and shared and all(paces[value] == pace[value] for value in shared):
+                    paces |= pace
+                    sinks.append(sink)
+                    break
+            else:
+                groups.append((level, pace, [sink]))
         made = []
-        for (level, _), sinks in sorted(groups.items(), key=lambda item: item[0][0]):
-            made.append(Pass(level, tuple(sinks), self.upstream(sinks)))
+        for level, _, sinks in groups:
+            phases = self.upstream(sinks)
+            made.append(Pass(level, tuple(sinks), phases, self.grain(phases)))
         return tuple(made)
+
+    def grain(self, phases: Iterable[Phase]) -> int:
+        """Of a reading that feeds these."""
+        cuts = [self.cuts[phase.id] for phase in phases if phase.id in self.cuts]
+        return max((cut.grain for cut in cuts), default=1)
 
     def upstream(self, sinks: Iterable[Sink]) -> tuple[Phase, ...]:
         wanted: set[ValueId] = set()
@@ -139,28 +184,28 @@ class _Builder:
                 wanted.update(self.follows.get(phase.id, ()))
         return tuple(phase for phase in self.graph.phases if phase.id in ids)
 
-    def pace(self, sink: Sink) -> tuple[object, ...]:
+    def pace(self, sink: Sink) -> dict[ValueId, str]:
         """By input: how many rows further a tile begins for each row further that the sink's does, roughly."""
-        alone = Pass(0, (sink,), self.upstream([sink]))
+        phases = self.upstream([sink])
+        alone = Pass(0, (sink,), phases, self.grain(phases))
         flow = Flow(self.graph, self.axes, self.cuts, self.follows, (), ())
         rows = max(sink.grain, sink.size // 4 // sink.grain * sink.grain)
         first, second = (demand(flow, alone, (at, min(at + rows, sink.size))) for at in (rows, 2 * rows))
         places = {phase.result for phase in alone.phases if isinstance(phase, Input)}
-        return tuple(
-            (value, f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}")
+        return {
+            value: f"{(second.rows[value][0] - first.rows[value][0]) / rows:.3g}"
             for value in sorted(places & first.rows.keys() & second.rows.keys())
-        )
+        }
 
 
 def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -> bool:
     """Do boxes along the cut need little of every operand that flows?  See Note [Following]."""
-    types, space = graph.types, space_of(phase, graph.types)
-    assert space is not None, "only phases of known sizes are cut"
+    types = graph.types
     rows, step = cut.rows, max(1, cut.rows // _SAMPLES)
     reads = reads_of(phase, types)
     for first in range(0, rows, step):
-        box = box_of(cut, space, first, min(first + step, rows))
-        for value, part in zip(reads, operand_boxes(phase, types, box), strict=True):
+        box = box_along(phase, types, cut, cut.interval(first, min(first + step, rows)))
+        for value, part in zip(reads, boxes_read(phase, types, cut, box), strict=True):
             if value not in axes:
                 continue
             extent = types[value].shape[axes[value]].constant
@@ -168,4 +213,3 @@ def follows(phase: Phase, cut: Cut, graph: Graph, axes: Mapping[ValueId, int]) -
             if extent is None or 4 * (stop - start) > 3 * extent:
                 return False
     return True
-

@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import Input, Phase, PhaseId, ValueId
-from ..facts.sharding import operand_boxes, reads_of, result_boxes
+from ..facts.sharding import reads_of
 from ..plan.model import Access, FreeStep, Plan, RunStep, StreamStep
+from .carries import boxes_made, boxes_read
 from .flow import flow_of
-from .passes import Demand, Ends, Flow, Pass, demand, part_of
+from .passes import Demand, Flow, Pass, demand, out_of_order, part_of
 from .planning import Stored, tiles_of
 
 
@@ -82,10 +83,12 @@ def _pass(flow: Flow, one: Pass, step: StreamStep, stored: Mapping[str, Stored],
         if missing := set(flow.whole_operands(phase)) - there:
             yield f"phase #{phase.id} reads %{min(missing)}, which is not there"
     ends = dict.fromkeys(range(len(one.sinks)), 0)
-    reads = 0
+    reads, reached = 0, dict[PhaseId, int]()
     for tile in tiles:
         needed = demand(flow, one, tile)
         yield from _tile(flow, one, needed)
+        for phase_id, at in out_of_order(flow, one, needed, reached):
+            yield f"a tile of phase #{phase_id}, whose items are taken in order, begins at {at}"
         for place, sink in enumerate(one.sinks):
             start, stop = part_of(sink, tile)
             if start < stop and start != ends[place]:
@@ -107,20 +110,21 @@ def _tile(flow: Flow, one: Pass, needed: Demand) -> Iterator[str]:
     """Does each phase find the rows that it reads, and make those that are wanted?"""
     types = flow.graph.types
     made = {phase.result for phase in one.phases if isinstance(phase, Input)}
-    joined = {sink.phase.id for sink in one.sinks if sink.ends is Ends.JOINED}
+    ending = {sink.phase.id for sink in one.sinks if sink.value is None}
     for phase in one.phases:
         box = needed.boxes.get(phase.id)
         if box is None:
             continue
-        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
+        cut = flow.cuts[phase.id]
+        for value, part in zip(reads_of(phase, types), boxes_read(phase, types, cut, box), strict=True):
             if value not in flow.follows[phase.id]:
                 continue
             (start, stop), rows = part[flow.axes[value]], needed.rows.get(value, (0, 0))
             if value not in made or (start < stop and not rows[0] <= start < stop <= rows[1]):
                 yield f"phase #{phase.id} reads rows {start} to {stop} of %{value}, of which a tile has {rows[0]} to {rows[1]}"
-        if phase.id in joined:
+        if phase.id in ending:
             continue
         made.update(traverse.results(phase))
-        for value, part in zip(traverse.results(phase), result_boxes(phase, types, box), strict=True):
+        for value, part in zip(traverse.results(phase), boxes_made(phase, types, cut, box), strict=True):
             if value in needed.rows and part[flow.axes[value]] != needed.rows[value]:
                 yield f"phase #{phase.id} makes rows {part[flow.axes[value]]} of %{value}, and {needed.rows[value]} are wanted"

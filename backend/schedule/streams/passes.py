@@ -3,20 +3,21 @@
 Demands go backwards from the sinks' boxes through the phases; of a value that several phases read, the tile has the hull of what
 they need, so the halo of a window is made again with each tile.
 
-Neighbours: `flow` (finds the passes), `tiles` (the graph of a tile), `planning`, `judge`.
+Neighbours: `carries` (phases in order), `flow` (finds the passes), `tiles` (the graph of a tile), `planning`, `judge`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
 from ...graph import traverse
 from ...graph.phases import Graph, Phase, PhaseId, ValueId
-from ..facts.sharding import Cut, operand_boxes, reads_of, space_of
+from ..facts.sharding import Cut, reads_of
 from ..plan.model import Box
+from .carries import Carried, box_along, boxes_read
 
 Rows: TypeAlias = tuple[int, int]
 
@@ -25,14 +26,15 @@ class Ends(Enum):
     """What becomes of the tiles of a flow that ends."""
 
     JOINED = "partial results are joined"
+    CARRIED = "a state goes from tile to tile"
     COLLECTED = "tiles become a value in memory"
     WRITTEN = "tiles go to a store"
 
 
 @dataclass(frozen=True, slots=True)
 class Sink:
-    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for all but joined
-    phases, whose results are several."""
+    """Where a flow ends.  `size` points along the axis that is cut, in tiles at multiples of `grain`; `value` for those
+    whose tiles are kept; of the others all results of the phase are."""
 
     phase: Phase
     ends: Ends
@@ -43,15 +45,13 @@ class Sink:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph."""
+    """Sinks that one reading of the inputs feeds, and the phases that flow to them, in the order of the graph; tiles begin at
+    multiples of `grain`."""
 
     level: int
     sinks: tuple[Sink, ...]
     phases: tuple[Phase, ...]
-
-    @property
-    def grain(self) -> int:
-        return max(sink.grain for sink in self.sinks)
+    grain: int
 
     @property
     def size(self) -> int:
@@ -62,7 +62,7 @@ class Pass:
         """What is there as a whole afterwards."""
         found: dict[ValueId, None] = {}
         for sink in self.sinks:
-            if sink.ends is Ends.JOINED:
+            if sink.ends in (Ends.JOINED, Ends.CARRIED):
                 found.update(dict.fromkeys(traverse.results(sink.phase)))
             elif sink.ends is Ends.COLLECTED and sink.value is not None:
                 found[sink.value] = None
@@ -104,7 +104,7 @@ def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
     """What the points [first, stop) of each sink need."""
     rows: dict[ValueId, Rows] = {}
     boxes: dict[PhaseId, Box] = {}
-    joined = {sink.phase.id: sink for sink in one.sinks if sink.ends is Ends.JOINED}
+    ending = {sink.phase.id: sink for sink in one.sinks if sink.value is None}
     for sink in one.sinks:
         own = part_of(sink, tile)
         if sink.value is not None and own[0] < own[1]:
@@ -112,11 +112,10 @@ def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
     types = flow.graph.types
     for phase in reversed(one.phases):
         cut = flow.cuts.get(phase.id)
-        space = None if cut is None else space_of(phase, types)
-        if cut is None or space is None:
+        if cut is None:
             continue
-        if phase.id in joined:
-            interval = part_of(joined[phase.id], tile)
+        if phase.id in ending:
+            interval = part_of(ending[phase.id], tile)
         else:
             wanted = [rows[value] for value in traverse.results(phase) if value in rows]
             if not wanted:
@@ -125,14 +124,25 @@ def demand(flow: Flow, one: Pass, tile: Rows) -> Demand:
             rows.update(dict.fromkeys(traverse.results(phase), interval))
         if interval[0] >= interval[1]:
             continue
-        box = tuple(interval if axis == cut.axis else (0, size) for axis, size in enumerate(space))
-        boxes[phase.id] = box
-        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
+        box = boxes[phase.id] = box_along(phase, types, cut, interval)
+        for value, part in zip(reads_of(phase, types), boxes_read(phase, types, cut, box), strict=True):
             if value in flow.follows[phase.id]:
                 start, stop = part[flow.axes[value]]
                 extent = types[value].shape[flow.axes[value]].constant or 0
                 _widen(rows, value, (start, stop) if start < stop else (min(start, extent - 1), min(start, extent - 1) + 1))
     return Demand(rows, boxes)
+
+
+def out_of_order(flow: Flow, one: Pass, needed: Demand, reached: dict[PhaseId, int]) -> Iterator[tuple[PhaseId, int]]:
+    """Phases that take their items in order, of which a tile does not begin where the one before it ended, and where it does;
+    `reached` is updated."""
+    for phase in one.phases:
+        cut = flow.cuts.get(phase.id)
+        if phase.id in needed.boxes and isinstance(cut, Carried):
+            ((start, stop),) = needed.boxes[phase.id]
+            if start != reached.get(phase.id, 0) or start % cut.grain:
+                yield phase.id, start
+            reached[phase.id] = stop
 
 
 def _widen(rows: dict[ValueId, Rows], value: ValueId, more: Rows) -> None:

@@ -18,11 +18,11 @@ from ....lang.records import dataclass
 from ....typechecker.sizes import Size
 from ...graph import traverse
 from ...graph.bind import BoundGraph
-from ...graph.phases import Input, LibraryPhase, Output, Phase, Print, ValueId
+from ...graph.phases import Input, LibraryPhase, Output, Phase, PhaseId, Print, ValueId
 from ..plan.model import ALIGNMENT, Access, Device, Plan, PlannedFile, PlannedStore, StreamStep
 from ..single.one_device import Detail, PlannedUnit, plan_one_device
 from .flow import CannotStream, flow_of
-from .passes import Demand, Ends, Flow, Pass, Rows, demand
+from .passes import Demand, Ends, Flow, Pass, Rows, demand, out_of_order
 from .tiles import key_of, tile_of
 
 DEPTH: Final = 2
@@ -158,9 +158,12 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
     """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
     pass]."""
     peaks: dict[tuple[object, ...], int] = {}
-    most, reads = 0, 0
+    most, reads, reached = 0, 0, dict[PhaseId, int]()
+    phases = {phase.id: phase for phase in one.phases}
     for tile in tiles_of(one, rows):
         needed = demand(flow, one, tile)
+        for phase_id, _ in out_of_order(flow, one, needed, reached):
+            raise CannotStream(phases[phase_id], "is wanted in another order than that of its items, or more than once")
         key = key_of(flow, one, needed)
         inputs = _tile_bytes(flow, one, needed)
         reads += _stored_bytes(asked, flow, one, needed)

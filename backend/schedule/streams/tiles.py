@@ -1,10 +1,10 @@
-"""The graph that makes one tile.
+"""The graph of one tile, an ordinary bound graph.
 
-It is an ordinary bound graph: what flows has the extents of the tile, inputs are its rows (`tile_name`), whole values
-(`whole_name`) and where tiles start (`START`), and every result that leaves it is an output.  So it is planned by `one_device`
-and run as any other; tiles of the same extents share one.
+What flows has the extents of the tile, inputs are its rows (by their names), whole values (`whole`), where tiles start (`start`)
+and what the tile before left (`state`), and every result that leaves it is an output.  So it is planned by `one_device` and run
+as any other; tiles of the same extents share one.
 
-Neighbours: `passes`, `flow`, `graph.restriction`, `planning`, `backend.run.streams`.
+Neighbours: `passes` (which rows), `carries` (phases in order), `graph.restriction`, `planning`, `backend.run.streams`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,25 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ....typechecker.elements import Element, Kind
-from ....typechecker.sizes import number
+from ....typechecker.scalars import neutral
+from ....typechecker.sizes import Size, number
 from ....typechecker.types import ArrayType
 from ...graph import traverse
 from ...graph.bind import BoundGraph
 from ...graph.phases import (
+    PLACES,
     Affine,
     AffineIndex,
+    ApplyNode,
     Axis,
     AxisKind,
     AxisNode,
+    ConstantNode,
     Graph,
     Input,
     LibraryPhase,
     Loop,
+    Node,
     Output,
     Phase,
     PhaseId,
@@ -34,6 +39,7 @@ from ...graph.phases import (
     Read,
     ReadNode,
     Result,
+    SizeNode,
     Structured,
     SubGraph,
     Term,
@@ -41,20 +47,36 @@ from ...graph.phases import (
 )
 from ...graph.registry import signature_of
 from ...graph.restriction import restrict
-from ..facts.sharding import as_one, operand_boxes, reads_of, shape_of, whole
+from ..facts.sharding import BLOCK, as_one, operand_boxes, reads_of, shape_of, whole
 from ..plan.model import Box
-from .passes import Demand, Flow, Pass, Rows
+from .carries import Carried, boxes_read, function_of, is_ordered_scan, tells_empty
+from .passes import Demand, Ends, Flow, Pass, Rows
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """The graph of a tile.  `starts`: inputs of it that say where a box starts, by the phase and axis."""
+    """The graph of a tile.  `starts`: inputs of it that say where a box starts, by the phase and axis.  `states`: outputs of it
+    that the next tile has as inputs of the same name.  `bests`: by a place, the item that is there."""
 
     bound: BoundGraph
     sources: Mapping[str, ValueId]
     operands: Mapping[str, ValueId]
     starts: Mapping[str, tuple[PhaseId, int]]
     results: Mapping[str, ValueId]
+    states: Mapping[str, State]
+    bests: Mapping[ValueId, ValueId]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What goes from tile to tile of the results of `phase`, `made` by the tile: at first all `neutral`.  `occupied`: it says
+    of the phase's other state which items anything came to."""
+
+    phase: PhaseId
+    made: ValueId
+    type: ArrayType
+    neutral: int | float
+    occupied: bool = False
 
 
 def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
@@ -69,9 +91,6 @@ def key_of(flow: Flow, one: Pass, needed: Demand) -> tuple[object, ...]:
         near = [anchor[value] for value in (*reads_of(phase, flow.graph.types), *traverse.results(phase)) if value in anchor]
         boxes.append((phase.id, tuple((stop - start, *(start - at for at in near)) for start, stop in box)))
     return extents, tuple(boxes)
-
-
-# ------------------------------------------------------------------------------------------ the graph
 
 
 def tile_of(flow: Flow, one: Pass, needed: Demand, tile: Rows) -> Tile:
@@ -92,6 +111,8 @@ class _Maker:
     operands: dict[str, ValueId] = field(default_factory=dict)
     starts: dict[str, tuple[PhaseId, int]] = field(default_factory=dict)
     results: dict[str, ValueId] = field(default_factory=dict)
+    states: dict[str, State] = field(default_factory=dict)
+    bests: dict[ValueId, ValueId] = field(default_factory=dict)
     whole: dict[ValueId, ValueId] = field(default_factory=dict)
     fresh: int = 0
 
@@ -110,17 +131,23 @@ class _Maker:
         for value in self.leaving():
             name = f"result {value}"
             self.results[name] = value
-            self.phases.append(Output(PhaseId(self.new()), self.one.phases[-1].span, name, value))
+            self.out(name, value)
+        for name, state in self.states.items():
+            self.out(name, state.made)
         made = Graph((*self.inputs, *self.phases), self.types, graph.names, (), (), ())
-        return Tile(BoundGraph(made, {}), self.sources, self.operands, self.starts, self.results)
+        return Tile(BoundGraph(made, {}), self.sources, self.operands, self.starts, self.results, self.states, self.bests)
+
+    def out(self, name: str, value: ValueId) -> None:
+        self.phases.append(Output(PhaseId(self.new()), self.one.phases[-1].span, name, value))
 
     def leaving(self) -> Iterator[ValueId]:
         found: dict[ValueId, None] = {}
         for sink in self.one.sinks:
             if sink.value is not None and sink.value in self.needed.rows:
                 found[sink.value] = None
-            elif sink.value is None and sink.phase.id in self.needed.boxes:
+            elif sink.ends is Ends.JOINED and sink.phase.id in self.needed.boxes:
                 found.update(dict.fromkeys(traverse.results(sink.phase)))
+        found.update((best, None) for place, best in self.bests.items() if place in found)
         return iter(found)
 
     def new(self) -> int:
@@ -147,20 +174,21 @@ class _Maker:
         """A value that is whole, in the tile."""
         found = self.whole.get(value)
         if found is None:
-            found = self.whole[value] = ValueId(self.new())
             name = f"whole {value}"
-            self.types[found], self.operands[name] = self.flow.graph.types[value], value
-            self.inputs.append(Input(PhaseId(self.new()), self.one.phases[-1].span, name, found))
+            self.operands[name] = value
+            found = self.whole[value] = self.given(name, self.flow.graph.types[value], self.one.phases[-1])
         return found
 
     def phase(self, phase: Phase, box: Box) -> None:
         match phase:
             case Structured():
-                made = self.structured(phase, phase, box)
+                made = self.with_bests(self.structured(phase, phase, box))
                 if phase.axes[-1:] and phase.axes[-1].kind is AxisKind.REDUCE:
                     for value in traverse.results(phase):
                         self.types.setdefault(value, self.flow.graph.types[value])
                 self.phases.append(made)
+            case LibraryPhase() if isinstance(self.flow.cuts[phase.id], Carried):
+                self.carried(phase, box)
             case LibraryPhase():
                 boxes = operand_boxes(phase, self.flow.graph.types, box)
                 args = tuple(self.exactly(value, part, phase) for value, part in zip(phase.args, boxes, strict=True))
@@ -182,28 +210,129 @@ class _Maker:
         reads = tuple(replace(r, value=held[i][0]) if i < len(held) else r for i, r in enumerate(made.reads))
         return replace(made, reads=reads)
 
-    def start(self, phase: Phase, axis: int) -> ValueId:
-        value, name = ValueId(self.new()), f"start {phase.id}"
-        self.types[value] = ArrayType(Element(Kind.I64), ())
-        self.starts[name] = phase.id, axis
+    def with_bests(self, phase: Structured) -> Structured:
+        """With the item at every place that is reduced to; see `carries`, Note [Places]."""
+        more: list[Result] = []
+        for result in phase.results:
+            if result.reduction in PLACES:
+                best, function = ValueId(self.new()), "min" if result.reduction == "least_place" else "max"
+                shape = self.flow.graph.types[result.value].shape
+                self.types[best] = ArrayType(Element(self.kind_of(phase, result.node)), shape)
+                self.bests[result.value] = best
+                more.append(Result(best, result.node, function))
+        return replace(phase, results=(*phase.results, *more))
+
+    def kind_of(self, phase: Structured, node: int) -> Kind:
+        one = phase.body[node]
+        return Kind.I64 if isinstance(one, AxisNode | SizeNode) else one.kind
+
+    def carried(self, phase: LibraryPhase, box: Box) -> None:
+        """The phase on the state and the items of the tile; see `carries`, Note [States]."""
+        types = self.flow.graph.types
+        args = [
+            self.exactly(value, part, phase)
+            for value, part in zip(phase.args, boxes_read(phase, types, self.flow.cuts[phase.id], box), strict=True)
+        ]
+        (result,) = phase.results
+        element, rows = types[result].element, box[0][1] - box[0][0]
+        nothing = neutral(function_of(phase), element.kind)
+        if phase.op == "key_reduce":
+            shape = types[result].shape
+            keys = self.join(self.places(self.types[args[0]].element, shape[0], phase), args[0], phase=phase)
+            self.state(phase, keys, args[1], ArrayType(element, shape), nothing)
+            if tells_empty(phase, types):
+                some = self.filled(ArrayType(Element(Kind.BOOL), (number(rows),)), True, phase)
+                other = replace(phase, attributes={**phase.attributes, "function": "or"})
+                self.state(other, keys, some, ArrayType(Element(Kind.BOOL), shape[:1]), 0, occupied=True)
+            return
+        cell = types[result].shape[1:]
+        before = BLOCK if is_ordered_scan(phase, types) else 1
+        name, one = f"state {phase.id}", ArrayType(element, (number(1), *cell))
+        parts = [self.given(name, one, phase)]
+        if before > 1:
+            parts.append(self.filled(ArrayType(element, (number(before - 1), *cell)), nothing, phase))
+        line = self.join(*parts, args[0], self.filled(one, nothing, phase), phase=phase)
+        scanned = ValueId(self.new())
+        self.types[scanned] = self.types[line]
+        self.library(replace(phase, args=(line,), results=(scanned,)))
+        self.part(scanned, before, self.types[result], phase, result)
+        self.states[name] = State(phase.id, self.part(scanned, before + rows, one, phase), one, nothing)
+
+    def state(
+        self, phase: LibraryPhase, keys: ValueId, items: ValueId, type: ArrayType, nothing: int | float, *, occupied: bool = False
+    ) -> None:  # fmt: skip
+        """A reduction by key that goes on from a state."""
+        name, made = f"{'occupied' if occupied else 'state'} {phase.id}", ValueId(self.new())
+        self.types[made] = type
+        line = self.join(self.given(name, type, phase), items, phase=phase)
+        self.library(replace(phase, args=(keys, line), results=(made,)))
+        self.states[name] = State(phase.id, made, type, nothing, occupied)
+
+    def library(self, phase: LibraryPhase) -> None:
+        made = replace(phase, id=PhaseId(self.new()))
+        self.phases.append(replace(made, signature=signature_of(made, self.types)))
+
+    def join(self, *parts: ValueId, phase: Phase) -> ValueId:
+        """Along the leading axis."""
+        result, first = ValueId(self.new()), self.types[parts[0]]
+        length = sum(self.types[part].shape[0].constant or 0 for part in parts)
+        self.types[result] = ArrayType(first.element, (number(length), *first.shape[1:]))
+        self.library(LibraryPhase(phase.id, phase.span, "join", parts, (result,), {"axis": 0}, (), ()))
+        return result
+
+    def given(self, name: str, type: ArrayType, phase: Phase) -> ValueId:
+        """An input of the tile."""
+        value = ValueId(self.new())
+        self.types[value] = type
         self.inputs.append(Input(PhaseId(self.new()), phase.span, name, value))
         return value
+
+    def filled(self, type: ArrayType, value: int | float, phase: Phase) -> ValueId:
+        return self.computed(type, (), ConstantNode(type.element.kind, value), phase, ValueId(self.new()))
+
+    def places(self, element: Element, size: Size, phase: Phase) -> ValueId:
+        """0, 1, … in a kind."""
+        body: tuple[Node, ...] = (AxisNode(0),)
+        if element.kind is not Kind.I64:
+            body = (*body, ApplyNode("convert", (0,), element.kind))
+        return self.computed(ArrayType(element, (size,)), (), body, phase, ValueId(self.new()))
+
+    def part(self, value: ValueId, first: int, type: ArrayType, phase: Phase, result: ValueId | None = None) -> ValueId:
+        """Rows of a value from `first` on, as many as the type has."""
+        indices = tuple(AffineIndex((Term(i, 1),), number(0 if i else first)) for i in range(type.rank))
+        read = Read(value, Projection((Affine(indices, self.types[value].shape),)))
+        node = ReadNode(0, type.element.kind)
+        return self.computed(type, (read,), node, phase, result or ValueId(self.new()))
+
+    def computed(
+        self, type: ArrayType, reads: tuple[Read, ...], body: Node | tuple[Node, ...], phase: Phase, result: ValueId
+    ) -> ValueId:  # fmt: skip
+        """A map whose items are the last node."""
+        nodes = body if isinstance(body, tuple) else (body,)
+        self.types[result] = type
+        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in type.shape)
+        results = (Result(result, len(nodes) - 1, None),)
+        self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, reads, nodes, results))
+        return result
+
+    def start(self, phase: Phase, axis: int) -> ValueId:
+        name = f"start {phase.id}"
+        self.starts[name] = phase.id, axis
+        return self.given(name, ArrayType(Element(Kind.I64), ()), phase)
 
     def exactly(self, value: ValueId, box: Box, phase: Phase) -> ValueId:
         """A value of just the box: itself, or a view of what is there."""
         source, held = self.held(value, phase)
         if held == box:
             return source
-        result, type = ValueId(self.new()), self.flow.graph.types[value]
+        type = self.flow.graph.types[value]
         shape = tuple(number(stop - start) for start, stop in box)
-        self.types[result] = ArrayType(type.element, shape)
-        axes = tuple(Axis(size, AxisKind.PARALLEL) for size in shape)
         indices = tuple(AffineIndex((Term(i, 1),), number(a[0] - b[0])) for i, (a, b) in enumerate(zip(box, held, strict=True)))
         there = tuple(number(stop - start) for start, stop in held)
         read = Read(source, Projection((Affine(indices, there),)))
-        body = (ReadNode(0, type.element.kind),)
-        self.phases.append(Structured(PhaseId(self.new()), phase.span, axes, (read,), body, (Result(result, 0, None),)))
-        return result
+        return self.computed(
+            ArrayType(type.element, shape), (read,), ReadNode(0, type.element.kind), phase, ValueId(self.new())
+        )  # fmt: skip
 
     def loop(self, loop: Loop, box: Box) -> None:
         """All turns of the box of an element-wise loop."""
@@ -220,4 +349,3 @@ class _Maker:
         results = tuple(replace(r, value=value) for r, value in zip(body.results, made, strict=True))
         body = replace(body, id=PhaseId(self.new()), reads=(*own, *body.reads[states:]), results=results)
         self.phases.append(replace(loop, initial=initial, body=SubGraph(params, (body,), made)))
-

@@ -1,0 +1,106 @@
+"""Phases whose items are taken in order, tile by tile: a tile begins with the state that the one before it left.
+
+Note [States].  A scan and a reduction by key give the same bits if the state is put before the items of the tile, as items of
+its own: of a reduction by key one item a bin; of a scan the total, and as many items that change nothing (`neutral`) as fill
+a block of the order of scans.  A last item that changes nothing then has just what is before the next block.  So the state
+begins as what changes nothing, and the first tile is like every other.  Bins that no item came to are told apart by a state of
+truth values, where what changes nothing is not what nothing gives (¯0.0 and 0.0).
+
+Note [Places].  The place of the least or greatest item is joined from those of tiles with the items that are there: of
+equals the earlier wins.
+
+Neighbours: `flow` (asks what may be cut so), `tiles` (writes the phases), `backend.run.streams` (keeps the states).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from ....typechecker import scalars
+from ...graph.costs import Types
+from ...graph.phases import PLACES, LibraryPhase, Phase, Structured
+from ...graph.registry import frame_of
+from ...scalar.table import REDUCTIONS
+from ..facts.sharding import BLOCK, Cut, is_ordered, known, operand_boxes, result_boxes, shape_of, space_of, whole
+from ..plan.model import Box
+
+CARRIES: Final = frozenset({"add", "mul", "min", "max", "and", "or"})
+"""Functions that have an item which changes no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried(Cut):
+    """A library phase cut along the leading axis of its operands, in order."""
+
+
+def carried_cuts(phase: Phase, types: Types) -> tuple[Cut, ...]:
+    """How a phase may be cut though its shards depend on each other."""
+    match phase:
+        case LibraryPhase(op="key_reduce"):
+            shape = shape_of(phase.args[0], types)
+            if shape is not None and len(shape) == 1 and shape[0] > 1 and _carries(phase, types):
+                return (Carried(0, shape[0], 1, True),)
+        case LibraryPhase(op="scan"):
+            shape = shape_of(phase.args[0], types)
+            if shape is not None and phase.attributes["axis"] == 0 and shape[0] > 1 and 0 not in shape and _carries(phase, types):
+                return (Carried(0, shape[0], BLOCK if is_ordered_scan(phase, types) else 1),)
+        case Structured() if any(result.reduction in PLACES for result in phase.results):
+            space = known(axis.size for axis in phase.axes)
+            reductions = {result.reduction for result in phase.results}
+            if space is not None and 0 not in space and reductions <= REDUCTIONS | PLACES:
+                ordered = any(is_ordered(phase, result.value, types) for result in phase.results)
+                return (Cut(len(space) - 1, space[-1], BLOCK if ordered else 1, True),)
+        case _:
+            pass
+    return ()
+
+
+def _carries(phase: LibraryPhase, types: Types) -> bool:
+    kind = types[phase.results[0]].element.kind
+    return not frame_of(phase) and phase.attributes["function"] in CARRIES and not kind.is_complex
+
+
+def is_ordered_scan(phase: LibraryPhase, types: Types) -> bool:
+    """Do the bits of a scan depend on where its blocks begin?"""
+    return scalars.is_ordered(function_of(phase), types[phase.results[0]].element.kind)
+
+
+def tells_empty(phase: LibraryPhase, types: Types) -> bool:
+    """Is what a bin without items gives not what changes nothing?  See Note [States]."""
+    return types[phase.results[0]].element.kind.is_float and function_of(phase) == "add"
+
+
+def function_of(phase: LibraryPhase) -> str:
+    """The function of a scan or a reduction by key."""
+    function = phase.attributes["function"]
+    assert isinstance(function, str)
+    return function
+
+
+# ------------------------------------------------------------------------------------------- boxes
+
+
+def box_along(phase: Phase, types: Types, cut: Cut, interval: tuple[int, int]) -> Box:
+    """The box of the points `interval` along the cut."""
+    if isinstance(cut, Carried):
+        return (interval,)
+    space = space_of(phase, types)
+    assert space is not None, "only phases of known sizes are cut"
+    return tuple(interval if axis == cut.axis else (0, size) for axis, size in enumerate(space))
+
+
+def boxes_read(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
+    """As `operand_boxes`, of a box along the cut."""
+    if not isinstance(cut, Carried):
+        return operand_boxes(phase, types, box)
+    assert isinstance(phase, LibraryPhase)
+    return tuple((box[0], *whole(shape_of(value, types) or ())[1:]) for value in phase.args)
+
+
+def boxes_made(phase: Phase, types: Types, cut: Cut, box: Box) -> tuple[Box, ...]:
+    """As `result_boxes`, of a box along the cut of what flows on."""
+    if not isinstance(cut, Carried):
+        return result_boxes(phase, types, box)
+    assert isinstance(phase, LibraryPhase)
+    return tuple((box[0], *whole(shape_of(value, types) or ())[1:]) for value in phase.results)
