@@ -138,7 +138,7 @@ class Session:
 
             values |= read_inputs(core, loaded.files, loaded.bound.sizes, () if stores is None else stores.sources)
         if engine is Engine.REFERENCE:
-            from ..backend.run.reference import interpret
+            from ..backend.reference import interpret
             from ..backend.run.values import from_numpy
 
             arrays = {name: from_numpy(value) for name, value in values.items()}

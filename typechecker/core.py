@@ -11,7 +11,7 @@ Conventions every op obeys:
     size variable is *defined* by exactly one op (`Compress.size`, …) and is at most its cap.
   * Axes are 0-based ints.  A `Fill` is the prototype of the kind: 0, False, blank.
 
-Neighbours: built by `typechecker.elaborate`, executed directly by `backend.run.reference`,
+Neighbours: built by `typechecker.elaborate`, executed directly by `backend.reference`,
 lowered by `backend.graph.lower`.
 """
 

@@ -5,7 +5,7 @@ fit is `Refused` at once, all problems together: E706 where one input disagrees 
 inputs give one size two values, where a guard fails, or where a param is not a natural number.  What a solver proved is
 evaluated as well: its word, which may come from a file, is good enough to check a program and not to run it.
 
-Neighbours: `typechecker.core` (inputs, params, guards), `run.reference`, `run.files` (shapes from headers).
+Neighbours: `typechecker.core` (inputs, params, guards), `reference`, `run.files` (shapes from headers).
 """
 
 from __future__ import annotations

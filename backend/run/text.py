@@ -6,7 +6,7 @@ An integer shows all its digits.  A float shows at most `digits` significant dig
 In an array of rank 2 or more the items of a column line up on their decimal points, and when one float of a column
 needs an exponent all its numbers get one.  In a vector every item stands alone.
 
-Neighbours: `run.reference` and `run.cpu` (`⍕`), `shell.display.values` (printing: planes, cutting, wrapping).
+Neighbours: `reference` and `run.cpu` (`⍕`), `shell.display.values` (printing: planes, cutting, wrapping).
 """
 
 from __future__ import annotations

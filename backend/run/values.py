@@ -7,7 +7,7 @@ Invariants: `len(data)` is the product of `shape`; every item is normalised to i
 `int` inside the kind's range, `f32` is a float that is exactly a binary32, `c64` is a complex of two such floats,
 `char` is a one-character string.  Nothing here imports NumPy unless a NumPy conversion is asked for.
 
-Neighbours: `typechecker.elements.Kind`; `run.reference` (computes on it), `run.files` (reads and writes it).
+Neighbours: `typechecker.elements.Kind`; `reference` (computes on it), `run.files` (reads and writes it).
 """
 
 from __future__ import annotations

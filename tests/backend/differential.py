@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from rho import backend
+from rho.backend.reference import interpret
 from rho.backend.run.machine import Results, Shown
-from rho.backend.run.reference import interpret
 from rho.backend.run.values import Array, from_numpy, to_numpy
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source

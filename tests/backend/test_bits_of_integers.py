@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rho import backend
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source

@@ -8,10 +8,10 @@ import warnings
 import numpy as np
 import pytest
 
+from rho.backend.reference.failures import CheckFailed as ReferenceFailed
+from rho.backend.reference.scalars import evaluate
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.cpu.scalars import implementation
-from rho.backend.run.reference.failures import CheckFailed as ReferenceFailed
-from rho.backend.run.reference.scalars import evaluate
 from rho.backend.run.values import normalise
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, ScalarFunction

@@ -18,6 +18,7 @@ from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.phases import Structured
 from rho.backend.graph.registry import LIBRARY as OPS
 from rho.backend.kernels import cuda_support
+from rho.backend.reference import interpret
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cuda import cupy_leaf
 from rho.backend.run.cuda.card import CudaBackend
@@ -25,7 +26,6 @@ from rho.backend.run.cuda.layouts import reshaped_strides
 from rho.backend.run.cuda.library import IMPLEMENTATIONS
 from rho.backend.run.executor import execute_plan
 from rho.backend.run.machine import Results
-from rho.backend.run.reference import interpret
 from rho.backend.run.values import from_numpy
 from rho.backend.schedule.plan.model import Device, DeviceId, RunStep
 from rho.backend.schedule.problem import Ticks

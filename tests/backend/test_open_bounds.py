@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked, run_both, run_plan

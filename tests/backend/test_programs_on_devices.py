@@ -15,11 +15,11 @@ from rho.backend.devices.shipped import load_profile
 from rho.backend.graph.arms import branches_of, taken_apart
 from rho.backend.graph.bind import BoundGraph
 from rho.backend.graph.phases import Phase
+from rho.backend.reference import interpret
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.distributed import Pace
 from rho.backend.run.executor import Limits, execute_plan
 from rho.backend.run.machine import Results
-from rho.backend.run.reference import interpret
 from rho.backend.run.values import to_numpy
 from rho.backend.schedule.facts.sharding import Cut
 from rho.backend.schedule.plan.model import FenceStep, FreeStep, Plan, Queue, RunStep, Step, TransferStep, WaitStep

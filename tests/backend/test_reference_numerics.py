@@ -9,9 +9,9 @@ import random
 import pytest
 
 from rho import backend
+from rho.backend.reference import interpret, linear, matrices, reductions
+from rho.backend.reference.failures import CheckFailed
 from rho.backend.run import philox, sums
-from rho.backend.run.reference import interpret, linear, matrices, reductions
-from rho.backend.run.reference.failures import CheckFailed
 from rho.backend.run.values import Array, array, round_f32, to_numpy
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
@@ -200,7 +200,7 @@ def test_divisors_of_complex_numbers_end() -> None:
     """Numbers that are not whole once made Euclid's algorithm run for ever."""
     from itertools import product
 
-    from rho.backend.run.reference.complexes import greatest_common_divisor
+    from rho.backend.scalar.gaussian import greatest_common_divisor
 
     parts = (0.1, 0.25, -4.7, 3.0, 1e-3, 1e300, 2**0.5)
     numbers = [complex(a, b) for a, b in product(parts, parts)]

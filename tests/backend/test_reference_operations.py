@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from rho.backend.run.reference import reductions, searching, selection, structure
-from rho.backend.run.reference.failures import CheckFailed, InternalError
+from rho.backend.reference import reductions, searching, selection, structure
+from rho.backend.reference.failures import CheckFailed, InternalError
 from rho.backend.run.values import Array, array, from_numpy, text, to_numpy
 from rho.typechecker.elements import Kind
 

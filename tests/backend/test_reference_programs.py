@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rho.backend.run.reference import interpret
-from rho.backend.run.reference.failures import InternalError
+from rho.backend.reference import interpret
+from rho.backend.reference.failures import InternalError
 from rho.backend.run.values import Array, Results, array, text
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.source import Span

@@ -17,9 +17,9 @@ from rho.backend.kernels.ir import Apply
 from rho.backend.kernels.scalar_text import apply as vectors_apply
 from rho.backend.kernels.vectors import Vectors
 from rho.backend.kernels.writer import Writer
+from rho.backend.reference.scalars import evaluate
 from rho.backend.run.cpu.items import machine
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.reference.scalars import evaluate
 from rho.backend.scalar import basic, table
 from rho.typechecker import scalars
 from rho.typechecker.elements import Kind
@@ -43,7 +43,7 @@ def test_the_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     places = re.findall(r"`([a-z_/]+\.py)`", recipe)
     assert len(places) > 6
     assert all((root / place).exists() or (root / "backend/scalar" / place).exists()
-               or (root / "backend/run/reference" / place).exists() for place in places), places  # fmt: skip
+               or (root / "backend/reference" / place).exists() for place in places), places  # fmt: skip
     made = table.Row("middle", weight=3, meanings={0: table.Meaning("basic.middle")})
     monkeypatch.setitem(table.ROWS, "middle", made)
     monkeypatch.setattr(basic, "middle", lambda x, y, m: (x + y) * 0.5, raising=False)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rho import backend
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import from_numpy, to_numpy
 from rho.lang.source import Source
 from rho.typechecker.check import check

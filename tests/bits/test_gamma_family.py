@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from share import repeats
 
-from rho.backend.run.reference.special import binomial, digamma, factorial, lgamma
+from rho.backend.scalar.special import binomial, digamma, factorial, lgamma
 
 from .running import MODES, by_plan, by_reference, core_of
 

@@ -148,8 +148,8 @@ class Trial:
             self.ask(core, given, case)
 
     def ask(self, core: Any, given: dict[str, Array], case: Case) -> None:
+        from rho.backend.reference import interpret
         from rho.backend.run.machine import Shown
-        from rho.backend.run.reference import interpret
         from rho.backend.run.values import from_numpy
 
         wanted = interpret(core, {name: from_numpy(one) for name, one in given.items()}, {}).outputs["r"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rho import backend
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source
 from rho.typechecker.check import check

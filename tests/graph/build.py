@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from rho.backend.graph import lower, optimise, verify
 from rho.backend.graph.phases import Graph
+from rho.backend.reference import interpret
 from rho.backend.run.binding import bind_sizes
-from rho.backend.run.reference import interpret
 from rho.backend.run.values import Array, array
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Span

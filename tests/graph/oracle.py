@@ -36,12 +36,12 @@ from rho.backend.graph.phases import (
     ValueId,
 )
 from rho.backend.graph.registry import frame_of, framed_of
-from rho.backend.run.reference import reductions
-from rho.backend.run.reference.failures import CheckFailed
-from rho.backend.run.reference.indexing import assemble, at, build, cells, inside, offset, positions
-from rho.backend.run.reference.operations import compute
-from rho.backend.run.reference.scalars import evaluate
-from rho.backend.run.reference.structure import stack
+from rho.backend.reference import reductions
+from rho.backend.reference.failures import CheckFailed
+from rho.backend.reference.indexing import assemble, at, build, cells, inside, offset, positions
+from rho.backend.reference.operations import compute
+from rho.backend.reference.scalars import evaluate
+from rho.backend.reference.structure import stack
 from rho.backend.run.values import Array, array, fill_of
 from rho.typechecker import core as c
 from rho.typechecker.elements import Kind

@@ -13,8 +13,8 @@ from rho.backend.graph.passes import drop_dead
 from rho.backend.graph.passes.quantities import quantities_of
 from rho.backend.graph.phases import Choice, Graph, Input, LibraryPhase, Output, Print, Structured, ValueId
 from rho.backend.graph.traverse import all_phases, operands, results, subgraphs
+from rho.backend.reference.indexing import positions
 from rho.backend.run.binding import bind_sizes
-from rho.backend.run.reference.indexing import positions
 from rho.backend.run.values import Array
 from rho.tests.backend.differential import checked
 from rho.tests.graph.oracle import Failed, Machine

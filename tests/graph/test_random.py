@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from share import repeats
 
 from rho.backend.graph import PASS_NAMES, bind, lower, optimise, verify
+from rho.backend.reference import interpret
 from rho.backend.run.binding import bind_sizes
-from rho.backend.run.reference import interpret
 from rho.tests.graph.build import BOOL, F64, I64, Build, outcome
 from rho.tests.graph.oracle import run_graph
 from rho.typechecker import core as c

@@ -10,8 +10,8 @@ import numpy as np
 
 from rho.backend.loops import interpret
 from rho.backend.loops.ir import Program, Role
-from rho.backend.run.reference import scalars
-from rho.backend.run.reference.failures import CheckFailed
+from rho.backend.reference import scalars
+from rho.backend.reference.failures import CheckFailed
 from rho.typechecker.elements import Kind
 
 DTYPES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import Array
 from rho.lang.source import Source
 from rho.typechecker.check import CheckResult, check

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rho.backend import Device, bind_shapes, execute, plan
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import Array
 from rho.lang.source import Source
 from rho.typechecker.check import check

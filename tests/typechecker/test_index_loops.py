@@ -10,7 +10,7 @@ import pytest
 from rho import backend
 from rho.backend.graph import traverse
 from rho.backend.graph.phases import Loop
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import Array
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from share import repeats
 
-from rho.backend.run.reference.counting import count_reads
+from rho.backend.reference.counting import count_reads
 from rho.backend.run.values import Array
 from rho.lang.diagnostics import Refused, RunFailed
 from rho.lang.source import Source

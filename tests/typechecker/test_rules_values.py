@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import Array
 from rho.lang.diagnostics import RhoError
 from rho.lang.source import Source

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rho.backend.run.reference.scalars import evaluate
+from rho.backend.reference.scalars import evaluate
 from rho.backend.run.values import normalise
 from rho.typechecker.elements import Kind
 from rho.typechecker.scalars import FUNCTIONS, Law, is_exact_in_any_order, is_ordered, neutral

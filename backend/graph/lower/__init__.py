@@ -2,7 +2,7 @@
 
 Tuples are gone already, lifts are batched away (`state`, Note [Batching]) or become maps (`control`, Note [Maps]); views
 become projections, element-wise ops bodies, everything else rows of `registry`.  The graph computes exactly what
-`backend.run.reference` computes on the core, value for value.
+`backend.reference` computes on the core, value for value.
 
 Neighbours: `typechecker.core` (source), `phases` (target), `passes` (what happens next).
 """

@@ -3,7 +3,7 @@
 Products and magnitudes are spelled out as `kernels.complexes` does, to the same bits: NumPy's own products fuse a multiplication
 with an addition on some processors and some layouts, and its magnitudes are the C library's.
 
-Neighbours: `run.reference.complexes` (the definitions item by item), `kernels.complexes`, `reals`, `scalars`.
+Neighbours: `reference.complexes` (the definitions item by item), `kernels.complexes`, `reals`, `scalars`.
 """
 
 from __future__ import annotations
@@ -189,25 +189,25 @@ def _exponential(z: Any) -> Any:
 
 
 def _gcd(x: Any, y: Any) -> Any:
-    from ..reference.complexes import greatest_common_divisor
+    from ...scalar.gaussian import greatest_common_divisor
 
     return itemwise(greatest_common_divisor, x, y)
 
 
 def _lcm(x: Any, y: Any) -> Any:
-    from ..reference.complexes import least_common_multiple
+    from ...scalar.gaussian import least_common_multiple
 
     return itemwise(least_common_multiple, x, y)
 
 
 def _factorial(z: Any) -> Any:
-    from ..reference.special import complex_factorial
+    from ...scalar.special import complex_factorial
 
     return itemwise(complex_factorial, z)
 
 
 def _binomial(x: Any, y: Any) -> Any:
-    from ..reference.special import complex_binomial
+    from ...scalar.special import complex_binomial
 
     return itemwise(complex_binomial, x, y)
 

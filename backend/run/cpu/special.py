@@ -1,9 +1,9 @@
 """Special functions on NumPy arrays: the gamma family, the error function, and divisors of floats.
 
-Whole arguments, which are the common ones, go through tables; the rest go item by item through the definitions of the
-reference, so that both agree to the last bit.
+Whole arguments, which are the common ones, go through tables; the rest go item by item through the definitions, which are
+also those of the reference.
 
-Neighbours: `run.reference.special` (definitions), `error_function`, `scalars`.
+Neighbours: `scalar.special` (definitions), `error_function`, `scalars`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..reference import special as definitions
+from ...scalar import special as definitions
 from .error_function import erf, erfc
 from .kinds import NumArray
 

@@ -13,11 +13,11 @@ import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
 from rho.backend.graph.registry import LIBRARY
+from rho.backend.reference.failures import CheckFailed
+from rho.backend.reference.indexing import assemble, cells
 from rho.backend.run.cpu.context import Context
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.cpu.library import IMPLEMENTATIONS
-from rho.backend.run.reference.failures import CheckFailed
-from rho.backend.run.reference.indexing import assemble, cells
 from rho.backend.run.values import Array, array, to_numpy
 from rho.lang.diagnostics import RunFailed
 from rho.lang.source import Span

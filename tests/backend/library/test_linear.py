@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from rho.backend.run.reference import linear
+from rho.backend.reference import linear
 from rho.backend.run.values import Array, array, to_numpy
 from rho.tests.backend.library.agreeing import compare, run
 from rho.typechecker.elements import Kind

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
+from rho.backend.reference import selection
 from rho.backend.run.cpu.context import Context
 from rho.backend.run.cpu.library import IMPLEMENTATIONS
-from rho.backend.run.reference import selection
 from rho.backend.run.values import array, scalar
 from rho.lang.diagnostics import RunFailed
 from rho.tests.backend.library.agreeing import SHAPES, SPAN, compare, fresh, lifted

@@ -8,8 +8,8 @@ import math
 import pytest
 
 from rho.backend.graph.registry import LIBRARY
+from rho.backend.reference import structure
 from rho.backend.run.cpu.library import IMPLEMENTATIONS
-from rho.backend.run.reference import structure
 from rho.backend.run.values import array, scalar
 from rho.tests.backend.library.agreeing import ALL, SHAPES, agree, compare, fresh, indices, lifted, run
 from rho.typechecker.elements import Kind

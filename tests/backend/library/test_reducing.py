@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rho.backend.reference import reductions
+from rho.backend.reference.failures import CheckFailed
 from rho.backend.run.cpu.kinds import DTYPES
-from rho.backend.run.reference import reductions
-from rho.backend.run.reference.failures import CheckFailed
 from rho.backend.run.values import Array, array, scalar
 from rho.lang.diagnostics import RunFailed
 from rho.tests.backend.library.agreeing import ALL, NUMBERS, agree, compare, fresh, indices, lifted, run

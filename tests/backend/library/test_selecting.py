@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rho.backend.run.reference import selection
+from rho.backend.reference import selection
 from rho.backend.run.values import Array, array, scalar
 from rho.tests.backend.library.agreeing import SHAPES, compare, fresh, indices, lifted, run
 from rho.typechecker.elements import Kind

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rho.backend.graph.phases import LibraryPhase, PhaseId, ValueId
+from rho.backend.reference.operations import uniform
 from rho.backend.run.cpu.library import library_kernel
-from rho.backend.run.reference.operations import uniform
 from rho.backend.run.text import format_items
 from rho.backend.run.values import Array, array, scalar
 from rho.tests.backend.library.agreeing import ALL, SHAPES, SPAN, agree, compare, fresh, lifted, run

@@ -2,7 +2,7 @@
 
 Numbers are compared in a kind that holds both exactly; where there is none the phase stays.
 
-Neighbours: `fusion` (makes it part of what reads it), `run.reference.searching` (the definition).
+Neighbours: `fusion` (makes it part of what reads it), `reference.searching` (the definition).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 are read only and may be strided views; a result never shares memory with one.  Ops that define a run-time size record it in the
 context.  A failed check is `RunFailed` at the phase's span.  Nothing warns: the executor turns floating-point flags off.
 
-Element semantics are those of `run.reference`, bit for bit except where `contract`, the transforms and linear algebra
+Element semantics are those of `reference`, bit for bit except where `contract`, the transforms and linear algebra
 sum in BLAS's order.
 
 Neighbours: `run.cpu.context`, `graph.phases.LibraryPhase` (names and attributes), `run.cpu.executor` (calls this).

@@ -4,7 +4,7 @@ Note [Exact integer products].  BLAS knows no integers, and NumPy's own loop is 
 products stays below 2⁵³ the product in binary64 is exact.  Larger integers are cut into limbs small enough for that; the
 products of limbs are added with two's complement wrapping, which is what the language asks for.
 
-Neighbours: `radix` (decodes integers with this); `run.reference.reductions.contract` (the definition).
+Neighbours: `radix` (decodes integers with this); `reference.reductions.contract` (the definition).
 """
 
 from __future__ import annotations

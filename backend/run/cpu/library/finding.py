@@ -3,7 +3,7 @@
 Note [Candidates].  All positions are compared with one pattern item after another, a shifted view each; once few positions
 are left, only those are compared.  So the cost is that of reading the operand about twice, unless it repeats itself.
 
-Neighbours: `searching`; `run.reference.searching.find` (the definition).
+Neighbours: `searching`; `reference.searching.find` (the definition).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Grades: the stable order of major cells, by the items or by a collation order.
 
-Neighbours: `keys` (Note [Stable order]); `run.reference.searching` (definitions).
+Neighbours: `keys` (Note [Stable order]); `reference.searching` (definitions).
 """
 
 from __future__ import annotations

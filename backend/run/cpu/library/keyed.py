@@ -4,7 +4,7 @@
 such a loop in NumPy go through a stable sort by bin: small groups step together, one item of each a step; large ones are
 reduced one by one.
 
-Neighbours: `sequential` (reduces one group), `selecting` (checks indices); `run.reference.reductions.key_reduce`.
+Neighbours: `sequential` (reduces one group), `selecting` (checks indices); `reference.reductions.key_reduce`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Note [Stable order].  NumPy sorts 64-bit values several times faster than it arg
 are sorted and the positions read off.  Where both do not fit, low bits of the keys that are not 0 throughout are cut; then runs
 of words that are equal but for the position are ordered by the bits that were cut, in the same way, if these are few.
 
-Neighbours: `grading`, `searching`; `run.reference.searching` (the order and the equality defined).
+Neighbours: `grading`, `searching`; `reference.searching` (the order and the equality defined).
 """
 
 from __future__ import annotations

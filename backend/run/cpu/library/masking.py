@@ -1,6 +1,6 @@
 """Ops driven by masks, and those that define a run-time size.
 
-Neighbours: `selecting`; `context` (records sizes); `run.reference.selection` (definitions).
+Neighbours: `selecting`; `context` (records sizes); `reference.selection` (definitions).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Ops that move items and never compute on them: join, stack, rotate, cycling reshape, and sizes as a vector.
 
-Neighbours: `frames`; `run.reference.structure` (definitions).
+Neighbours: `frames`; `reference.structure` (definitions).
 """
 
 from __future__ import annotations

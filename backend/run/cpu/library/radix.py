@@ -3,7 +3,7 @@
 Integers are exact modulo their width, so their decoding is a contraction with the products of the later radices; floats
 follow Horner's rule step by step.
 
-Neighbours: `contracting`; `run.reference.reductions` (definitions).
+Neighbours: `contracting`; `reference.reductions` (definitions).
 """
 
 from __future__ import annotations

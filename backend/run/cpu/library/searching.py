@@ -2,7 +2,7 @@
 
 Equality is exact: 0.0 equals ¯0.0, NaN equals nothing, text never equals a number.
 
-Neighbours: `keys` (words that stand for cells), `finding`; `run.reference.searching` (definitions).
+Neighbours: `keys` (words that stand for cells), `finding`; `reference.searching` (definitions).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Selection and update by indices.  Every index is checked: one outside its axis is E310, or a broken invariant where it
 was proved to be inside; NumPy's wrapping of negative indices is never reached.
 
-Neighbours: `frames` (Note [One batch axis]), `masking`; `run.reference.selection` (definitions).
+Neighbours: `frames` (Note [One batch axis]), `masking`; `reference.selection` (definitions).
 """
 
 from __future__ import annotations

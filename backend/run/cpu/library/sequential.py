@@ -1,6 +1,6 @@
 """Scans, and reductions by functions that are not associative, along one axis.
 
-Order is that of `run.reference.reductions`: that of `run.scans` for float `add` and `mul`, running left to right for the other
+Order is that of `reference.reductions`: that of `run.scans` for float `add` and `mul`, running left to right for the other
 associative functions, alternating for `sub` and `div`, right to left for each prefix of the rest.  Where NumPy has no loop
 that keeps the order and the other axes are few, items go through Python one by one, which is faster than a NumPy call an item
 and gives the same bits.
@@ -18,10 +18,9 @@ import numpy as np
 
 from .....typechecker.elements import Kind
 from .....typechecker.scalars import FUNCTIONS, SUMMED, identity_of
+from ....scalar.special import real_quotient
 from ....scalar.table import REDUCTIONS
 from ...failures import CheckFailed
-from ...reference.reals import divide
-from ...reference.reductions import ALTERNATING, combiner
 from ...scans_numpy import ordered_scan
 from ..kinds import DTYPES, NumArray
 from ..reals import PLAIN
@@ -31,12 +30,14 @@ from .truths import is_truth_function, truth_reduce, truth_scan
 
 Step = Callable[[Any, Any], Any]
 
+ALTERNATING: Final = {"sub": "add", "div": "mul"}
+"""Whose scan applies this other function at every second item."""
 _FEW_COLUMNS: Final = 8
 CHUNK: Final = 1 << 12
 """Items that are Python values at once."""
 
 _IN_BINARY64: Final[dict[str, Step]] = {
-    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": divide,
+    "add": lambda x, y: x + y, "sub": lambda x, y: x - y, "mul": lambda x, y: x * y, "div": real_quotient,
 }  # fmt: skip
 
 
@@ -51,7 +52,8 @@ def item_step(function: str, kind: Kind) -> Step:
     """The function on Python values of `kind`."""
     if kind is Kind.F64 and function in _IN_BINARY64:
         return _IN_BINARY64[function]
-    return combiner(function, kind)
+    apply, dtype = implementation(function, kind, kind), DTYPES[kind]
+    return lambda x, y: apply(np.array(x, dtype), np.array(y, dtype)).astype(dtype).item()
 
 
 def identity(function: str, kind: Kind) -> NumArray:

@@ -1,6 +1,6 @@
 """Discrete Fourier transforms along the last axis, by `numpy.fft`, in complex128 and rounded once.
 
-Neighbours: `linear`; `run.reference.linear` (the defining sums).
+Neighbours: `linear`; `reference.linear` (the defining sums).
 """
 
 from __future__ import annotations

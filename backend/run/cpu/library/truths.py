@@ -5,7 +5,7 @@ earlier item is a map of {0, 1} to itself: the identity, the negation, or a cons
 is b, negated once for every negation before xᵢ₋₁; or, if an item p before xᵢ₋₁ is constant, the first such constant
 negated once for every negation before p.  Comparisons of numbers give 0 and 1 of the numbers' kind.
 
-Neighbours: `sequential` (calls this), `run.reference.reductions` (the definition).
+Neighbours: `sequential` (calls this), `reference.reductions` (the definition).
 """
 
 from __future__ import annotations

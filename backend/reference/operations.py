@@ -12,12 +12,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from ....typechecker import core as c
-from ....typechecker.core import Payload, ValueId
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size
-from .. import philox, text
-from ..values import Array, array, scalar
+from ...typechecker import core as c
+from ...typechecker.core import Payload, ValueId
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size
+from ..run import philox, text
+from ..run.values import Array, array, scalar
 from . import linear, reductions, searching, selection, structure
 from .failures import InternalError
 from .indexing import integers

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from ....typechecker.core import Payload
-from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS, SUMMED, ResultKind, identity_of, is_ordered
-from ..scans import running
-from ..sums import combine
-from ..values import Array, normalise
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS, SUMMED, ResultKind, identity_of, is_ordered
+from ..run.scans import running
+from ..run.sums import combine
+from ..run.values import Array, normalise
 from .failures import CheckFailed
 from .indexing import assemble, at, build, cells, integers, lines, offset
 from .scalars import evaluate, meaning

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ....typechecker.elements import Kind
-from ..values import Array, fill_of
+from ...typechecker.elements import Kind
+from ..run.values import Array, fill_of
 from .indexing import at, build, inside, integers, offset, positions
 
 

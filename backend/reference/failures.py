@@ -6,7 +6,7 @@ declared one) is an `InternalError`: a bug in Rho, never the user's fault.
 
 from __future__ import annotations
 
-from ..failures import CheckFailed
+from ..run.failures import CheckFailed
 
 __all__ = ["CheckFailed", "InternalError"]
 

@@ -3,7 +3,7 @@
 factorial, binomial, digamma, log-gamma, and the divisor functions on floats and Gaussian numbers; definitions in
 `typechecker.scalars`.  All are total: outside the domain the value is NaN or an infinity, never an exception.
 
-Neighbours: `reals`, `complexes` (tables that name these functions).
+Neighbours: `reference` and `run.cpu.special` (which compute them item by item).
 """
 
 from __future__ import annotations
@@ -31,6 +31,15 @@ def float_of(value: int) -> float:
         return float(value)
     except OverflowError:
         return INFINITY if value > 0 else -INFINITY
+
+
+def real_quotient(x: float, y: float) -> float:
+    """IEEE division."""
+    if y != 0:
+        return x / y
+    if x == 0 or math.isnan(x):
+        return NAN
+    return math.copysign(INFINITY, x) * math.copysign(1.0, y)
 
 
 # ------------------------------------------------------------------------- gamma

@@ -13,9 +13,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ....typechecker.core import Payload
-from ....typechecker.elements import Kind
-from ..values import Array
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+from ..run.values import Array
 from .indexing import Position, at, build, cells, inside
 
 

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ....typechecker.core import Payload
-from ....typechecker.elements import Kind
-from ..values import Array
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+from ..run.values import Array
 
 Position: TypeAlias = tuple[int, ...]
 

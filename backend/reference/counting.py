@@ -16,13 +16,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ....typechecker import core as c
-from ....typechecker.core import Block, Core, Payload, ValueId
-from ....typechecker.elements import Kind
-from ....typechecker.quantities.demand import prints
-from ....typechecker.quantities.reads import Setting, plain_operands
-from ....typechecker.sizes import SizeVariable
-from ..values import Array, Results
+from ...typechecker import core as c
+from ...typechecker.core import Block, Core, Payload, ValueId
+from ...typechecker.elements import Kind
+from ...typechecker.quantities.demand import prints
+from ...typechecker.quantities.reads import Setting, plain_operands
+from ...typechecker.sizes import SizeVariable
+from ..run.values import Array, Results
 from . import selection, structure
 from .indexing import assemble, cells, offset, positions
 from .interpret import Machine, execute_program, results_of

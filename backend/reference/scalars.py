@@ -14,11 +14,12 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ....typechecker.core import Payload
-from ....typechecker.elements import Kind
-from ....typechecker.scalars import FUNCTIONS
-from ..failures import shown
-from ..values import NORMALISERS, integer_range, normalise, round_f32
+from ...typechecker.core import Payload
+from ...typechecker.elements import Kind
+from ...typechecker.scalars import FUNCTIONS
+from ..run.failures import shown
+from ..run.values import NORMALISERS, integer_range, normalise, round_f32
+from ..scalar.gaussian import divide, exact
 from . import complexes, reals
 from .failures import CheckFailed, InternalError
 
@@ -89,9 +90,9 @@ def _complex(function: str, kind: Kind, arity: int, parameter: int) -> Callable[
         return complexes.COMPLEX_TO_REAL.get(parameter) or complexes.COMPLEX_CIRCULAR[parameter]
     if function == "abs":
         return complexes.magnitude
-    rounded = round_f32 if kind is Kind.C64 else complexes.exact
+    rounded = round_f32 if kind is Kind.C64 else exact
     if function == "reciprocal":
-        return lambda z: complexes.divide(complex(1), z, rounded)
+        return lambda z: divide(complex(1), z, rounded)
     if function in complexes.ROUNDED_DYADIC:
         compute = complexes.ROUNDED_DYADIC[function]
         return lambda x, y: compute(x, y, rounded)

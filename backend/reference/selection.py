@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....typechecker.elements import Kind
-from ..failures import CheckFailed, outside
-from ..values import Array, fill_of
+from ...typechecker.elements import Kind
+from ..run.failures import CheckFailed, outside
+from ..run.values import Array, fill_of
 from .failures import InternalError
 from .indexing import at, build, cells, integers, offset, positions
 from .structure import reshape

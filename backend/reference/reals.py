@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-from .special import INFINITY, NAN, binomial, digamma, factorial, float_gcd, float_lcm, lgamma
+from ..scalar.special import INFINITY, NAN, binomial, digamma, factorial, float_gcd, float_lcm, lgamma, real_quotient
 
 
 def total(function: Callable[[float], float], overflow: float = INFINITY) -> Callable[[float], float]:
@@ -81,15 +81,6 @@ def sign(x: float) -> float:
     return NAN if math.isnan(x) else float((x > 0) - (x < 0))
 
 
-def divide(x: float, y: float) -> float:
-    """IEEE division."""
-    if y != 0:
-        return x / y
-    if x == 0 or math.isnan(x):
-        return NAN
-    return math.copysign(INFINITY, x) * math.copysign(1.0, y)
-
-
 def natural_log(x: float) -> float:
     return -INFINITY if x == 0 else total(math.log)(x)
 
@@ -112,11 +103,11 @@ def log_base(x: float, y: float) -> float:
         if y == 0:
             return -INFINITY
         return total(math.log2 if x == 2 else math.log10)(y)
-    return divide(natural_log(y), natural_log(x))
+    return real_quotient(natural_log(y), natural_log(x))
 
 
 def root(x: float, y: float) -> float:
-    return total(math.sqrt)(y) if x == 2 else power(y, divide(1.0, x))
+    return total(math.sqrt)(y) if x == 2 else power(y, real_quotient(1.0, x))
 
 
 def minimum(x: float, y: float) -> float:
@@ -154,7 +145,7 @@ def phase(x: float) -> float:
 FLOAT_MONADIC: Final[dict[str, Callable[[float], float]]] = {
     "neg": lambda x: -x,
     "sign": sign,
-    "reciprocal": lambda x: divide(1.0, x),
+    "reciprocal": lambda x: real_quotient(1.0, x),
     "abs": abs,
     "exp": total(math.exp),
     "ln": natural_log,
@@ -173,7 +164,7 @@ FLOAT_DYADIC: Final[dict[str, Callable[[float, float], float]]] = {
     "add": lambda x, y: x + y,
     "sub": lambda x, y: x - y,
     "mul": lambda x, y: x * y,
-    "div": divide,
+    "div": real_quotient,
     "pow": power,
     "log": log_base,
     "root": root,

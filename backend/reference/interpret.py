@@ -16,14 +16,14 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from ....lang.diagnostics import Diagnostic, RunFailed
-from ....lang.source import Span
-from ....typechecker import core as c
-from ....typechecker.core import Block, Core, ValueId
-from ....typechecker.elements import Kind
-from ....typechecker.sizes import Size, SizeVariable
-from ..binding import bind_sizes, broken_guard
-from ..values import Array, Results
+from ...lang.diagnostics import Diagnostic, RunFailed
+from ...lang.source import Span
+from ...typechecker import core as c
+from ...typechecker.core import Block, Core, ValueId
+from ...typechecker.elements import Kind
+from ...typechecker.sizes import Size, SizeVariable
+from ..run.binding import bind_sizes, broken_guard
+from ..run.values import Array, Results
 from .failures import CheckFailed, InternalError
 from .indexing import assemble, cells, offset, positions
 from .operations import compute

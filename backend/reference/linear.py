@@ -12,8 +12,8 @@ import cmath
 import math
 from collections.abc import Sequence
 
-from ....typechecker.elements import Kind
-from ..values import Array, array
+from ...typechecker.elements import Kind
+from ..run.values import Array, array
 from . import matrices
 from .failures import InternalError
 from .indexing import assemble, cells
