@@ -13,9 +13,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ...backend.run.files.cells import Unsuitable, begins_like_number, item_of
-from ...backend.run.files.columns import MISSING, Table
+from ...backend.run.files.cells import Unsuitable, item_of
+from ...backend.run.files.columns import Table
 from ...backend.run.files.content import Content
+from ...backend.run.files.conversions import MISSING
 from ...backend.run.files.dates import number_of
 from ...lang.lexer import NAME
 from ...lang.reading_clauses import Form, Reading
@@ -31,8 +32,7 @@ def input_lines(path: str, shown: str) -> tuple[list[str], int]:
     """A line for each column, and how many records there are.  FileTrouble: it is no table."""
     separator = _separator(path)
     table = Table(Content(path), separator)
-    first, columns = table.texts()
-    headed = any(first) and not any(map(begins_like_number, first))
+    first, columns, headed = table.texts()
     usual = "\t" if path.lower().endswith(".tsv") else ","
     clause = "" if separator == usual else ' sep "\\t"' if separator == "\t" else f' sep "{separator}"'
     lines, taken = [], set(RESERVED) | {"n"}

@@ -3,7 +3,7 @@
 A number is written as in Python or in APL: `-3`, `¯3`, `2.5`, `1e-3`, `nan`, `inf`, `∞`; complex `1+2j` or `1J2`; bool
 `0 1 true false`.  An integer kind takes whole numbers in its range only.
 
-Neighbours: `delimited`, `columns` (tables), `shell.execution.params`.
+Neighbours: `conversions` (tables), `shell.execution.params`.
 """
 
 from __future__ import annotations

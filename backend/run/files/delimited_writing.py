@@ -1,7 +1,7 @@
 """Tables of numbers as text, the other way: `.csv` and `.tsv` that read back to the same values.
 
 A vector is one column; without rows, a header names the columns.  Several outputs beside each other, and rows of text, have
-a header.  Neighbours: `delimited`, `blocks`.
+a header.  Neighbours: `columns` (the other way), `blocks`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ reads.
 Failures: RunFailed with E704 (cannot be read) or E705 (damaged); Refused with E706 (not of the declared type) or E707
 (permission, by the caller).  Which files may be touched is the caller's decision, see `shell.execution.permissions`.
 
-Neighbours: one codec a format: `npy npz delimited png plain parquet zarr_store`; `run.binding` takes the shapes.
+Neighbours: one codec a format: `npy npz columns png plain parquet zarr_store`; `run.binding` takes the shapes.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ from ....typechecker.elements import Kind
 from ....typechecker.sizes import SizeVariable
 from ....typechecker.types import ArrayType
 from ..failures import shown as number_in_text
-from . import delimited, npy, npz, parquet, plain, png, zarr_store
-from .columns import Column, Table
+from . import npy, npz, parquet, plain, png, zarr_store
+from .columns import Table
 from .content import Content
+from .conversions import Column
 from .trouble import FileTrouble, damaged, disagrees, system_errors
 
 READABLE: Final = (".npy", ".npz", ".csv", ".tsv", ".png", ".txt", ".parquet", ".zarr")
@@ -96,16 +97,10 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
             case ".txt":
                 return plain.read(content, kind, shape)
             case _:
-                table = _table(content, suffix, member, wanted)
-                if table is not None:
-                    return table.values(_column(member, wanted), shape)
-                return delimited.read(content, _DELIMITERS[suffix], kind, shape)
+                return _table(content, suffix, wanted).values(_column(member, wanted), shape)
 
 
-def _table(content: Content, suffix: str, member: str, wanted: Wanted) -> Table | None:
-    """What reads a column of a table, or a table with clauses; None: it is a table of numbers."""
-    if not member and wanted.reading == AS_WRITTEN and wanted.kind is not Kind.CHAR:
-        return None
+def _table(content: Content, suffix: str, wanted: Wanted) -> Table:
     separator = wanted.reading.separator or _DELIMITERS[suffix]
     return wanted.tables.setdefault((content.path, separator), Table(content, separator))
 
@@ -174,10 +169,7 @@ def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
         case ".txt":
             return plain.header(content, kind, rank)
         case _:
-            table = _table(content, suffix, member, wanted)
-            if table is not None:
-                return table.shape(_column(member, wanted))
-            return delimited.header(content, _DELIMITERS[suffix], kind, rank)
+            return _table(content, suffix, wanted).shape(_column(member, wanted))
 
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:

@@ -1,0 +1,233 @@
+"""A table that is text as blocks of whole records, which end where no quote is open.
+
+UTF-8, with or without a byte order mark; lines end in LF or CRLF; blank lines are skipped.  Quotes are those of RFC 4180: a
+quoted cell may hold separators, quotes (doubled) and line ends.  A line without quotes may be of any length: it comes in parts of
+whole cells, so that what is in memory does not depend on how a table is laid out.
+
+Neighbours: `columns` (cells to items), `content`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import BinaryIO, Final
+
+from .cells import begins_like_number
+from .content import Content
+from .trouble import FileTrouble, damaged, system_errors
+
+_TOGETHER: Final = 1 << 17
+"""Bytes of lines that are looked at together, about."""
+_PIECE: Final = 1 << 18
+"""Bytes of a line that are looked at together, and at most of a line in a cell and of a line with quotes."""
+_MARK: Final = "\ufeff"
+_LINE_END, _RETURN = 10, 13
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole records, or a part of a long one: which line (from 1) and column (from 0) the text begins with, and whether its last
+    record ends here."""
+
+    line: int
+    text: str
+    separator: str
+    column: int = 0
+    ends: bool = True
+    _records: tuple[list[int], list[list[str]]] | None = field(default=None, repr=False)
+
+    @property
+    def whole(self) -> bool:
+        return self.ends and not self.column
+
+    @property
+    def quoted(self) -> bool:
+        return '"' in self.text
+
+    @property
+    def records(self) -> tuple[list[int], list[list[str]]]:
+        """The records that are not blank: on which lines they begin, and their cells."""
+        if self._records is None:
+            self._records = self.read()
+        return self._records
+
+    def read(self, following: Iterable[str] = ()) -> tuple[list[int], list[list[str]]]:
+        """The records; lines are taken from those that follow while a quote is open."""
+        lines, rows = list[int](), list[list[str]]()
+        count, begins = self.text.count("\n") + (not self.text.endswith("\n")), 0
+        source = chain(io.StringIO(self.text, newline="\n"), following)
+        reader = csv.reader(source, delimiter=self.separator, strict=True, skipinitialspace=True)
+        try:
+            while begins < count and (row := next(reader, None)) is not None:
+                if len(row) > 1 or (row and row[0].strip()) or not self.whole:
+                    lines.append(self.line + begins)
+                    rows.append(row)
+                begins = reader.line_num
+        except csv.Error as error:
+            raise damaged(f"line {self.line + begins}: {_told(error)}") from None
+        return lines, rows
+
+
+def blocks(content: Content, separator: str) -> Iterator[Block]:
+    """The text of a table from its start."""
+    with system_errors(), content.open() as file:
+        line = 1
+        while data := file.read(_TOGETHER):
+            rest = b"" if data.endswith(b"\n") else file.readline(_PIECE)
+            data += rest
+            if len(rest) == _PIECE and not rest.endswith(b"\n"):
+                above, found, long = data.rpartition(b"\n")
+                if not found:
+                    yield from _parts(file, data, line, separator)
+                    line += 1
+                    continue
+                file.seek(-len(long), io.SEEK_CUR)
+                data = above + found
+            block = Block(line, _decoded(data, line), separator)
+            line += data.count(b"\n")
+            if not data.strip(b"\n"):
+                continue
+            if block.quoted:
+                more: list[str] = []
+                block._records = block.read(_kept(_following(file, line), more))
+                block.text, line = block.text + "".join(more), line + len(more)
+            yield block
+
+
+def _parts(file: BinaryIO, data: bytes, line: int, separator: str) -> Iterator[Block]:
+    """A long line, whose beginning has been read."""
+    column, ends = 0, False
+    while not ends:
+        more = file.readline(_PIECE)
+        ends = more.endswith(b"\n") or len(more) < _PIECE
+        data += more
+        cells, found, data = (data, b"", b"") if ends else data.rpartition(separator.encode())
+        if not ends and (not found or len(data) >= _PIECE):
+            raise damaged(f"line {line} has a cell of more than {_PIECE} bytes")
+        block = Block(line, _decoded(cells, line, first=not column), separator, column, ends)
+        if block.quoted:
+            raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
+        yield block
+        column += block.text.count(separator) + 1
+
+
+def _following(file: BinaryIO, line: int) -> Iterator[str]:
+    while data := file.readline(_PIECE):
+        if len(data) == _PIECE and not data.endswith(b"\n"):
+            raise damaged(f"line {line} has quotes and more than {_PIECE} bytes")
+        yield _decoded(data, line)
+        line += 1
+
+
+def _kept(lines: Iterator[str], kept: list[str]) -> Iterator[str]:
+    for line in lines:
+        kept.append(line)
+        yield line
+
+
+def _decoded(data: bytes, line: int, *, first: bool = True) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _undecodable(data, error.start, line) from None
+    if "\0" in text:
+        raise damaged(f"is no table: line {line + text[: text.index(chr(0))].count(chr(10))} holds a NUL character")
+    return text.removeprefix(_MARK) if first and line == 1 else text
+
+
+def _undecodable(data: bytes, at: int, line: int) -> FileTrouble:
+    if line == 1 and data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return damaged("is UTF-16, not UTF-8", "save it as UTF-8")
+    message = f"is not UTF-8: line {line + data.count(10, 0, at)} has the byte 0x{data[at]:02x}"
+    return damaged(message, "save it as UTF-8: `iconv -f latin1 -t utf-8`")
+
+
+def _told(error: csv.Error) -> str:
+    text = str(error)
+    if "end of data" in text or "field limit" in text:
+        return "a quoted cell is not closed, or a cell is too long"
+    if "expected after" in text:
+        return "text follows a closing quote; a quote in a quoted cell is doubled"
+    return text
+
+
+# ------------------------------------------------------------------------- how many there are
+
+
+@dataclass(slots=True)
+class Measure:
+    """What a table has: the text of its first record, how many records and columns."""
+
+    first: list[Block]
+    records: int
+    columns: int
+
+    @property
+    def headed(self) -> bool:
+        """Is the first record a header by its looks: with a cell that is filled, none that begins like a number?"""
+        filled = any(block.text.strip(f'{block.separator} \t\r\n"') for block in self.first)
+        return filled and not any(begins_like_number(cell.strip()) for cell in self._cells())
+
+    def _cells(self) -> Iterator[str]:
+        for block in self.first:
+            yield from block.read()[1][0]
+
+    @property
+    def names(self) -> list[str]:
+        """The cells of the first record."""
+        return [cell.strip() for cell in self._cells()]
+
+
+def measured(content: Content, separator: str) -> Measure:
+    """Records and columns; all records have as many cells as the first.  FileTrouble E705: it has none, or one has others."""
+    first: list[Block] = []
+    begins = columns = records = cells = 0
+    for block in blocks(content, separator):
+        count = _uniform(block, columns) if columns else None
+        if count is not None:
+            records += count
+            continue
+        lines, rows = block.records
+        for line, row in zip(lines, rows, strict=True):
+            cells += len(row)
+            if not records and not columns:
+                first.append(_alone(block, lines) if block.whole else replace(block, _records=None))
+                begins = line
+            if block.ends:
+                columns = columns or cells
+                if cells != columns:
+                    raise damaged(f"line {line} has {_count(cells)}, line {begins} has {_count(columns)}")
+                records, cells = records + 1, 0
+    if not records:
+        raise damaged("is empty: it has neither numbers nor a header line")
+    return Measure(first, records, columns)
+
+
+def _alone(block: Block, lines: list[int]) -> Block:
+    """The first record of a block."""
+    texts = block.text.split("\n")
+    start = lines[0] - block.line
+    end = lines[1] - block.line if len(lines) > 1 else len(texts)
+    return Block(lines[0], "\n".join(texts[start:end]), block.separator)
+
+
+def _uniform(block: Block, columns: int) -> int | None:
+    """How many records there are of whole lines that are surely neither blank nor quoted; None: they have to be looked at."""
+    import numpy
+
+    data = block.text.encode()
+    if not block.whole or not data.endswith(b"\n") or any(sign in data for sign in b'" ') or not block.text.isascii():
+        return None
+    codes = numpy.frombuffer(data, "u1")
+    ends = numpy.flatnonzero(codes == _LINE_END)
+    marks = numpy.diff(numpy.searchsorted(numpy.flatnonzero(codes == ord(block.separator)), ends), prepend=0)
+    lengths = numpy.diff(ends, prepend=-1) - 1 - (codes[ends - 1] == _RETURN)
+    return None if (marks != columns - 1).any() or (lengths <= marks).any() else len(ends)
+
+
+def _count(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
