@@ -176,6 +176,8 @@ class Table:
             else:
                 place = task.place - block.column
                 cells = [row[place] for row in rows[skip:] if 0 <= place < len(row)]
+            if not cells:
+                continue
             room = self._room(task, done + skip, block.column, len(cells))
             try:
                 task.convert(cells, room)

@@ -71,6 +71,17 @@ def test_columns_of_every_kind(tmp_path: Path, form: str) -> None:
     assert len(tables) == 1
 
 
+def test_a_header_longer_than_a_piece(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    names = [f"c{at}" for at in range(100_000)]
+    path.write_text(",".join(names) + "\n", encoding="utf-8")
+    wanted = Wanted(Kind.F64, 2, SPAN)
+    assert read_values(str(path), wanted, read_shape(str(path), wanted)).shape == (0, 100_000)
+    path.write_text(",".join(names) + "\n" + ",".join(map(str, range(100_000))) + "\n", encoding="utf-8")
+    assert column(path, "c98765", Kind.I64).tolist() == [98765]
+    assert column(path, "#98765", Kind.F64).tolist() == [98764.0]
+
+
 def test_integers_digit_for_digit(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     numbers = [2**63 - 1, -(2**63), 2**53 + 1, 0, -1, 1700000000123]
