@@ -64,8 +64,9 @@ class Body:
         return any(is_ordered(r.reduction or "", r.kind) for r in self.results)
 
 
-def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
-    """None: a function or kind that kernels do not have.  `complexes`: may complex numbers be in two parts?"""
+def build_body(phase: Structured, *, complexes: bool = False, loops: bool = False) -> Body | None:
+    """None: a function or kind that kernels do not have.  `complexes`: may complex numbers be in two parts?  `loops`: may a
+    function be a loop (integers to any power)?"""
     nodes: list[Node] = []
     kinds: list[Kind] = []
     sizes: list[Size] = []
@@ -121,6 +122,8 @@ def build_body(phase: Structured, *, complexes: bool = False) -> Body | None:
                     made = add(constant, node.kind)
                 elif node.function == "ipow":
                     made = _whole_power(phase, node, args, compute, add)
+                    if made is None and loops:
+                        made = add(Apply("ipow", args, compute, node.kind), node.kind)
                 elif node.function == "pow" and (fixed := _fixed_power(phase, node, args[0], compute, add)) is not None:
                     made = fixed
                 elif node.function == "log" and (own := LOGARITHMS.get(real_constant(phase.body, node.args[0]))) is not None:

@@ -125,8 +125,8 @@ class Complexes(Formulas[int]):
                 return self.quotient(x, y, part)
             case "reciprocal", [y]:
                 return self.quotient((self.number(1.0, part), self.number(0.0, part)), y, part)
-            case "neg", [(a, b)]:
-                return self.do("neg", a, on=part), self.do("neg", b, on=part)
+            case "neg" | "pi_times" as function, [(a, b)]:
+                return self.do(function, a, on=part), self.do(function, b, on=part)
             case "conj", [(a, b)]:
                 return a, self.do("neg", b, on=part)
             case "abs", [(a, b)]:

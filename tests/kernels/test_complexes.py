@@ -54,7 +54,7 @@ def test_two_operands(function: str, kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("function", ["neg", "conj", "abs", "reciprocal"])
+@pytest.mark.parametrize("function", ["neg", "conj", "abs", "reciprocal", "pi_times"])
 def test_one_operand(function: str, kind: Kind) -> None:
     for n in (3, 130, 5001):
         made = phase([n], [projection([n], [n], [0])], [read(0, kind), apply(function, (0,), kind)], [1])

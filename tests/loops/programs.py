@@ -86,6 +86,9 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ("{{⍵+⍵⍳⌈/⍵}⍣4 ⊢ ⍵}", vector(1, 2, 30, 300)),
     ("{n←≢⍵ ⋄ {,⍉(2 n)⍴⍵}⍣4 ⊢ ⍵,⍵}", vector(1, 2, 30, 300)),
     # complex numbers: maps, moves, sums along and across, products with vectors, updates, counters, ends and branches
+    ("{v←⍵ ⋄ {⍵+(7|v)*⍺}⍣(⍳70) ⊢ v}", integers(0, 1, 9, 100)),
+    ("{v←|⍵ ⋄ k←≢v ⋄ {⍵+3*⍺+⍳k}⍣(⍳9) ⊢ v}", integers(0, 1, 9, 100)),
+    ("{{⍵+*0J0.1×○⍵}⍣3 ⊢ ⍵}", complexes((0,), (1,), (7,), (100,))),
     ("{{⌽⍵×0J1}⍣3 ⊢ ⍵+0J1}", complexes((0,), (1,), (7,), (100,))),
     ("{{(¯1⌽⍵)-0.5×÷1+⍵}⍣5 ⊢ ⍵}", complexes((0,), (1,), (7,), (100,))),
     ("{{(¯1⌽⍵)-0.5×÷1+⍵}⍣5 ⊢ ⍵}", complexes((1,), (7,), (100,), dtype=np.complex64)),

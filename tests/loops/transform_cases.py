@@ -74,6 +74,15 @@ CASES = {
         input x: f64[n] output y: f64[n, m] two: f64 = 2.0
         for i in 0..n serial { v = x[i] w: f64 = mul(v, two) for j in 0..m vector { y[i, j] = w } }
         """),
+    "a loop of arithmetic": (hoisting, """
+        input x: f64[n] output y: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { v = x[i] for j in 0..m vector { for k in 0..9 serial carried (p: f64 = one -> q => r) until b
+            { q: f64 = mul(p, v) b: bool = lt:f64(q, one) } y[i, j] = r } }
+        """, """
+        input x: f64[n] output y: f64[n, m] one: f64 = 1.0
+        for i in 0..n serial { v = x[i] for k in 0..9 serial carried (p: f64 = one -> q => r) until b
+            { q: f64 = mul(p, v) b: bool = lt:f64(q, one) } for j in 0..m vector { y[i, j] = r } }
+        """),
     "not what may be outside": (hoisting, """
         input x: f64[n] output y: f64[m]
         for j in 0..m vector { v = x[n - 1] y[j] = v }

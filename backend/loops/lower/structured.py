@@ -18,7 +18,7 @@ from ....typechecker.sizes import Size, number
 from ...graph.phases import PLACES, Affine, AxisKind, Projection, Read, ReadNode, Reshaped, Structured
 from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
-from ..builder import at
+from ..builder import Builder, at
 from ..ir import ZERO, Index, LoopKind, plus, times
 from ..orders import CELLS, MOST_UNROLLED, Sum, ordered, unrolled
 from .values import Check, Place, Registers, Scope, Unsupported, Where
@@ -28,7 +28,7 @@ _CHECKED = frozenset({"convert_checked", "floor", "ceil"})
 
 def lower_structured(scope: Scope, phase: Structured) -> None:
     _note_turned(scope, phase)
-    body = build_body(phase, complexes=True)
+    body = build_body(phase, complexes=True, loops=True)
     if body is None:
         raise Unsupported("a function or kind that kernels do not have")
     _Nest(scope, phase, body).write()
@@ -258,6 +258,9 @@ class _Nest:
                     if function in _CHECKED:
                         check = self.scope.check(Check(self.phase.span, function, compute, kind, parameter))
                     args_here = [registers[a] for a in args]
+                    if function == "ipow":
+                        registers.append(_power(self.b, *args_here, kind))
+                        continue
                     registers.append(self.b.apply(function, args_here, compute, kind, parameter, check))
         return [registers[part.node] for part in self.parts]
 
@@ -265,6 +268,21 @@ class _Nest:
         sizes = [axis.size for axis in self.phase.axes]
         indices, mask = indices_of(self.scope, read.projection, point, sizes)
         return self.scope.items(read.value, indices, mask)
+
+
+def _power(b: Builder, base: str, exponent: str, kind: Kind) -> str:
+    """An integer to a power that is not negative, by squaring: exact modulo the width, whatever the order."""
+    one, wide = b.constant(Kind.I64, 1), Kind.I64
+    left = exponent if kind is wide else b.apply("convert", (exponent,), kind, wide)
+    carried = [(kind, b.constant(kind, 1), None), (kind, base, None), (wide, left, None)]
+    with b.range(LoopKind.SERIAL, Index((), 63), carried) as loop:
+        made, square, left = loop.inside
+        is_odd = b.apply("ne", (b.apply("band", (left, one), wide, wide), b.constant(wide, 0)), wide, Kind.BOOL)
+        more = b.apply("select", (is_odd, b.apply("mul", (made, square), kind, kind), made), kind, kind)
+        rest = b.apply("shr", (one, left), wide, wide)
+        loop.yields = more, b.apply("mul", (square, square), kind, kind), rest
+        loop.until = b.compare("le", at(rest), ZERO)
+    return loop.results[0]
 
 
 def indices_of(scope: Scope, projection: Projection, point: Sequence[Index], sizes: Sequence[Size]

@@ -103,7 +103,15 @@ class _Hoisting:
                 if not all(_apart(statement, store, loop.facts) for store in loop.stores):
                     return False
                 return self.is_there(statement, loop.facts)
+            case For():
+                return not in_branch and all(self.is_even(inside, loop) for inside in walk(statement.body))
         return False
+
+    def is_even(self, statement: Statement, loop: _Inside) -> bool:
+        """Is it arithmetic that no iteration changes?"""
+        if any(name in loop.varying for name in uses(statement)) or (isinstance(statement, Apply) and may_fail(statement)):
+            return False
+        return isinstance(statement, Constant | Number | Apply | For)
 
     def is_there(self, load: Load, facts: Facts) -> bool:
         """Is the item in its view before the loop, too?"""

@@ -18,7 +18,7 @@ import numpy as np
 from .blas import found_library
 from .kinds import NumArray
 
-_NAMES: Final = {"f": ("dlange", "dgesv", "dgecon", "dgeqrf", "dorgqr"), "c": ("zlange", "zgesv", "zgecon", "zgeqrf", "zungqr")}
+_NAMES: Final = {"f": ("dlange", "dgesv", "dgecon", "dgeqrf", "dorgqr"), "c": ("dlange", "zgesv", "zgecon", "zgeqrf", "zungqr")}
 _LEAST: Final = 1000 * 2.0**-52
 """Times the square of the rows: where the reciprocal of a condition is above this, the rank is full, also if the estimate is a
 hundred times too high."""
@@ -61,11 +61,14 @@ class Square:
         integers, numbers = (ctypes.c_int64 * 4)(rows, columns, 0, 0), (ctypes.c_double * 2)()
         pivots, work = np.empty(rows, np.int64), np.empty(4 * rows, dtype)
         others = np.empty(2 * rows, np.float64 if work.dtype.kind == "c" else np.int64)
-        self.integers, self.numbers, self.held = integers, numbers, (pivots, work, others)
+        parts = (ctypes.c_int64 * 1)(rows * work.itemsize // 8)
+        self.integers, self.numbers, self.held = integers, numbers, (pivots, work, others, parts)
         (size, wide, trouble), (norm, reciprocal) = _places(integers, 3), _places(numbers, 2)
         matrix, right, order, room, more = map(_pointer, (self.factors, self.solution, pivots, work, others))
         one, length = ctypes.c_char_p(b"1"), ctypes.c_size_t(1)
-        self.normed = (one, size, size, matrix, size, room, length)
+        (numbers_a_column,) = _places(parts, 1)
+        self.normed = (one, numbers_a_column, size, matrix, numbers_a_column, room, length)
+        """Of the parts of complex numbers: at most √2 times the norm, which is enough for an estimate."""
         self.solved = (size, wide, matrix, size, order, right, size, trouble)
         self.conditioned = (one, size, matrix, size, norm, reciprocal, room, more, trouble, length)
         self.least = _LEAST * rows * rows
