@@ -63,6 +63,10 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ("{m←⍵ ⋄ {x←m+.×⍵ ⋄ x÷√x+.×x}⍣4 ⊢ m[0;]}", matrix((1, 1), (3, 3), (16, 16), (100, 100), (300, 300))),
     ("{{÷1+⍵+×/⍵}⍣4 ⊢ ⍵}", vector(*SIZES)),
     # updates in place and not
+    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ t←0.5×a+b ⋄ (a+t ⋄ b-t×a)}⍣5 ⊢ (x ⋄ 1-x)}", vector(*SIZES)),
+    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ t←0.5×a+1⌽b ⋄ (a+t ⋄ b-t×a)}⍣5 ⊢ (x ⋄ 1-x)}", vector(*SIZES)),
+    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ (b ⋄ a+b)}⍣5 ⊢ (x ⋄ 1-x)}", vector(*SIZES)),
+    ("{x←⍵ ⋄ {(a b)←⍵ ⋄ (b×2 ⋄ a+b)}⍣5 ⊢ (x ⋄ 1-x)}", vector(*SIZES)),
     ("{{s←⍵ ⋄ s[0]←s[0]+1 ⋄ s}⍣50 ⊢ ⍵}", vector(1, 2, 30)),
     ("{{s←⍵ ⋄ t←s[0] ⋄ s[0]←s[1] ⋄ s[1]←t+1 ⋄ s}⍣5 ⊢ ⍵}", vector(2, 30)),
     ("{{s←⍵ ⋄ s[0]←+/s ⋄ s+⍵}⍣5 ⊢ ⍵}", vector(1, 2, 30)),

@@ -13,6 +13,7 @@ from .conftest import Rho
 
 CASES = [
     ("r ← {s←⍵ ⋄ s[0]←s[0]+1 ⋄ s}⍣5 ⊢ ⍳30", "compiled", "line 1: r ← loop: one region, the state in place"),
+    ("(r q) ← {(a b) ← ⍵ ⋄ t ← 2×a+b ⋄ (a+t ⋄ b-t)}⍣5 ⊢ (⍳30 ⋄ ⍳30)", "compiled", "the state in place"),
     ("r ← {⍵[⌽⍳30]+¯1⌽⍵}⍣5 ⊢ ⍳30", "compiled", "the state in two buffers"),
     ("r ← {(⍺+⍵)÷9}\\1.0×⍳30", "compiled", "every state where it is kept"),
     ("r ← {x←⍵ ⋄ {(x+⍵)÷2}⍣(30⋄{0.1>|⍵-⍺}) ⊢ 5.0}¨⍳9", "compiled", "cells on all threads"),

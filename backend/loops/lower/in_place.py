@@ -47,7 +47,7 @@ def _written_over(phase: Phase, value: ValueId, old: ValueId, moved: set[ValueId
             source = writes_over(phase)
             return None if source is None or source in phase.args[1:] else source
         case Structured():
-            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes) or len(phase.results) > 1:
+            if any(axis.kind is AxisKind.REDUCE for axis in phase.axes):
                 return None
             if moved & set(traverse.operands(phase)):
                 return None
