@@ -95,6 +95,13 @@ class Builder:
             return left or right
         return self.apply("and", (left, right), Kind.BOOL, Kind.BOOL)
 
+    def where(self, mask: str | None, args: Sequence[str], kind: Kind) -> Sequence[str]:
+        """Zeros, which no check fails on, where a mask is false."""
+        if mask is None:
+            return args
+        zero = self.constant(kind, 0)
+        return [self.apply("select", (mask, arg, zero), kind, kind) for arg in args]
+
     def load(self, view: str, indices: tuple[Index, ...], mask: str | None = None) -> str:
         name = self.fresh()
         self.statements.append(Load(name, view, indices, mask))
