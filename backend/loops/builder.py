@@ -6,7 +6,7 @@ Neighbours: `ir`; `orders` and `lower` write with this.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 from ...typechecker.elements import Kind
@@ -145,7 +145,8 @@ class Builder:
             For(opened.index, tuple(lower), tuple(upper), kind, tuple(body), values, opened.until, step)
         )
 
-    def range(self, kind: LoopKind, upper: Index, carried: Sequence[tuple[Kind, str, str | None]] = ()):  # type: ignore[no-untyped-def]
+    def range(self, kind: LoopKind, upper: Index, carried: Sequence[tuple[Kind, str, str | None]] = ()
+              ) -> AbstractContextManager[OpenLoop]:  # fmt: skip
         return self.loop(kind, (ZERO,), (upper,), carried)
 
     def choose(self, condition: str, then: Sequence[Statement], otherwise: Sequence[Statement],

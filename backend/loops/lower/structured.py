@@ -262,7 +262,7 @@ class _Nest:
                         check = self.scope.check(Check(self.phase.span, function, compute, kind, parameter))
                     args_here = self.b.where(mask if check >= 0 else None, [registers[a] for a in args], compute)
                     if function == "ipow":
-                        registers.append(_power(self.b, *args_here, kind))
+                        registers.append(_power(self.b, args_here[0], args_here[1], kind))
                         continue
                     registers.append(self.b.apply(function, args_here, compute, kind, parameter, check))
         return [registers[part.node] for part in self.parts]
