@@ -292,19 +292,25 @@ def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
 
 def walk(body: tuple[Statement, ...]) -> Iterator[Statement]:
     """Every statement, outer ones before what is inside them."""
-    waiting = list(reversed(body))
-    while waiting:
-        statement = waiting.pop()
-        yield statement
-        if isinstance(statement, For | If):
-            for block in reversed(blocks(statement)):
-                waiting += reversed(block)
+    open_blocks = [iter(body)]
+    while open_blocks:
+        for statement in open_blocks[-1]:
+            yield statement
+            if type(statement) is For:
+                open_blocks.append(iter(statement.body))
+                break
+            if type(statement) is If:
+                open_blocks += iter(statement.otherwise), iter(statement.then)
+                break
+        else:
+            open_blocks.pop()
 
 
 def defined_within(statement: Statement) -> tuple[str, ...]:
     """What a statement defines, for what follows it and inside it."""
-    inner = (statement.index, *(c.inside for c in statement.carried)) if isinstance(statement, For) else ()
-    return *defined(statement), *inner
+    if isinstance(statement, For):
+        return *(c.result for c in statement.carried), statement.index, *(c.inside for c in statement.carried)
+    return defined(statement)
 
 
 def uses(statement: Statement) -> tuple[str, ...]:

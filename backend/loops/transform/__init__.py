@@ -53,11 +53,19 @@ def optimise(program: Program) -> Program:
 
 
 def _optimised(program: Program) -> Program:
+    done: dict[Transformation, Program] = {}
+
+    def after(transformation: Transformation, program: Program) -> Program:
+        """The program after a transformation; one that it has just left, or made, it would leave."""
+        if done.get(transformation) is not program:
+            program = done[transformation] = transformation(program)
+        return program
+
     for transformation, tidy in PIPELINE:
-        changed = transformation(program)
+        changed = after(transformation, program)
         if changed is not program:
             for following in tidy:
-                changed = following(changed)
+                changed = after(following, changed)
             dumping.stage(program, changed, transformation.__module__.rpartition(".")[2])
             program = changed
     return program

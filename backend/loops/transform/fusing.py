@@ -38,6 +38,7 @@ from ..ir import (
     Store,
     blocks,
     index,
+    loaded_views,
     plus,
     uses,
     walk,
@@ -108,17 +109,26 @@ class _Fusing:
 
     def delay(self, first: For, second: For, facts: Facts) -> int | None:
         """The least delay with which the loops may be fused."""
-        pairs = [
-            (a, b) for a in accesses(first.body, facts.within(first)) for b in accesses(second.body, facts.within(second))
-            if a.node.view == b.node.view and (isinstance(a.node, Store) or isinstance(b.node, Store))
-            and not (first.kind is LoopKind.PARALLEL and a.node.view in self.private)
-        ]  # fmt: skip
         may_wait = first.kind is LoopKind.SERIAL and not (first.carried or second.carried)
         may_wait = may_wait and _has_loops(first) and _has_loops(second)
+        delays = [d for d in range(1 + _MOST_DELAY if may_wait else 1) if self.edges(first, second, d) is not None]
+        if not delays:
+            return None
+        stored, also_stored = stored_views(first.body), stored_views(second.body)
+        views = _loaded(first) & also_stored | stored & (_loaded(second) | also_stored)
+        if first.kind is LoopKind.PARALLEL:
+            views -= self.private
+        own, other = (
+            [a for a in accesses(loop.body, facts.within(loop)) if a.node.view in views] if views else []
+            for loop in (first, second)
+        )
+        pairs = [
+            (a, b) for a in own for b in other
+            if a.node.view == b.node.view and (isinstance(a.node, Store) or isinstance(b.node, Store))
+        ]  # fmt: skip
         may_wait = may_wait and any(isinstance(a.node, Store) and isinstance(b.node, Load) for a, b in pairs)
-        for delay in range(1 + _MOST_DELAY if may_wait else 1):
-            edges = self.edges(first, second, delay)
-            if edges is not None and (may_wait or edges == (0, 0)) and self.is_legal(first, second, pairs, delay):
+        for delay in delays if may_wait else [d for d in delays if not d]:
+            if (may_wait or self.edges(first, second, delay) == (0, 0)) and self.is_legal(first, second, pairs, delay):
                 return delay
         return None
 
@@ -180,6 +190,10 @@ def _is_alike(first: For, second: For) -> bool:
         return False
     own, other = ({s.view for s in walk(loop.body) if isinstance(s, Load | Store)} for loop in (first, second))
     return bool(own & other)
+
+
+def _loaded(loop: For) -> set[str]:
+    return {view for s in walk(loop.body) for view in loaded_views(s)}
 
 
 def _has_loops(loop: For) -> bool:
