@@ -103,8 +103,9 @@ PAGES: dict[str, Page] = {
         Stage.SHOWN,
     ),
     "E710": Page(
-        "A graphics card, its driver or one of its libraries reported a failure; the message is theirs. Nothing was printed and "
-        "no output was written. `rho info` says what was found; without `--devices` it runs on this machine's processor.",
+        "A graphics card, its driver or one of its libraries reported a failure, and the message is theirs; or a cluster has no "
+        "workers, no Rho of this version, or lost too many workers (docs/clusters.md). Nothing was printed and no output was "
+        "written. `rho info` says what was found; without `--devices` and `--cluster` it runs on this machine's processor.",
         "x ← 1 2 3\n+/x",
         "x ← 1 2 3\n+/x",
         Stage.SHOWN,

@@ -151,11 +151,6 @@ def _run_verb(name: str, words: list[str], console: Console) -> Exit:
         raise _unknown_verb(name)
     if "--help" in words or (name != "eval" and "-h" in words):
         return _help([name], console)
-    for word in words:
-        option = word.partition("=")[0]
-        if option in verb.later:
-            message = f"rho {name}: {option} is not part of this version: a program runs on one machine"
-            raise UsageError(message, "--devices with --simulate runs it as if on several")
     arguments = command_line.read(name, words, (*verb.options, *registry.COMMON))
     count = len(arguments.positional)
     if count < verb.least:

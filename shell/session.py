@@ -152,7 +152,10 @@ class Session:
         from ..backend import execute
 
         try:
-            results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
+            if loaded.elsewhere is not None:
+                results = loaded.elsewhere(loaded.plan, values, observe)
+            else:
+                results = execute(loaded.plan, loaded.bound, values, observe, simulated=loaded.simulated, stores=stores)
         except BaseException:
             if stores is not None:
                 stores.discard()

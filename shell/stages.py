@@ -5,9 +5,9 @@ Neighbours: `session` (which makes them); every verb and way to meet Rho.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..lang.diagnostics import Diagnostic
 from ..lang.records import dataclass
@@ -16,10 +16,15 @@ from ..typechecker.check import CheckResult
 
 if TYPE_CHECKING:
     from ..backend.graph.bind import BoundGraph
+    from ..backend.run.machine import Observer, Results
     from ..backend.schedule.plan.model import Plan
     from ..typechecker.core import Core
     from .cli.requests import Request
     from .execution.loading import InputFile
+
+
+Runner: TypeAlias = "Callable[[Plan, Mapping[str, Any], Observer | None], Results]"
+"""What runs a plan on inputs by name."""
 
 
 class Strictness(Enum):
@@ -66,7 +71,8 @@ class Loaded:
     """A program whose sizes are bound and that is planned: its files are found, its guards hold; no data has been read.
 
     `simulated`: the plan's devices are declared, and each is held to its memory while it runs here.  `file_bytes`: what
-    reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.
+    reading or writing a file takes at most, beside the arrays.  `warnings`: of directives.  `elsewhere`: what runs it, if not
+    this process alone.
     """
 
     checked: Checked
@@ -78,3 +84,4 @@ class Loaded:
     simulated: bool = False
     file_bytes: int = 0
     warnings: tuple[Diagnostic, ...] = ()
+    elsewhere: Runner | None = None

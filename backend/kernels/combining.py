@@ -14,9 +14,10 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .llvm_leaf import QUICK
+from .llvm_text import function_text
 from .scalar_text import combine
 from .vectors import Vectors
-from .writer import Writer, function_text
+from .writer import Writer
 
 COMBINE_WORDS: Final = 5
 ROWS_PLACE, RESULT_PLACE = 2, 3

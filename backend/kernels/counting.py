@@ -10,7 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .writer import Writer, function_text
+from .llvm_text import function_text
+from .writer import Writer
 
 _LANES: Final = 64
 

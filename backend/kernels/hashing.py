@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from .writer import Writer, function_text
+from .llvm_text import function_text
+from .writer import Writer
 
 PATIENCE: Final = 4096
 _AHEAD: Final = 16

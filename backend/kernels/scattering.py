@@ -16,9 +16,10 @@ from dataclasses import dataclass
 
 from ...typechecker.elements import Kind
 from .ir import Step
+from .llvm_text import function_text
 from .scalar_text import combine
 from .vectors import STORED, Vectors
-from .writer import Writer, function_text
+from .writer import Writer
 
 WORDS = 8
 

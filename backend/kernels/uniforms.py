@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
+from .llvm_text import function_text
 from .vectors import Vectors
-from .writer import Writer, function_text
+from .writer import Writer
 
 ROUNDS: Final = 10
 HEAD: Final = 5

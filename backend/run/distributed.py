@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from functools import partial
 from time import perf_counter_ns
 from typing import Any
 
@@ -48,6 +49,7 @@ from ..schedule.plan.model import (
 from ..schedule.verify.plans.turns_checked import is_shared, shared_loops
 from .fleet import Action, Fleet
 from .machine import Machine, Observer
+from .others import ALONE, Others, Parts
 from .pieces import Holdings, OutOfMemory
 from .shards import Makes, Pair, Shard, combine_with, compile_shard, pair_of
 from .threads import run_in_threads
@@ -65,9 +67,10 @@ class Pace(Enum):
 
 
 def run_distributed(
-    machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None], pace: Pace
+    machine: Machine, plan: Plan, limits: Mapping[DeviceId, int | None], pace: Pace, others: Others = ALONE
 ) -> dict[DeviceId, int]:  # fmt: skip
-    """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none.
+    """Execute the main sub-plan; the most bytes each device held.  `limits` are enforced; None is none.  With `others` its steps
+    on the devices of this process.
 
     In threads there is no tick at whose end to count: nothing is held to limits, and what was held is not known."""
     touched: set[DeviceId] = set()
@@ -79,14 +82,16 @@ def run_distributed(
 
     holdings = {
         device.id: Holdings(device.id, machine.backends[device.id], touched, limits.get(device.id), machine.memories[device.id])
-        for device in plan.devices
-    }
-    steps = [step for queue in plan.main.queues for step in queue.steps]
+        for device in plan.devices if others.is_here(device.id)
+    }  # fmt: skip
+    own_steps = [others.steps(queue) for queue in plan.main.queues]
+    steps = [step for own in own_steps for step in own]
     several = [made for made in map(traverse.results, machine.phases.values()) if len(made) > 1]
-    combined = frozenset(step.phase for step in steps if isinstance(step, CombineStep))
-    fleet = Fleet(machine, holdings, combined, frozenset(value for made in several for value in made))
+    every = [step for queue in plan.main.queues for step in queue.steps]
+    combined = frozenset(step.phase for step in every if isinstance(step, CombineStep))
+    fleet = Fleet(machine, holdings, combined, frozenset(value for made in several for value in made), others=others)
     for step in steps:
-        if isinstance(step, TransferStep):
+        if isinstance(step, TransferStep) and others.is_here(step.source):
             fleet.to_read.setdefault((step.source, step.value), Counter())[step.box] += 1
     apart = pace is Pace.THREADS  # each with its own current phase
     told = _one_at_a_time(machine.observe, fleet.lock)
@@ -95,13 +100,22 @@ def run_distributed(
         announce(own)
     fleets = [replace(fleet, machine=own) for own in machines]
     queues = [
-        [_compile(own, step, queue.device, plan.home) for step in queue.steps]
-        for queue, own in zip(plan.main.queues, fleets, strict=True)
+        [_compile(own, step, queue.device, plan.home) for step in steps]
+        for queue, own, steps in zip(plan.main.queues, fleets, own_steps, strict=True)
     ]
     join_queues(plan, machine, fleets, queues)
     if pace is Pace.THREADS:
-        home = next(w for w, q in enumerate(plan.main.queues) if q.device == plan.home and q.kind is QueueKind.COMPUTE)
-        failure = run_in_threads([q.steps for q in plan.main.queues], queues, home, machine.backends[plan.home].quiet)
+        here = next(iter(holdings))
+        first = plan.home if others.is_here(plan.home) else here
+        own_queue = next(w for w, q in enumerate(plan.main.queues) if q.device == first and q.kind is QueueKind.COMPUTE)
+        quiet = machine.backends[here].quiet
+        to_come: Counter[Hashable] = Counter()
+        for queue in plan.main.queues:
+            for step in queue.steps:
+                if isinstance(step, FenceStep):
+                    to_come[step.fence] += others.runners(queue)
+        begin = partial(others.begin, machine)
+        failure = run_in_threads(own_steps, queues, own_queue, quiet, dict(to_come), others, begin)
         if failure is not None:
             machine.current = machines[failure.queue].current
             raise failure.error
@@ -127,9 +141,12 @@ def join_queues(
         return _compile(fleet, step, device, plan.home)
 
     for shared in shared_loops(plan, machine.around).values():
-        together = Together(plan, shared, fleets, compile)
-        for which, step in shared.parts:
-            queues[which][plan.main.queues[which].steps.index(step)] = Part(together, which)
+        own = {which: fleets[which].others.steps(plan.main.queues[which]) for which, _ in shared.parts}
+        if any(own.values()):
+            together = Together(plan, shared, fleets, compile)
+            for which, step in shared.parts:
+                if own[which]:
+                    queues[which][own[which].index(step)] = Part(together, which)
 
 
 def _one_at_a_time(observe: Observer | None, lock: Any) -> Observer | None:
@@ -302,36 +319,52 @@ def _combine(fleet: Fleet, step: CombineStep, home: DeviceId) -> Action:
 
 
 def _transfer(fleet: Fleet, step: TransferStep) -> Action:
-    machine, value = fleet.machine, step.value
-    source, target = fleet.holdings[step.source], fleet.holdings[step.target]
+    machine, others, value = fleet.machine, fleet.others, step.value
     kind = machine.kind(value)
     maker = _maker(machine, value)
 
-    def carry(array: Any) -> Any:
-        """Arrays are immutable, so two memories of one back end may share one, but for those of two cards."""
-        cards = [getattr(held.backend, "number", None) for held in (source, target)]
-        if type(source.backend) is type(target.backend) and cards[0] == cards[1]:
-            return array
-        return target.backend.bring(source.backend.fetch(array, kind), kind)
-
     def run() -> None:
         machine.current = maker
-        with fleet.lock:
-            move()
-
-    def move() -> None:
-        if step.partial:
-            for box, array in source.partials.get(value, ()):
-                target.partials.setdefault(value, []).append((box, carry(array)))
-                target.count(value, box, fleet.bytes(value))
+        if others.is_here(step.source) and others.is_here(step.target):
+            with fleet.lock:
+                put(carried(taken()))
+                fleet.has_read(step.source, value, step.box)
+        elif others.is_here(step.source):
+            with fleet.lock:
+                parts = taken()
+            others.send(step, parts, kind)
+            with fleet.lock:
+                fleet.has_read(step.source, value, step.box)
         else:
-            target.count(value, step.box, fleet.bytes(value, step.box))
-            if step.box is None:
-                target.memory[value] = carry(source.memory[value])
+            parts = others.receive(step, kind)
+            with fleet.lock:
+                put(parts)
+
+    def taken() -> Parts:
+        source = fleet.holdings[step.source]
+        if step.partial:
+            return [*source.partials.get(value, ())]
+        if step.box is None:
+            return [(None, source.memory[value])]
+        return [(step.box, source.take(value, step.box, kind, machine.cap_shape(value)))]
+
+    def carried(parts: Parts) -> Parts:
+        """Arrays are immutable, so two memories of one back end may share one, but for those of two cards."""
+        source, target = (fleet.holdings[device].backend for device in (step.source, step.target))
+        if type(source) is type(target) and getattr(source, "number", None) == getattr(target, "number", None):
+            return parts
+        return [(box, target.bring(source.fetch(array, kind), kind)) for box, array in parts]
+
+    def put(parts: Parts) -> None:
+        target = fleet.holdings[step.target]
+        for box, array in parts:
+            if step.partial:
+                assert box is not None, "partial results have boxes"
+                target.partials.setdefault(value, []).append((box, array))
+                target.count(value, box, fleet.bytes(value))
             else:
-                shape = machine.cap_shape(value)
-                target.keep(value, step.box, carry(source.take(value, step.box, kind, shape)), shape)
-        fleet.has_read(step.source, value, step.box)
+                target.count(value, box, fleet.bytes(value, box))
+                target.keep(value, box, array, machine.cap_shape(value))
 
     return run
 

@@ -27,6 +27,7 @@ from .distributed import Pace, run_distributed
 from .failures import CheckFailed
 from .machine import Machine, Observer, Results, Stores
 from .memory import Memory
+from .others import ALONE, Others
 from .threads import MOST_THREADS
 from .watching import announce
 from .words.assemble import assemble
@@ -46,8 +47,10 @@ class Limits(Enum):
 def execute_plan(
     plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], backends: Mapping[DeviceId, Backend],
     observe: Observer | None = None, limits: Limits = Limits.PLANNED, pace: Pace = Pace.PREDICTED, stores: Stores | None = None,
+    others: Others = ALONE,
 ) -> Results:  # fmt: skip
-    """Run a plan of `bound` on host arrays.  RunFailed: a run-time check, or memory."""
+    """Run a plan of `bound` on host arrays, or what of it is for the devices of this process; `backends`: theirs.  RunFailed: a
+    run-time check, or memory."""
     graph = with_arms_out(bound.graph, plan.speculated)
     phases = {phase.id: phase for phase in traverse.all_phases(graph)}
     memories: dict[DeviceId, Memory] = {device.id: {} for device in plan.devices}
@@ -56,12 +59,11 @@ def execute_plan(
         backends, inputs, memories, dict(bound.sizes), graph.types, graph.guards, phases, observe=observe, around=around,
         stores=stores,
     )  # fmt: skip
-    home = backends[plan.home]
     require_memory(plan, machine)
     announce(machine)
-    with home.quiet():
+    with next(iter(backends.values())).quiet():
         try:
-            held = _run(machine, plan, limits, pace)
+            held = _run(machine, plan, limits, pace, others)
         except CheckFailed as failure:
             raise RunFailed([Diagnostic(failure.code, failure.message, failure.span or current_span(machine))]) from None
         except MemoryError:
@@ -69,13 +71,14 @@ def execute_plan(
     return Results(tuple(machine.printed), machine.outputs, held)
 
 
-def _run(machine: Machine, plan: Plan, limits: Limits, pace: Pace) -> Mapping[DeviceId, int]:
+def _run(machine: Machine, plan: Plan, limits: Limits, pace: Pace, others: Others) -> Mapping[DeviceId, int]:
     if len(plan.devices) == 1 and len(plan.main.queues) == 1 and not any(map(is_shared, plan.main.queues[0].steps)):
         (queue,) = plan.main.queues
         compile_words(machine, assemble(queue.steps, machine.phases, machine.types), queue.device)(machine.memories[queue.device])
         return {}
     declared = {device.id: device.memory if limits is Limits.ENFORCED else None for device in plan.devices}
-    return run_distributed(machine, plan, declared, pace if _is_parallel(plan) else Pace.PREDICTED)
+    in_threads = others is not ALONE or _is_parallel(plan)
+    return run_distributed(machine, plan, declared, pace if in_threads else Pace.PREDICTED, others)
 
 
 def _is_parallel(plan: Plan) -> bool:

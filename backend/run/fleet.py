@@ -3,7 +3,7 @@
 Note [Deferred frees].  A piece that is freed while transfers still have to read it goes when the last of them has, as
 operands of a copy do on a real queue.
 
-Neighbours: `distributed` and `turning` (use it), `pieces`.
+Neighbours: `distributed` and `turning` (use it), `pieces`, `others` (what is in other processes).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from ..graph.phases import PhaseId, ValueId
 from ..schedule.facts.sharding import meet
 from ..schedule.plan.model import ALIGNMENT, Box, DeviceId
 from .machine import Machine
+from .others import ALONE, Others
 from .pieces import Holdings, extents
 
 Action: TypeAlias = Callable[[], None]
@@ -26,7 +27,7 @@ Action: TypeAlias = Callable[[], None]
 
 @dataclass(slots=True)
 class Fleet:
-    """Every device's holdings, and the boxes that transfers are still to read of their values."""
+    """The holdings of every device of this process, and the boxes that transfers are still to read of their values."""
 
     machine: Machine
     holdings: dict[DeviceId, Holdings]
@@ -35,6 +36,7 @@ class Fleet:
     to_read: dict[tuple[DeviceId, ValueId], Counter[Box | None]] = field(default_factory=dict)
     deferred: dict[tuple[DeviceId, ValueId], list[Box | None]] = field(default_factory=dict)
     lock: Any = field(default_factory=RLock)
+    others: Others = ALONE
 
     def bytes(self, value: ValueId, box: Box | None = None) -> int:
         """Bytes of a buffer, rounded to its grain; results of one phase share one."""

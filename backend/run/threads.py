@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ...lang.diagnostics import RunFailed
-from ..schedule.plan.model import FenceStep, Step, WaitStep
+from ..schedule.plan.model import FenceStep, Step, TransferStep, WaitStep
 from .failures import CheckFailed
+from .others import ALONE, Gate, Others
 from .turning import Part, Together, Unreached
 
 Action: TypeAlias = Callable[[], None]
@@ -51,6 +52,7 @@ class _Gate:
     failures: list[Failure] = field(default_factory=list)
     stopped: bool = False
     unreached: bool = False
+    others: Others = ALONE
 
     def wait(self, queue: int, fence: Hashable) -> bool:
         """Wait for a fence; False: it will never be passed."""
@@ -69,11 +71,22 @@ class _Gate:
                 del self.waiting[queue]
 
     def stuck(self) -> bool:
-        """Does everyone wait for a fence that is still to come?"""
+        """Does everyone wait for a fence that is still to come, from here?"""
+        return self.others is ALONE and self.waits()
+
+    def is_idle(self) -> bool:
+        with self.change:
+            return self.waits()
+
+    def waits(self) -> bool:
         return all(queue in self.waiting and self.to_come.get(self.waiting[queue], 1) for queue in self.unfinished)
 
     def passed(self, fence: Hashable, of: int | None = None) -> None:
         """A queue has come to a fence; `of`: of so many, where that is not known yet."""
+        self.others.passed(fence, of)
+        self.arrived(fence, of)
+
+    def arrived(self, fence: Hashable, of: int | None = None) -> None:
         with self.change:
             if of is not None:
                 self.to_come.setdefault(fence, of)
@@ -93,9 +106,18 @@ class _Gate:
                 self.failures.append(failure)
             self.stopped = self.stopped or stop
             self.change.notify_all()
+        if failure is not None and not stop:
+            self.others.failed(failure.start, queue)
+
+    def halt(self, error: BaseException | None) -> None:
+        with self.change:
+            if error is not None:
+                self.failures.append(Failure((0,), 0, error))
+            self.stopped = True
+            self.change.notify_all()
 
     def let_go(self) -> None:
-        """Give the lock back if this thread holds it: an exception from outside (`_interrupt`, Ctrl-C) may arrive between the
+        """Give the lock back if this thread holds it: an exception from outside (`interrupt`, Ctrl-C) may arrive between the
         taking of a lock and the block that gives it back, and everyone else would wait for ever."""
         with suppress(RuntimeError):  # it is not this thread's, or no longer
             while True:
@@ -109,17 +131,15 @@ class _Gate:
 
 def run_in_threads(
     steps: Sequence[Sequence[Step]], actions: Sequence[Sequence[Action]], own: int,
-    quiet: Callable[[], AbstractContextManager[object]],
+    quiet: Callable[[], AbstractContextManager[object]], to_come: dict[Hashable, int], others: Others,
+    begin: Callable[[Gate], None],
 ) -> Failure | None:  # fmt: skip
     """Run every queue to its end, number `own` in this thread; the failure to be raised, if there is one.
 
-    `quiet`: what each thread works in."""
-    to_come: dict[Hashable, int] = {}
-    for queue in steps:
-        for step in queue:
-            if isinstance(step, FenceStep):
-                to_come[step.fence] = to_come.get(step.fence, 0) + 1
-    gate = _Gate(to_come, {which for which, queue in enumerate(steps) if queue} | {own})
+    `quiet`: what each thread works in; `to_come`: how many times each fence is come to, here and elsewhere; `begin`: is told of
+    the gate."""
+    gate = _Gate(to_come, {which for which, queue in enumerate(steps) if queue} | {own}, others=others)
+    begin(gate)
     threads: list[threading.Thread] = []
 
     def serve(which: int) -> None:
@@ -131,7 +151,8 @@ def run_in_threads(
                     if gate.stopped:
                         return
                     start = getattr(step, "start", start)
-                    if isinstance(step, WaitStep) and not gate.wait(which, step.fence):
+                    fence = fence_before(step, others)
+                    if fence is not None and not gate.wait(which, fence):
                         return
                     if isinstance(action, Part):
                         together = action.together
@@ -169,10 +190,17 @@ def run_in_threads(
         gate.let_go()
         gate.finished(own, Failure((0,), own, error), stop=True)
     if gate.stopped:
-        _interrupt(threads)
+        interrupt(threads)
     for thread in threads:
         thread.join()
     return _first(gate)
+
+
+def fence_before(step: Step, others: Others) -> Hashable | None:
+    """What a queue waits for before a step."""
+    if isinstance(step, WaitStep):
+        return step.fence
+    return others.awaited(step) if isinstance(step, TransferStep) else None
 
 
 def _first(gate: _Gate) -> Failure | None:
@@ -185,7 +213,7 @@ def _first(gate: _Gate) -> Failure | None:
     return min(gate.failures, key=lambda failure: (failure.start, failure.queue), default=None)
 
 
-def _interrupt(threads: Sequence[threading.Thread]) -> None:
+def interrupt(threads: Sequence[threading.Thread]) -> None:
     """Let no thread go on beyond what it does in compiled code."""
     for thread in threads:
         if thread.ident is not None and thread.is_alive():

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 from ..graph import traverse
 from ..graph.phases import ValueId
@@ -35,17 +35,10 @@ from ..schedule.plan.model import (
 from ..schedule.verify.plans.turns_checked import Shared, box_of_state
 from .fleet import Action, Fleet
 from .machine import Machine
+from .others import Gate, Others
 
 Compile = Callable[[Fleet, Step, DeviceId], Action]
 Loop = Callable[[Sequence[Sequence[Step]], Sequence[Sequence[Action]], Action], None]
-
-
-class Gate(Protocol):
-    """Where threads wait for each other."""
-
-    def wait(self, queue: int, fence: Hashable) -> bool: ...
-    def passed(self, fence: Hashable, of: int | None = None) -> None: ...
-    def forget(self, fences: Sequence[Hashable]) -> None: ...
 
 
 class Unreached(Exception):
@@ -82,8 +75,15 @@ class Together:
     leave: Side | None = field(init=False, default=None)
     states: dict[DeviceId, list[Any]] = field(default_factory=dict)
     at: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    first: int = field(init=False)
+    """Of the queues that this process runs."""
+    parties: int = field(init=False)
+    """How many meet where all queues meet, in all processes."""
 
     def __post_init__(self) -> None:
+        queues = [which for which, _ in self.shared.parts]
+        self.first = min(which for which in queues if self.takes_part(which))
+        self.parties = sum(self.others.runners(self.plan.main.queues[which]) for which in queues)
         self.body = self.side(self.shared.step.body, self.shared.turn)
         if self.shared.step.leave is not None and self.shared.leave is not None:
             self.leave = self.side(self.shared.step.leave, self.shared.leave)
@@ -93,15 +93,17 @@ class Together:
     def side(self, plan: SubPlan, turn: Turn) -> Side:
         graph = turn.bound.graph
         where = {(queue.device, queue.kind): which for which, queue in enumerate(self.plan.main.queues)}
+        others = self.others
         steps = [step for queue in plan.queues for step in queue.steps]
         several = [made for made in map(traverse.results, graph.phases) if len(made) > 1]
         reads: dict[tuple[DeviceId, ValueId], list[Box | None]] = {}
         counts: dict[Hashable, int] = {}
-        for step in steps:
-            if isinstance(step, TransferStep):
-                reads.setdefault((step.source, step.value), []).append(step.box)
-            elif isinstance(step, FenceStep):
-                counts[step.fence] = counts.get(step.fence, 0) + 1
+        for queue in plan.queues:
+            for step in queue.steps:
+                if isinstance(step, TransferStep) and others.is_here(step.source):
+                    reads.setdefault((step.source, step.value), []).append(step.box)
+                elif isinstance(step, FenceStep):
+                    counts[step.fence] = counts.get(step.fence, 0) + others.runners(queue)
         common = replace(
             self.fleets[0], combined=frozenset(s.phase for s in steps if isinstance(s, CombineStep)),
             sharing=frozenset(value for made in several for value in made), to_read={}, deferred={},
@@ -110,14 +112,16 @@ class Together:
         side = Side(turn, {}, {}, {}, reads, counts)
         machines: dict[int, Machine] = {}
         for queue in plan.queues:
-            which = where[queue.device, queue.kind]
+            which, own = where[queue.device, queue.kind], others.steps(queue)
+            if not own and not self.takes_part(which):
+                continue
             around = self.fleets[which].machine
             if id(around) not in machines:
                 machines[id(around)] = replace(around, types=graph.types, phases=phases, current=None, observe=None)
             machine = machines[id(around)]
             fleet = side.fleets[which] = replace(common, machine=machine)
-            side.steps[which] = queue.steps
-            side.actions[which] = [self.action(fleet, turn, step, queue.device) for step in queue.steps]
+            side.steps[which] = own
+            side.actions[which] = [self.action(fleet, turn, step, queue.device) for step in own]
         return side
 
     def action(self, fleet: Fleet, turn: Turn, step: Step, device: DeviceId) -> Action:
@@ -195,8 +199,17 @@ class Together:
                 holdings.keep(value, box, states[place], fleet.machine.cap_shape(value))
 
     @property
+    def others(self) -> Others:
+        return self.fleets[0].others
+
+    @property
     def devices(self) -> list[DeviceId]:
-        return list(self.shared.rows_on(self.plan))
+        """Those of this process that take part."""
+        return [device for device in self.shared.rows_on(self.plan) if self.others.is_here(device)]
+
+    def takes_part(self, which: int) -> bool:
+        """Does a queue run in this process?"""
+        return bool(self.others.steps(self.plan.main.queues[which]))
 
     def observed(self, start: int) -> None:
         machine = self.fleets[0].machine
@@ -248,7 +261,7 @@ class Together:
         while done < trip:
             self.turn(self.body, which, gate, done)
             done += 1
-            stop = self.is_last(self.plan.home if device is None else device)
+            stop = self.is_last(self.devices[0] if device is None else device)
             if self.shared.turn.stop is not None:
                 self.meet(gate, (self.shared.step.phase, done - 1, "told"), which)
             if device is not None:
@@ -263,7 +276,7 @@ class Together:
             self.observed(start)
 
     def is_first(self, which: int) -> bool:
-        return next(one for one, step in self.shared.parts if step is self.shared.step) == which
+        return which == self.first
 
     def turn(self, side: Side, which: int, gate: Gate, turn: int) -> None:
         id = self.shared.step.phase
@@ -275,7 +288,9 @@ class Together:
         self.at[which] = (turn, 0)
         for step, act in zip(side.steps.get(which, ()), side.actions.get(which, ()), strict=True):
             self.at[which] = (turn, getattr(step, "start", self.at[which][1]))
-            if isinstance(step, WaitStep) and not gate.wait(which, (id, turn, step.fence)):
+            arrival = self.others.awaited(step) if isinstance(step, TransferStep) else None
+            awaited = (id, turn, step.fence) if isinstance(step, WaitStep) else arrival
+            if awaited is not None and not gate.wait(which, awaited):
                 raise Unreached
             try:
                 act()
@@ -288,7 +303,7 @@ class Together:
 
     def meet(self, gate: Gate, fence: Hashable, which: int) -> None:
         """Go on when all queues of the loop have come here."""
-        gate.passed(fence, len(self.shared.parts))
+        gate.passed(fence, self.parties)
         if not gate.wait(which, fence):
             raise Unreached
 

@@ -53,12 +53,13 @@ STRATEGY_NAMES = (
 WITHOUT = Option(("--without",), Takes.VALUES, "STRATEGY", "plan without a strategy of the planner, to see what it earns",
                  STRATEGY_NAMES)
 REQUIRE_OPTIMAL = Option(("--require-optimal",), Takes.NOTHING, "", "a plan that is not proved optimal is an error (exit 5)")
+CLUSTER = Option(("--cluster",), Takes.VALUE, "WHERE", "on workers: local:2, tcp://HOST:PORT or a scheduler.json")
 LIMITS = (INPUT, SET, ALLOW_READ, MAX_MEMORY, MAX_TIME)
 
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """`least`, `most`: how many positional arguments (`most` None: any number).  `later`: options of coming versions."""
+    """`least`, `most`: how many positional arguments (`most` None: any number)."""
 
     name: str
     usage: str
@@ -67,7 +68,6 @@ class Verb:
     options: tuple[Option, ...]
     least: int
     most: int | None
-    later: tuple[str, ...] = ()
 
 
 VERBS: tuple[Verb, ...] = (
@@ -96,6 +96,8 @@ VERBS: tuple[Verb, ...] = (
             Option(("--simulate",), Takes.NOTHING, "", "its devices are declared: run here, each held to its memory, and say"
                    " what time they would take"),
             Option(("--plan",), Takes.VALUE, "PLAN", "run a plan that `rho plan -o PLAN` made", file=READ),
+            CLUSTER,
+            Option(("--restarts",), Takes.VALUE, "N", "how often a run begins again after the loss of a worker (3)"),
             OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--plot",), Takes.VALUES, "[KIND:]NAME[,NAME…][=FILE]", "draw it here, or into a .png or .svg file; KIND is"
                    " line, bars, scatter or hist; of several names the first is the x axis", file=WRITTEN),
@@ -103,7 +105,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--trace",), Takes.VALUE, "FILE", "save when each phase ran, to open in Perfetto", file=WRITTEN),
             MAX_MEMORY, MAX_TIME, ALLOW_READ, ALLOW_WRITE,
         ),
-        0, 1, ("--cluster",),
+        0, 1,
     ),
     Verb(
         "eval", "EXPR | - | --lines FILE [options]", "run one expression",
@@ -161,7 +163,7 @@ VERBS: tuple[Verb, ...] = (
             Option(("--devices",), Takes.VALUE, "N|FILE", "a device profile; for an instance also a number, or JSON",
                    file=READ),
             Option(("--contention",), Takes.VALUE, "off|group", "off: links carry any number at once", ("off", "group")),
-            OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
+            CLUSTER, OBJECTIVE, BUDGET, PROVE, FAST, WITHOUT, REQUIRE_OPTIMAL,
             Option(("--pareto",), Takes.VALUE, "time,WHAT", "plans that trade time for energy, machines, syncs or throughput"),
             Option(("--points",), Takes.VALUE, "N", "at most so many of them (8)"),
             Option(("--point",), Takes.VALUE, "N", "take the N-th plan of the front"),

@@ -10,13 +10,12 @@ import os
 from collections.abc import Mapping
 
 from ...lang.diagnostics import Refused
+from ...lang.module_names import LIBRARY_PREFIX, module_name
 from ...lang.opening import Pipes
 from ...lang.source import Source, Span
 from ..cli.sources import read_source
 from ..display.library import STDLIB
 from .permissions import Permissions
-
-LIBRARY_PREFIX = "<stdlib>/"
 
 
 class ModuleLoader:
@@ -33,7 +32,7 @@ class ModuleLoader:
     def load(self, module: str, importer: str | None) -> Source | None:
         """The text of a module by library name or path; None if there is no such file."""
         importer = importer or "<eval>"
-        name = self._resolve(module, importer)
+        name = module_name(module, importer, self._folder)
         if name not in self._sources:
             self._sources[name] = self._read(name, importer)
         return self._sources[name]
@@ -42,14 +41,6 @@ class ModuleLoader:
     def sources(self) -> tuple[Source, ...]:
         """Every module read so far (messages show their lines)."""
         return tuple(source for source in self._sources.values() if source is not None)
-
-    def _resolve(self, module: str, importer: str) -> str:
-        if not module.endswith(".rho"):
-            return f"{LIBRARY_PREFIX}{module}.rho"
-        if importer.startswith(LIBRARY_PREFIX):
-            return LIBRARY_PREFIX + os.path.normpath(module)
-        folder = self._folder if importer.startswith("<") else os.path.dirname(importer)
-        return os.path.normpath(os.path.join(folder, module))
 
     def _read(self, name: str, importer: str) -> Source | None:
         if name in self._texts:

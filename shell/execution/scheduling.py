@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ...backend.schedule.solve.budget import Budget
     from ...typechecker.core import Core
     from ..stages import Loaded
+    from .clusters import Attachment
 
 OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
@@ -50,7 +51,8 @@ class Use(Enum):
 class Scheduling:
     """How to plan: on which devices (a shipped profile or a file; None: this machine), for what, with how much effort.
 
-    `plan`: a stored plan to run instead; `without`: names of strategies.  `budget` scales the default effort."""
+    `plan`: a stored plan to run instead; `without`: names of strategies; `cluster`: whose workers are the devices.  `budget`
+    scales the default effort."""
 
     use: Use
     devices: str | None = None
@@ -59,20 +61,24 @@ class Scheduling:
     budget: float | None = None
     plan: str | None = None
     without: tuple[str, ...] = ()
+    cluster: Attachment | None = None
 
 
 def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
     """What the options ask; None if nothing does."""
-    if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate")):
+    if not any(arguments.has(name) for name in (*OPTIONS, "--plan", "--simulate", "--cluster", "--restarts")):
         return None
     if arguments.has("--fast") and (arguments.has("--prove") or arguments.has("--budget")):
         raise UsageError("--fast goes without --prove and --budget", "it asks no solver")
     effort = Effort.FAST if arguments.has("--fast") else Effort.PROVE if arguments.has("--prove") else Effort.DEFAULT
     if arguments.value("--plan") is not None and any(arguments.has(name) for name in OPTIONS if name != "--devices"):
         raise UsageError("--plan runs a plan as it is stored", "options of the planner have no use beside it")
+    from .clusters import attachment_of
+
     return Scheduling(
         Use.SIMULATE if arguments.has("--simulate") else use, arguments.value("--devices"), arguments.values("--objective"),
         effort, _seconds(arguments.value("--budget")), arguments.value("--plan"), arguments.values("--without"),
+        attachment_of(arguments),
     )  # fmt: skip
 
 
@@ -92,6 +98,8 @@ def profile_of(scheduling: Scheduling) -> Profile:
     """Refused: E704, E705."""
     from .profiles import named, this_machine
 
+    if scheduling.cluster is not None:
+        return scheduling.cluster.cluster.profile
     return this_machine() if scheduling.devices is None else named(scheduling.devices)
 
 
@@ -232,6 +240,8 @@ def load_scheduled(loaded: Loaded, scheduling: Scheduling) -> Loaded:
     else:
         made = scheduled(loaded, scheduling)
         plan, warnings = made.plan, made.diagnostics
+    if scheduling.cluster is not None and scheduling.use is Use.RUN:
+        return replace(loaded, plan=plan, warnings=warnings, elsewhere=scheduling.cluster.runner(loaded, scheduling))
     if scheduling.use is Use.RUN:
         require_here(plan, loaded.checked.source.name)
     return replace(loaded, plan=plan, simulated=scheduling.use is Use.SIMULATE, warnings=warnings)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.certain import certain
 from ...lang.diagnostics import Diagnostic, Refused
+from ...lang.reading_clauses import AS_WRITTEN
 from ...lang.source import Span
 from ..cli.streams import stream_of
 from ..display.durations import duration
@@ -19,7 +20,7 @@ from .loading import InputFile
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files import RowSource
+    from ...backend.run.files.npy_rows import NpySource
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
     from ...backend.schedule.single.one_device import Detail
@@ -33,18 +34,18 @@ WRITE_RATE: Final = 0.4e9
 """Bytes a second of a usual disk: nothing measures those of this machine yet."""
 
 
-def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
+def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, NpySource]:
     """The inputs that can be read tile by tile, and are large."""
-    from ...backend.run.files import bytes_of, located, row_source
+    from ...backend.run.files import located, npy_source
 
-    found: dict[str, RowSource] = {}
+    found: dict[str, NpySource] = {}
     for name, file in files.items():
         type = core.types[file.entry.value]
-        if type.permutation or bytes_of(type.element.kind, file.shape) * _SMALL <= limit:
+        if file.wanted.held is not None or file.wanted.reading != AS_WRITTEN or type.permutation:
             continue
         with located(file.shown, file.entry.span):
-            source = row_source(file.path, file.wanted, file.shape)
-        if source is not None:
+            source = npy_source(file.path, type.element.kind, file.shape)
+        if source is not None and source.bytes * _SMALL > limit:
             found[name] = source
     return found
 
@@ -66,7 +67,7 @@ def streamed_plan(
     sources = sources_of(core, files, limit)
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
-    stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
+    stored = {name: Stored(source.bytes, source.direct) for name, source in sources.items()}
     made = plan_streams(Streaming(bound, stored, frozenset(sinks_of(request)), limit), device, texts, detail)
     faults = faults_of_streams(made, bound, stored, limit)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
@@ -75,7 +76,7 @@ def streamed_plan(
 
 def stores_of(loaded: Loaded) -> Stores:
     """The files behind the stores of a plan, opened by nobody yet."""
-    from ...backend.run.files import NpySink, check_declared, located, row_source
+    from ...backend.run.files import NpySink, check_declared, located, npy_source
     from ...backend.run.files.trouble import damaged
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Access
@@ -86,7 +87,7 @@ def stores_of(loaded: Loaded) -> Stores:
         file = loaded.files[name]
         type = core.types[file.entry.value]
         with located(file.shown, file.entry.span):
-            source = row_source(file.path, file.wanted, file.shape)
+            source = npy_source(file.path, type.element.kind, file.shape)
             if source is None:
                 raise damaged("changed while it was read")
         sources[name] = source

@@ -13,12 +13,13 @@ from functools import cached_property
 
 from ...lang import habits
 from ...lang.diagnostics import Diagnostic, RhoError
+from ...lang.module_names import LIBRARY_PREFIX
 from ...lang.resolution import index_of
 from ...lang.resolution.symbols import Index
 from ...lang.source import Source, Span
 from ...typechecker.incremental import Checker
 from ..cli.arguments import UsageError
-from ..execution.modules import LIBRARY_PREFIX, ModuleLoader
+from ..execution.modules import ModuleLoader
 from ..execution.permissions import EVERYTHING
 from ..session import told, with_blocks
 from ..stages import Checked

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from urllib.parse import quote, unquote, urlsplit
 
+from ...lang.module_names import LIBRARY_PREFIX
 from ..display.library import STDLIB
-from ..execution.modules import LIBRARY_PREFIX
 
 
 def path_of(uri: str) -> str:

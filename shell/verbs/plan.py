@@ -17,6 +17,7 @@ from ..cli.results import wants_json, write_whole
 from ..cli.sources import Undecodable, read_source
 from ..display.plan_output import picture, picture_asked
 from ..display.progress import planning
+from ..execution.clusters import let_go
 from ..execution.scheduling import Scheduling, Use, read_plan, require_optimal, scheduling_of
 from ..session import Session
 from ..stages import Loaded, PlanDetail, Strictness
@@ -61,7 +62,7 @@ def run(arguments: Arguments, console: Console) -> Exit:
     messages.show(console, checked.diagnostics, checked.sources)
     check_names(checked.core, request)
     try:
-        with planning(console):
+        with planning(console), let_go(scheduling):
             known = scheduling if not arguments.has("--pareto") else Scheduling(Use.CHECK)
             loaded = session.load(checked, request, PlanDetail.FULL, known)
             front = None if scheduling is None or known is scheduling else plan_front.front(arguments, loaded, scheduling)

@@ -20,6 +20,7 @@ from ..cli.sources import STANDARD_INPUT, Undecodable, read_source
 from ..cli.streams import bytes_out, stream_of
 from ..display.progress import RunProgress
 from ..display.tracing import Recorder, write_trace
+from ..execution.clusters import let_go
 from ..execution.outcome import Outcome
 from ..execution.permissions import Permissions
 from ..execution.running import run_program
@@ -112,7 +113,7 @@ def run_once(arguments: Arguments, console: Console, read: set[str]) -> Exit:
         drawings.show(outcome, console, drawn.append)
         _save(loaded, request, outcome, console, results, pictures)
 
-    with RunProgress(console, recorder) as watch:
+    with RunProgress(console, recorder) as watch, let_go(scheduling):
         report = run_program(
             program, session, request, scheduling=scheduling, verify=arguments.has("--verify"),
             analyze=arguments.has("--analyze"), ready=ready, save=save, watch=watch, json=json,

@@ -97,17 +97,15 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
             case ".txt":
                 return plain.read(content, kind, shape)
             case _:
-                return table_of(content, suffix, wanted).values(column_of(member, wanted), shape)
+                return _table(content, suffix, wanted).values(_column(member, wanted), shape)
 
 
-def table_of(content: Content, suffix: str, wanted: Wanted) -> Table:
-    """The table that an input takes a column of, or all."""
+def _table(content: Content, suffix: str, wanted: Wanted) -> Table:
     separator = wanted.reading.separator or _DELIMITERS[suffix]
     return wanted.tables.setdefault((content.path, separator), Table(content, separator))
 
 
-def column_of(member: str, wanted: Wanted) -> Column:
-    """What an input takes of a table."""
+def _column(member: str, wanted: Wanted) -> Column:
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
@@ -171,7 +169,7 @@ def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
         case ".txt":
             return plain.header(content, kind, rank)
         case _:
-            return table_of(content, suffix, wanted).shape(column_of(member, wanted))
+            return _table(content, suffix, wanted).shape(_column(member, wanted))
 
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:

@@ -1,0 +1,172 @@
+"""What of a run goes between processes: values of transfers, fences that others wait for, and sizes that only the run knows.
+
+The source of a transfer pushes it as soon as its queue comes there; at the target its arrival is a fence of its own, so that
+waiting, failing and stopping are as anywhere else (`threads`).  A size that a step finds goes along with whatever is sent next,
+and on from there, so that whoever knows of the step knows the size.
+
+Note [At rest].  After a failure of the program all queues go on as far as they come.  They have when every process only waits and
+nothing is on its way: as many messages have come as were sent, twice in a row.
+
+Neighbours: `wire`, `shares`, `home` and `resident` (who make one for a run).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ....typechecker.elements import Kind as Element
+from ....typechecker.sizes import SizeVariable
+from ...graph import traverse
+from ...schedule.plan.model import DeviceId, Queue, Step, TransferStep
+from ..cpu import CpuBackend
+from ..cpu.kinds import stored
+from ..machine import Machine
+from ..others import Gate, Parts
+from .shares import Process, Shares
+from .wire import Connection, Kind, Message
+
+
+@dataclass(slots=True)
+class Crossing:
+    """One process of one run (`run.others`).  `links`: to every other process of it; `tell`: is told of a failure here."""
+
+    shares: Shares
+    me: Process
+    run: str
+    links: Mapping[Process, Connection]
+    tell: Callable[[], None] = lambda: None
+    machine: Machine | None = None
+    gate: Gate | None = None
+    failures: list[tuple[tuple[int, ...], int]] = field(default_factory=list)
+    sent: int = 0
+    received: int = 0
+    _early: list[Message] = field(default_factory=list)
+    _came: dict[int, deque[Parts]] = field(default_factory=lambda: defaultdict(deque))
+    _counts: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
+    _sizes: list[SizeVariable] = field(default_factory=list)
+    _steps: dict[int, tuple[Step, ...]] = field(default_factory=dict)
+    _halted: list[BaseException | None] = field(default_factory=list)
+    _lock: Any = field(default_factory=Lock)
+
+    # ------------------------------------------------------------------------------ who runs what
+
+    def is_here(self, device: DeviceId) -> bool:
+        return self.shares.where[device] == self.me
+
+    def steps(self, queue: Queue) -> tuple[Step, ...]:
+        found = self._steps.get(id(queue))
+        if found is None:
+            found = self._steps[id(queue)] = self.shares.steps(queue, self.me)
+        return found
+
+    def runners(self, queue: Queue) -> int:
+        return len(self.shares.owners[queue.device, queue.kind])
+
+    # ------------------------------------------------------------------------------ from here
+
+    def begin(self, machine: Machine, gate: Gate) -> None:
+        assert machine.around is not None
+        self._sizes = [v for phase in machine.around.graph.phases for v in traverse.defines(phase)]
+        with self._lock:
+            self.machine, self.gate = machine, gate
+            early, self._early = self._early, []
+            for message in early:
+                self._take(message)
+            halted = self._halted
+        if halted:
+            gate.halt(halted[0])
+
+    def passed(self, fence: Hashable, of: int | None) -> None:
+        if isinstance(fence, tuple):
+            parties, said = self.shares.joined[fence[0]], [*fence]
+        else:
+            parties, said = self.shares.waiting.get(fence, frozenset()), [fence]
+        for process in parties:
+            if process != self.me:
+                self._send(process, Kind.FENCE, {"fence": said, "of": of})
+
+    def failed(self, start: tuple[int, ...], queue: int) -> None:
+        self.failures.append((start, queue))
+        self.tell()
+
+    def awaited(self, step: TransferStep) -> Hashable | None:
+        if self.is_here(step.source):
+            return None
+        number = self.shares.transfers[step]
+        with self._lock:
+            self._counts["awaited"][number] += 1
+            return ("arrival", number, self._counts["awaited"][number])
+
+    def send(self, step: TransferStep, parts: Parts, kind: Element) -> None:
+        assert self.machine is not None
+        backend = self.machine.backends[step.source]
+        plain = isinstance(backend, CpuBackend)
+        arrays = [np.asarray(array) if plain else stored(backend.fetch(array, kind), kind) for _, array in parts]
+        facts = {"transfer": self.shares.transfers[step], "boxes": [box for box, _ in parts]}
+        self._send(self.shares.where[step.target], Kind.DATA, facts, arrays)
+
+    def receive(self, step: TransferStep, kind: Element) -> Parts:
+        assert self.machine is not None and self.gate is not None
+        number = self.shares.transfers[step]
+        with self._lock:
+            parts = self._came[number].popleft()
+            self._counts["received"][number] += 1
+            self.gate.forget([("arrival", number, self._counts["received"][number])])
+        backend = self.machine.backends[step.target]
+        return parts if isinstance(backend, CpuBackend) else [(box, backend.bring(array, kind)) for box, array in parts]
+
+    def _send(self, process: Process, kind: Kind, facts: dict[str, Any], arrays: list[Any] | None = None) -> None:
+        with self._lock:
+            self.sent += 1
+            facts["run"], facts["sizes"] = self.run, self._known()
+        self.links[process].send(kind, facts, arrays or ())
+
+    def _known(self) -> list[tuple[int, int]]:
+        """The run-time sizes that this process knows: all, as messages of several queues may overtake each other."""
+        sizes = {} if self.machine is None else self.machine.sizes
+        return [(at, sizes[v]) for at, v in enumerate(self._sizes) if v in sizes]
+
+    # ------------------------------------------------------------------------------ from others
+
+    def take(self, message: Message) -> None:
+        """A value or a fence has come."""
+        with self._lock:
+            if self.gate is None:
+                self._early.append(message)
+            else:
+                self._take(message)
+
+    def _take(self, message: Message) -> None:
+        assert self.gate is not None and self.machine is not None
+        facts = message.facts
+        self.received += 1
+        for at, size in facts["sizes"]:
+            self.machine.sizes[self._sizes[at]] = size
+        if message.kind is Kind.DATA:
+            number = facts["transfer"]
+            boxes = [None if box is None else tuple((start, stop) for start, stop in box) for box in facts["boxes"]]
+            self._came[number].append([*zip(boxes, message.arrays, strict=True)])
+            self._counts["came"][number] += 1
+            self.gate.arrived(("arrival", number, self._counts["came"][number]), 1)
+        else:
+            fence = facts["fence"]
+            self.gate.arrived(tuple(fence) if len(fence) > 1 else fence[0], facts["of"])
+
+    def state(self) -> dict[str, Any]:
+        """See Note [At rest]."""
+        with self._lock:
+            return {"idle": self.gate is not None and self.gate.is_idle(), "sent": self.sent, "received": self.received}
+
+    def halt(self, error: BaseException | None = None) -> None:
+        """Stop the queues of this process, now or as soon as they begin."""
+        with self._lock:
+            self._halted.append(error)
+            gate = self.gate
+        if gate is not None:
+            gate.halt(error)

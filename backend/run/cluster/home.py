@@ -1,0 +1,349 @@
+"""The home of a cluster's runs: takes workers for itself, ships plans, runs its own queues, and begins again after a loss.
+
+A run is of one *epoch*: a name that all its messages carry.  When a worker is lost, home ends the epoch on the others, plans for
+those who are left and runs the program again from its inputs, which home still has.  Values cannot differ, since the order of
+sums follows from shapes.
+
+Workers are taken in one order by all homes, so that two homes never wait for each other.
+
+Neighbours: `membership` (who is there), `resident` (the other end), `crossing`, `shipping`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from time import sleep
+from typing import Any, Final, TypeAlias
+
+from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.source import Span
+from ...devices.profile import Profile
+from ...graph import BoundGraph
+from ...schedule.plan.model import DeviceId, Plan
+from ..cpu import CpuBackend
+from ..distributed import Pace
+from ..executor import execute_plan
+from ..machine import Observer, Results
+from .crossing import Crossing
+from .membership import Member, Members
+from .profile import profile_of
+from .shares import HOME, Process, Shares
+from .shipping import failure_of, shipment, version
+from .wire import PULSE, Connection, Kind, Lost, Message, connect
+
+RESTARTS: Final = 3
+ASKING: Final = 0.002
+Planner: TypeAlias = Callable[[Profile], Plan]
+"""A plan, with its program, for the devices of a cluster."""
+
+
+class WorkerFault(Exception):
+    """A worker reports what is a mistake in Rho."""
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A connection to the resident of a member, with what it has said."""
+
+    member: Member
+    process: Process
+    cluster: Cluster
+    connection: Connection
+    granted: bool = False
+    programs: set[str] = field(default_factory=set)
+    refused: str = ""
+    state: dict[str, Any] = field(default_factory=dict)
+    done: dict[str, Any] | None = None
+    lost: Lost | None = None
+
+    def begin(self) -> None:
+        for work in (self.listen, self.pulse):
+            threading.Thread(target=work, name=f"rho {self.member.address}", daemon=True).start()
+
+    def listen(self) -> None:
+        try:
+            while True:
+                self.cluster.heed(self, self.connection.receive())
+        except Lost as lost:
+            self.cluster.miss(self, lost)
+
+    def pulse(self) -> None:
+        """Home lives, as long as the connection does."""
+        with suppress(Lost):
+            while not self.connection.closed:
+                self.connection.send(Kind.PING)
+                sleep(PULSE)
+
+    def send(self, kind: Kind, facts: Mapping[str, Any] | None = None) -> None:
+        self.connection.send(kind, facts)
+
+
+class Cluster:
+    """Workers, and home as their first device.  Runs go one after the other; close it when it is not needed any more."""
+
+    def __init__(self, membership: Members, own: Profile, restarts: int = RESTARTS) -> None:
+        """`own`: the profile of this machine.  Plans are for home and then one device for each member, in order."""
+        self.membership, self.own, self.restarts = membership, own, restarts
+        self.members = [*membership.members()]
+        self.lost: list[Lost] = []
+        self.change = threading.Condition()
+        self.workers: dict[str, Worker] = {}
+        self.running: _Epoch | None = None
+        self.one_run = threading.Lock()
+
+    @property
+    def profile(self) -> Profile:
+        """The devices of the members there are."""
+        return profile_of(self.own, self.members)
+
+    def close(self) -> None:
+        for worker in self.workers.values():
+            worker.connection.close()
+        self.workers.clear()
+        self.membership.close()
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------ runs
+
+    def run(
+        self, plan: Plan, planner: Planner, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str] = frozenset(),
+        observe: Observer | None = None,
+    ) -> Results:  # fmt: skip
+        """Run a plan for `profile`; after a loss, one that `planner` makes for the workers that are left.  RunFailed: as for any
+        run, or E710: too many workers were lost."""
+        with self.one_run:
+            for left in range(self.restarts, -1, -1):
+                try:
+                    return self.attempt(plan, bound, inputs, without, observe)
+                except Lost as lost:
+                    self.drop(lost)
+                    if not left or not self.members:
+                        raise self.given_up(bound) from None
+                    plan = planner(self.profile)
+            raise AssertionError("a run ends or is given up")
+
+    def attempt(
+        self, plan: Plan, bound: BoundGraph, inputs: Mapping[str, Any], without: frozenset[str], observe: Observer | None
+    ) -> Results:  # fmt: skip
+        away = [device.id for device in plan.devices if device.id != plan.home]
+        where = {plan.home: HOME, **{device: Process(at) for at, device in enumerate(away, 1)}}
+        shares = Shares(plan, where)
+        epoch = _Epoch(self, shares, [self.members[process - 1] for process in shares.processes if process != HOME])
+        clean = False
+        try:
+            self.running = epoch
+            epoch.take_workers()
+            epoch.ship(shipment(plan, without))
+            results = epoch.execute(bound, inputs, observe)
+            clean = True
+            return results
+        except RunFailed:
+            clean = True
+            raise
+        finally:
+            self.running = None
+            epoch.leave(clean)
+
+    def drop(self, lost: Lost) -> None:
+        """A worker is not a member any more."""
+        gone = [self.members[lost.process - 1].address]
+        gone += [address for address, worker in self.workers.items() if worker.lost is not None]
+        words = [lost.words if gone[0] in lost.words else f"{gone[0]}: {lost.words}"]
+        for address in gone:
+            worker = self.workers.pop(address, None)
+            if worker is not None:
+                worker.connection.close()
+                words += [] if worker.lost is None else [worker.lost.words]
+        self.lost.append(Lost(lost.process, words[-1]))
+        self.members = [member for member in self.members if member.address not in gone]
+
+    def given_up(self, bound: BoundGraph) -> RunFailed:
+        last = self.lost[-1]
+        count = f"{len(self.lost)} workers were" if len(self.lost) > 1 else "a worker was"
+        notes = tuple(f"{lost.words}" for lost in self.lost[:-1][-3:])
+        first = bound.graph.phases[0].span if bound.graph.phases else Span("", 0, 0)
+        message = f"{count} lost while the program ran, the last one {last.words}"
+        return RunFailed([Diagnostic("E710", message, Span(first.file, 0, 0), notes=notes)])
+
+    # ------------------------------------------------------------------------------ what workers say
+
+    def worker(self, member: Member, process: Process) -> Worker:
+        """Connected to.  Lost."""
+        found = self.workers.get(member.address)
+        if found is not None and found.lost is None and not found.connection.closed:
+            found.process = found.connection.process = process
+            return found
+        if member.version != version():
+            raise RunFailed([Diagnostic(
+                "E710", f"worker {member.address} has another version of Rho", Span("", 0, 0),
+                notes=("install on every worker what is installed here",),
+            )])  # fmt: skip
+        hello = {"token": member.token, "as": "home"}
+        made = Worker(member, process, self, connect(member.host, member.port, process, hello, self.membership.context))
+        self.workers[member.address] = made
+        made.begin()
+        return made
+
+    def heed(self, worker: Worker, message: Message) -> None:
+        facts, epoch = message.facts, self.running
+        current = epoch is not None and facts.get("run") == epoch.name
+        if message.kind in (Kind.DATA, Kind.FENCE):
+            if epoch is not None and current:
+                epoch.crossing.take(message)
+            return
+        with self.change:
+            match message.kind:
+                case Kind.GRANTED:
+                    worker.granted = True
+                case Kind.READY:
+                    worker.programs.add(facts["digest"])
+                case Kind.REFUSED:
+                    worker.refused = facts["because"]
+                case Kind.STATE:
+                    worker.state = facts
+                case Kind.DONE if current:
+                    worker.done = facts
+            self.change.notify_all()
+        if epoch is not None and current:
+            if message.kind is Kind.FAILED:
+                epoch.failed()
+            elif message.kind is Kind.LOST:
+                other = next((w for w in epoch.workers if w.process == facts["lost"]), worker)
+                self.miss(other, Lost(other.process, f"{other.member.address}: {facts['words']}"))
+            elif message.kind is Kind.DONE and "fault" in facts:
+                epoch.crossing.halt(WorkerFault(facts["fault"]))
+
+    def miss(self, worker: Worker, lost: Lost) -> None:
+        """A worker does not answer."""
+        with self.change:
+            if worker.lost is None:
+                address = worker.member.address
+                words = lost.words if address in lost.words else f"{address}: {lost.words}"
+                worker.lost = Lost(worker.process, words)
+            self.change.notify_all()
+        worker.connection.close()
+        epoch = self.running
+        if epoch is not None and worker in epoch.workers:
+            epoch.crossing.halt(worker.lost)
+
+    def wait(self, workers: Sequence[Worker], ready: Callable[[Worker], bool]) -> None:
+        """Until all are.  Lost: one of them is."""
+        with self.change:
+            while True:
+                for worker in workers:
+                    if worker.lost is not None:
+                        raise worker.lost
+                    if worker.refused:
+                        raise WorkerFault(f"worker {worker.member.address} refuses the program: {worker.refused}")
+                if all(map(ready, workers)):
+                    return
+                self.change.wait()
+
+
+class _Epoch:
+    """One attempt of one run."""
+
+    def __init__(self, cluster: Cluster, shares: Shares, members: Sequence[Member]) -> None:
+        self.cluster, self.shares, self.members = cluster, shares, members
+        self.name = secrets.token_hex(8)
+        self.workers: list[Worker] = []
+        self.links: dict[Process, Connection] = {}
+        self.crossing = Crossing(shares, HOME, self.name, self.links, self.failed)
+        self.settling: threading.Thread | None = None
+        self.over = False
+
+    def take_workers(self) -> None:
+        """In the order of their addresses."""
+        numbers = {member.address: Process(at) for at, member in enumerate(self.cluster.members, 1)}
+        for member in sorted(self.members, key=lambda one: one.address):
+            worker = self.cluster.worker(member, numbers[member.address])
+            self.workers.append(worker)
+            self.links[worker.process] = worker.connection
+            worker.granted, worker.done, worker.refused, worker.state = False, None, "", {}
+            worker.send(Kind.LEASE)
+            self.cluster.wait([worker], lambda one: one.granted)
+
+    def ship(self, facts: dict[str, Any]) -> None:
+        digest = facts["digest"]
+        for worker in self.workers:
+            if digest not in worker.programs:
+                worker.send(Kind.LOAD, facts)
+        self.cluster.wait(self.workers, lambda one: digest in one.programs)
+        where = {str(device): int(process) for device, process in self.shares.where.items()}
+        peers = {str(int(w.process)): [w.member.host, w.member.port, w.member.token] for w in self.workers}
+        for worker in self.workers:
+            facts = {"run": self.name, "digest": digest, "me": worker.process, "where": where, "peers": peers}
+            worker.send(Kind.RUN, facts)
+
+    def execute(self, bound: BoundGraph, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
+        """Home's own queues, and then what the workers say."""
+        plan = self.shares.plan
+        here = [device for device in plan.devices if self.crossing.is_here(device.id)]
+        backends = {DeviceId(device.id): CpuBackend(device.threads) for device in here}
+        failures: list[tuple[tuple[int, ...], int, RunFailed]] = []
+        results = None
+        try:
+            results = execute_plan(plan, bound, inputs, backends, observe, pace=Pace.THREADS, others=self.crossing)
+        except RunFailed as failure:
+            failures.append((*min(self.crossing.failures, default=((0,), 0)), failure))
+        self.cluster.wait(self.workers, lambda one: one.done is not None)
+        for worker in self.workers:
+            said = worker.done or {}
+            if "fault" in said:
+                raise WorkerFault(f"worker {worker.member.address}: {said['fault']}")
+            if "failure" in said:
+                failures.append((tuple(said["start"]), said["queue"], failure_of(said["failure"])))
+        if failures:
+            raise min(failures, key=lambda one: one[:2])[2]
+        assert results is not None
+        return results
+
+    # ------------------------------------------------------------------------------ failures of the program
+
+    def failed(self) -> None:
+        """A queue somewhere has ended: the others go on as far as they come."""
+        with self.cluster.change:
+            if self.settling is not None:
+                return
+            self.settling = threading.Thread(target=self.settle, daemon=True)
+        self.settling.start()
+
+    def settle(self) -> None:
+        """Stop everybody once everything is at rest (`crossing`)."""
+        asked, before = 0, None
+        with suppress(Lost):
+            while not self.over:
+                asked += 1
+                states = [self.crossing.state()]
+                for worker in self.workers:
+                    worker.send(Kind.ASK, {"asked": asked})
+                self.cluster.wait(self.workers, lambda one, asked=asked: one.state.get("asked") == asked)  # type: ignore[misc]
+                states += [worker.state for worker in self.workers]
+                now = sum(state["sent"] for state in states), sum(state["received"] for state in states)
+                if all(state["idle"] for state in states) and now[0] == now[1] and now == before:
+                    break
+                before = now
+                sleep(ASKING)
+            for worker in self.workers:
+                worker.send(Kind.STOP, {"run": self.name})
+            self.crossing.halt()
+
+    def leave(self, clean: bool) -> None:
+        """Let the workers go; what did not end as it should is cut off."""
+        self.over = True
+        for worker in self.workers:
+            if clean:
+                with suppress(Lost):
+                    worker.send(Kind.RELEASE)
+            elif worker.lost is None:
+                worker.connection.close()
+                self.cluster.workers.pop(worker.member.address, None)

@@ -1,0 +1,155 @@
+"""Who belongs to a cluster, by Dask: the one module that imports `distributed`.
+
+Dask launches workers, knows which there are, and says how they encrypt.  Each worker process gets a resident (`resident`), which
+listens at a port of its own on the worker's address.
+
+Neighbours: `home` (uses a membership), `resident`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import socket
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from ....lang.diagnostics import Diagnostic, RunFailed
+from ....lang.source import Span
+
+_LOCAL: Final = re.compile(r"local(?::([1-9][0-9]{0,3}))?")
+_ADDRESS: Final = re.compile(r"(tcp|tls|ucx|ws|wss)://\S+")
+PATIENCE: Final = 10.0
+"""Seconds that a scheduler may take to answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A worker: where its resident listens, and what its machine is.  `is_here`: on the machine of home."""
+
+    address: str
+    host: str
+    port: int
+    token: str
+    machine: str
+    processor: str
+    cores: int
+    memory: int | None
+    version: str
+    is_here: bool = False
+
+
+class BadCluster(ValueError):
+    """What was given names no cluster."""
+
+
+class Members(Protocol):
+    """What launches workers.  `context`: of connections to them, None if they are not encrypted."""
+
+    @property
+    def context(self) -> ssl.SSLContext | None: ...
+    def members(self) -> list[Member]: ...
+    def close(self) -> None: ...
+
+
+class Membership:
+    """A Dask client, and what belongs to it: closing this closes what it has started."""
+
+    def __init__(self, client: Any, owned: Sequence[Any] = ()) -> None:
+        self.client, self.owned = client, owned
+        self.context: ssl.SSLContext | None = client.security.get_connection_args("client").get("ssl_context")
+
+    def members(self) -> list[Member]:
+        """The workers there are, each with a resident.  RunFailed E710: none, or one without Rho."""
+        try:
+            found = self.client.run(start_resident, on_error="return")
+        except Exception as error:
+            raise failed(f"the workers cannot be asked: {_words(error)}") from None
+        here = socket.gethostname()
+        members = []
+        for address, facts in sorted(found.items()):
+            if isinstance(facts, BaseException):
+                raise failed(f"worker {address} cannot run Rho: {_words(facts)}")
+            members.append(Member(address=address, is_here=facts["machine"] == here, **facts))
+        if not members:
+            raise failed("the cluster has no workers")
+        return members
+
+    def close(self) -> None:
+        for one in (self.client, *self.owned):
+            one.close()
+
+
+def attach(where: object) -> Membership:
+    """A cluster: `local:2` (started here), the address of a scheduler, a `scheduler.json`, or a client.
+
+    BadCluster: none of these, or `distributed` is not installed.  RunFailed E710: no scheduler answers."""
+    try:
+        import distributed
+    except ImportError:
+        raise BadCluster("clusters need the package `distributed`: pip install 'rho-lang[cluster]'") from None
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if isinstance(where, distributed.Client):
+        return Membership(where)
+    text = os.fspath(where) if isinstance(where, str | os.PathLike) else repr(where)
+    local = _LOCAL.fullmatch(text)
+    try:
+        if local is not None:
+            return _started(int(local[1] or 1))
+        if _ADDRESS.fullmatch(text):
+            return Membership(distributed.Client(text, timeout=PATIENCE, set_as_default=False))
+        if text.endswith(".json"):
+            return Membership(distributed.Client(scheduler_file=text, timeout=PATIENCE, set_as_default=False))
+    except ImportError as error:
+        raise BadCluster(f"{text} needs what is not installed: {_words(error)}") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        raise failed(f"no scheduler answers at {text}: {_words(error)}") from None
+    raise BadCluster(f"{text} names no cluster: write local:2, tcp://HOST:PORT, or the path of a scheduler.json")
+
+
+def _started(count: int) -> Membership:
+    """Workers of this machine, which end with this process."""
+    import dask
+    import distributed
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    security = Security.temporary()
+    with dask.config.set({"logging": {"distributed": "critical"}}):  # what workers say of the end of a cluster is no news
+        cluster = LocalCluster(
+            n_workers=count, threads_per_worker=1, processes=True, dashboard_address=None, security=security,
+            silence_logs=logging.CRITICAL,
+        )  # fmt: skip
+    client = distributed.Client(cluster, security=security, set_as_default=False)
+    return Membership(client, (cluster,))
+
+
+def start_resident(dask_worker: Any) -> dict[str, Any]:
+    """In a worker: what its machine is, and the port of its resident, which is started if there is none."""
+    from .resident import Resident, cores, processor
+    from .shipping import version
+
+    resident = getattr(dask_worker, "_rho_resident", None)
+    host = dask_worker.address.partition("://")[2].rpartition(":")[0].strip("[]")
+    if resident is None:
+        arguments = [
+            dask_worker.security.get_listen_args("worker").get("ssl_context"),
+            dask_worker.security.get_connection_args("worker").get("ssl_context"),
+        ]
+        resident = dask_worker._rho_resident = Resident(host, *arguments)
+    memory = dask_worker.memory_manager.memory_limit
+    return {
+        "host": resident.host, "port": resident.port, "token": resident.token, "machine": socket.gethostname(),
+        "processor": processor(), "cores": cores(), "memory": int(memory) if memory else None, "version": version(),
+    }  # fmt: skip
+
+
+def failed(message: str) -> RunFailed:
+    return RunFailed([Diagnostic("E710", message, Span("", 0, 0))])
+
+
+def _words(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]

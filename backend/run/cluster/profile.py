@@ -1,0 +1,67 @@
+"""The members of a cluster as a profile: home, and every worker as a device.
+
+Until links are measured they have declared figures: those of a loopback where both ends are on one machine, else of ten-gigabit
+Ethernet.  Until a worker is measured it has this machine's tables.
+
+Neighbours: `home` (plans for it), `membership` (who is there), `devices.profile`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+from ...devices.profile import DeviceProfile, LinkProfile, Profile
+from ...devices.tables import Table
+from ...devices.ticks import Duplex
+from ...schedule.plan.model import DeviceId
+from .membership import Member
+
+RESERVE: Final = Fraction(2, 5)
+"""Of a worker's memory: Dask begins to spill at .6 of it."""
+SYNC_NS: Final = 60_000
+_LATENCY: Final = {True: 60_000, False: 120_000}
+_RATE: Final = {True: 2_000_000_000, False: 1_100_000_000}
+_SIZES: Final = (4096, 1 << 20, 64 << 20)
+
+
+def device_names(members: Sequence[Member]) -> list[DeviceId]:
+    return [DeviceId(f"w{at}") for at in range(len(members))]
+
+
+def threads_of(members: Sequence[Member], member: Member) -> int:
+    """The cores of a machine are shared by the workers on it."""
+    return max(1, member.cores // Counter(one.machine for one in members)[member.machine])
+
+
+def profile_of(own: Profile, members: Sequence[Member]) -> Profile:
+    here = any(member.is_here for member in members)
+    home = replace(own.home, name="home", kind="home", node="home", home=True, sync_ns=SYNC_NS)
+    if here:
+        home = replace(home, threads=1)  # its cores are the workers'
+    devices = [home]
+    machines = [*dict.fromkeys(member.machine for member in members)]
+    for name, member in zip(device_names(members), members, strict=True):
+        node, threads = f"n{machines.index(member.machine)}", threads_of(members, member)
+        devices.append(replace(
+            own.home, name=str(name), kind="worker", node=node, threads=threads, memory_bytes=member.memory,
+            memory_reserve=RESERVE, home=False, sync_ns=SYNC_NS, reserved={"worker": member.address},
+        ))  # fmt: skip
+    links = []
+    for at, one in enumerate(devices):
+        for other in devices[at + 1 :]:
+            links.append(_link(one, other, near=_near(one, other, here)))
+    return Profile(tuple(devices), tuple(links), False, own.calibration)
+
+
+def _near(one: DeviceProfile, other: DeviceProfile, here: bool) -> bool:
+    return here if one.home else one.node == other.node
+
+
+def _link(one: DeviceProfile, other: DeviceProfile, near: bool) -> LinkProfile:
+    latency, rate = _LATENCY[near], _RATE[near]
+    table = Table(_SIZES, tuple(latency + size * 1_000_000_000 // rate for size in _SIZES))
+    return LinkProfile(one.name, other.name, latency, table, Duplex.FULL)

@@ -1,0 +1,292 @@
+"""What lives in a worker process: a port, programs that were sent, and the run that it takes part in.
+
+Whoever knows the token of a resident may come in, as home or as another worker of a run.  One home at a time has the resident
+for itself; others stand in line, and the lease ends with the connection, so that nobody waits for a home that is dead.  A run
+ends when all its queues have, when home says stop, or when home is lost.
+
+Neighbours: `membership` (starts one in every worker), `home` (the other end), `crossing`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import math
+import os
+import secrets
+import socket
+import ssl
+import threading
+import traceback
+from collections import OrderedDict
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ....lang.diagnostics import RunFailed
+from ...graph import BoundGraph
+from ...schedule.plan.model import DeviceId, Plan
+from ..cpu import CpuBackend
+from ..distributed import Pace
+from ..executor import execute_plan
+from ..threads import interrupt
+from .crossing import Crossing
+from .shares import HOME, Process, Shares
+from .shipping import Unfit, failure_facts, unpacked
+from .wire import Connection, Kind, Lost, Message, connect
+
+MOST_PROGRAMS: Final = 16
+PATIENT: Final = 0.2
+"""Seconds in which a run is to hear that it is over, before its thread is interrupted."""
+MEETING: Final = 10.0
+"""Seconds that workers of a run wait for each other's connections."""
+
+
+class Resident:
+    """One a process."""
+
+    def __init__(self, host: str, accepting: ssl.SSLContext | None = None, connecting: ssl.SSLContext | None = None) -> None:
+        self.token = secrets.token_hex(16)
+        self.accepting, self.connecting = accepting, connecting
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self.listener = socket.create_server((host, 0), family=family)
+        self.host, self.port = host, int(self.listener.getsockname()[1])
+        self.programs: OrderedDict[str, tuple[Plan, BoundGraph]] = OrderedDict()
+        self.change = threading.Condition()
+        self.line: list[Visit] = []
+        self.peers: dict[tuple[str, int], Connection] = {}
+        threading.Thread(target=self.accept, name="rho resident", daemon=True).start()
+
+    def accept(self) -> None:
+        while True:
+            with suppress(OSError):
+                sock, _ = self.listener.accept()
+                threading.Thread(target=self.welcome, args=(sock,), daemon=True).start()
+
+    def welcome(self, sock: socket.socket) -> None:
+        """Let in who knows the token."""
+        try:
+            if self.accepting is not None:
+                sock.settimeout(MEETING)
+                sock = self.accepting.wrap_socket(sock, server_side=True)
+            connection = Connection(sock)
+            message = connection.receive()
+        except (Lost, OSError):
+            sock.close()
+            return
+        facts = message.facts
+        if message.kind is not Kind.HELLO or not hmac.compare_digest(str(facts.get("token")), self.token):
+            connection.close()
+        elif facts.get("as") == "home":
+            Visit(self, connection).serve()
+        else:
+            with self.change:
+                self.peers[str(facts.get("run")), int(facts.get("from", -1))] = connection
+                self.change.notify_all()
+
+    # ------------------------------------------------------------------------------ one home at a time
+
+    def enter(self, visit: Visit) -> None:
+        with self.change:
+            self.line.append(visit)
+            first = self.line[0] is visit
+        if first:
+            visit.granted()
+
+    def leave(self, visit: Visit) -> None:
+        with self.change:
+            first = self.line[:1] == [visit]
+            if visit in self.line:
+                self.line.remove(visit)
+            following = self.line[0] if first and self.line else None
+        if following is not None:
+            following.granted()
+
+    def peer(self, run: WorkersRun, process: int) -> Connection:
+        """The connection that another worker has made for a run.  Lost: it has not."""
+        key = str(run.facts["run"]), process
+        with self.change:
+            if not self.change.wait_for(lambda: run.ended or key in self.peers, MEETING) or run.ended:
+                raise Lost(process, "it has not come")
+            return self.peers.pop(key)
+
+    def keep(self, digest: str, program: tuple[Plan, BoundGraph]) -> None:
+        with self.change:
+            self.programs[digest] = program
+            while len(self.programs) > MOST_PROGRAMS:
+                self.programs.popitem(last=False)
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """A home that is connected, and its run."""
+
+    resident: Resident
+    connection: Connection
+    run: WorkersRun | None = None
+
+    def serve(self) -> None:
+        try:
+            while True:
+                self.heed(self.connection.receive())
+        except Lost:
+            pass
+        finally:
+            self.connection.close()
+            if self.run is not None:
+                self.run.end()
+            self.resident.leave(self)
+
+    def granted(self) -> None:
+        with suppress(Lost):
+            self.connection.send(Kind.GRANTED)
+
+    def heed(self, message: Message) -> None:
+        facts = message.facts
+        match message.kind:
+            case Kind.PING:
+                self.connection.send(Kind.PONG)
+            case Kind.LEASE:
+                self.resident.enter(self)
+            case Kind.RELEASE:
+                if self.run is not None:
+                    self.run.end()
+                    self.run = None
+                self.resident.leave(self)
+            case Kind.LOAD:
+                threading.Thread(target=self.load, args=(facts,), daemon=True).start()
+            case Kind.RUN:
+                if self.run is not None:
+                    self.run.end()
+                program = self.resident.programs.get(facts["digest"])
+                if program is None:
+                    self.connection.send(Kind.REFUSED, {"because": "the program is not known any more"})
+                    return
+                self.resident.programs.move_to_end(facts["digest"])
+                self.run = WorkersRun(self.resident, self.connection, facts, *program)
+                self.run.start()
+            case Kind.DATA | Kind.FENCE if self.run is not None and self.run.is_of(message):
+                self.run.crossing.take(message)
+            case Kind.ASK:
+                state = {"idle": True, "sent": 0, "received": 0} if self.run is None else self.run.crossing.state()
+                self.connection.send(Kind.STATE, {"asked": facts["asked"], **state})
+            case Kind.STOP if self.run is not None and self.run.is_of(message):
+                self.run.crossing.halt()
+            case _:
+                pass
+
+    def load(self, facts: dict[str, Any]) -> None:
+        try:
+            if facts["digest"] not in self.resident.programs:
+                self.resident.keep(facts["digest"], unpacked(facts))
+            answer = Kind.READY, {"digest": facts["digest"]}
+        except Unfit as error:
+            answer = Kind.REFUSED, {"because": str(error)}
+        except Exception:
+            answer = Kind.REFUSED, {"because": traceback.format_exc()}
+        with suppress(Lost):
+            self.connection.send(*answer)
+
+
+@dataclass(slots=True, eq=False)
+class WorkersRun:
+    """The part of a run that this process has."""
+
+    resident: Resident
+    home: Connection
+    facts: dict[str, Any]
+    plan: Plan
+    bound: BoundGraph
+    links: dict[Process, Connection] = field(default_factory=dict)
+    crossing: Crossing = field(init=False)
+    ended: bool = False
+    thread: threading.Thread = field(init=False)
+
+    def __post_init__(self) -> None:
+        where = {DeviceId(device): Process(process) for device, process in self.facts["where"].items()}
+        self.links[HOME] = self.home
+        me = Process(self.facts["me"])
+        self.crossing = Crossing(Shares(self.plan, where), me, self.facts["run"], self.links, self.failed)
+        self.thread = threading.Thread(target=self.work, name="rho run", daemon=True)
+
+    def is_of(self, message: Message) -> bool:
+        return bool(message.facts.get("run") == self.facts["run"])
+
+    def start(self) -> None:
+        self.thread.start()
+
+    def end(self) -> None:
+        """Home does not want it any more, or is gone; back when nothing of it runs."""
+        with self.resident.change:
+            self.ended = True
+            self.resident.change.notify_all()
+        self.crossing.halt(Lost(HOME, "home is gone"))
+        self.close()
+        self.thread.join(PATIENT)
+        while self.thread.is_alive():
+            interrupt([self.thread])
+            self.thread.join(PATIENT)
+
+    def close(self) -> None:
+        for process, link in self.links.items():
+            if process != HOME:
+                link.close()
+
+    def work(self) -> None:
+        said: dict[str, Any] = {"run": self.facts["run"]}
+        try:
+            self.meet()
+            own = [device for device in self.plan.devices if self.crossing.is_here(device.id)]
+            backends = {device.id: CpuBackend(device.threads) for device in own}
+            execute_plan(self.plan, self.bound, {}, backends, pace=Pace.THREADS, others=self.crossing)
+        except RunFailed as failure:
+            start, queue = min(self.crossing.failures, default=((0,), 0))
+            said |= {"failure": failure_facts(failure), "start": start, "queue": queue}
+        except Lost as lost:
+            said |= {"lost": lost.process, "words": lost.words}
+        except BaseException:
+            said |= {"fault": traceback.format_exc()}
+        if not self.ended:
+            with suppress(Lost):
+                self.home.send(Kind.LOST if "lost" in said else Kind.DONE, said)
+
+    def meet(self) -> None:
+        """Connections to the other workers of the run: each makes those to the ones before it."""
+        me, run = self.crossing.me, self.facts["run"]
+        for text, (host, port, token) in self.facts["peers"].items():
+            process = Process(int(text))
+            if process < me:
+                hello = {"token": token, "as": "worker", "run": run, "from": me}
+                made = connect(host, port, process, hello, self.resident.connecting)
+            elif process > me:
+                made = self.resident.peer(self, process)
+            else:
+                continue
+            made.process, made.patience = process, math.inf  # home judges who is alive
+            self.links[process] = made
+            threading.Thread(target=self.listen, args=(made,), daemon=True).start()
+
+    def listen(self, link: Connection) -> None:
+        try:
+            while True:
+                self.crossing.take(link.receive())
+        except Lost as lost:
+            if not self.ended:
+                with suppress(Lost):
+                    self.home.send(Kind.LOST, {"run": self.facts["run"], "lost": lost.process, "words": lost.words})
+
+    def failed(self) -> None:
+        with suppress(Lost):
+            self.home.send(Kind.FAILED, {"run": self.facts["run"]})
+
+
+def processor() -> str:
+    with suppress(OSError), open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+        for line in file:
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return "processor"
+
+
+def cores() -> int:
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -1,0 +1,104 @@
+"""Which steps of a plan each process runs.
+
+A queue of a device is its process's.  A queue of a channel is run by every process that its transfers start or end at: each
+takes the transfers that it sends or receives, the frees of its devices, and every wait and fence, so that a fence of the queue
+is passed when what was before it is done at both ends.  The order of each part is that of the queue, so who waits for whom is
+as in one process.
+
+Neighbours: `crossing` (asks), `run.others`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NewType, TypeAlias
+
+from ...graph.phases import PhaseId
+from ...schedule.plan.model import (
+    DeviceId,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    Queue,
+    QueueKind,
+    Step,
+    TransferStep,
+    WaitStep,
+    inside,
+)
+
+Process = NewType("Process", int)
+"""0 is home."""
+HOME = Process(0)
+Where: TypeAlias = Mapping[DeviceId, Process]
+_Key: TypeAlias = tuple[DeviceId, QueueKind]
+
+
+@dataclass(slots=True)
+class Shares:
+    """The steps of every process.  `waiting`: the processes that wait for each fence of the plan; `joined`: those that run each
+    loop together; `transfers`: every transfer by its number."""
+
+    plan: Plan
+    where: Where
+    owners: dict[_Key, frozenset[Process]] = field(default_factory=dict)
+    waiting: dict[Hashable, frozenset[Process]] = field(default_factory=dict)
+    joined: dict[PhaseId, frozenset[Process]] = field(default_factory=dict)
+    transfers: dict[TransferStep, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for queue in _queues(self.plan):
+            key = queue.device, queue.kind
+            self.owners[key] = self.owners.get(key, frozenset()) | frozenset(self.ends(queue))
+            for step in queue.steps:
+                if isinstance(step, TransferStep):
+                    self.transfers.setdefault(step, len(self.transfers))
+        for queue in self.plan.main.queues:
+            own = self.owners[queue.device, queue.kind]
+            for step in queue.steps:
+                if isinstance(step, WaitStep):
+                    self.waiting[step.fence] = self.waiting.get(step.fence, frozenset()) | own
+                elif isinstance(step, LoopStep | JoinStep):
+                    self.joined[step.phase] = self.joined.get(step.phase, frozenset()) | own
+
+    def ends(self, queue: Queue) -> Iterator[Process]:
+        """The processes that a queue has something for."""
+        if queue.kind is not QueueKind.COPY:
+            yield self.where[queue.device]
+            return
+        for step in queue.steps:
+            if isinstance(step, TransferStep):
+                yield self.where[step.source]
+                yield self.where[step.target]
+            elif isinstance(step, FreeStep) and step.device is not None:
+                yield self.where[step.device]
+
+    def steps(self, queue: Queue, process: Process) -> tuple[Step, ...]:
+        if process not in self.owners[queue.device, queue.kind]:
+            return ()
+        return tuple(step for step in queue.steps if self.concerns(step, process))
+
+    def concerns(self, step: Step, process: Process) -> bool:
+        if isinstance(step, TransferStep):
+            return process in (self.where[step.source], self.where[step.target])
+        if isinstance(step, FreeStep) and step.device is not None:
+            return self.where[step.device] == process
+        return True
+
+    @property
+    def processes(self) -> list[Process]:
+        """Those that have something to do."""
+        busy = {process for queue in self.plan.main.queues if queue.steps for process in self.owners[queue.device, queue.kind]}
+        return sorted(busy | {HOME})
+
+
+def _queues(plan: Plan) -> Iterator[Queue]:
+    """Those of the plan, and of turns of loops that several run together."""
+    for queue in plan.main.queues:
+        yield queue
+        for step in queue.steps:
+            if isinstance(step, LoopStep) and step.rows is not None:
+                for part in inside(step):
+                    yield from part.queues

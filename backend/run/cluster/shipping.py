@@ -1,0 +1,101 @@
+"""A program with its plan as text, and back: what a worker is sent, and what it makes of it.
+
+A worker checks, lowers and binds the program anew, as the loader of a stored plan does, and judges the plan before it runs.  Both
+ends must be the same Rho, to the letter.
+
+Neighbours: `home` (ships), `resident` (unpacks), `schedule.plan.stored`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from ....lang.diagnostics import Diagnostic, Label, RunFailed
+from ....lang.module_names import module_name
+from ....lang.source import Source, Span
+from ....typechecker.check import check
+from ...graph import BoundGraph, bind, lower, optimise, settle
+from ...schedule.plan.model import Plan
+from ...schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
+from ...schedule.verify.plans.checking import check_plan
+
+_PACKAGE: Final = Path(__file__).parents[3]
+_ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
+
+
+class Unfit(Exception):
+    """What was sent cannot be run here; the message says why."""
+
+
+@cache
+def version() -> str:
+    """Of the text of Rho, so that both ends know whether they are the same."""
+    found = sha256()
+    for room in _ROOMS:
+        for path in sorted((_PACKAGE / room).rglob("*")):
+            if path.suffix in (".py", ".ll", ".rho") and path.is_file():
+                found.update(str(path.relative_to(_PACKAGE)).encode() + b"\0" + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def shipment(plan: Plan, without: Collection[str]) -> dict[str, Any]:
+    """The facts of a program with its plan; `without`: passes that are left out."""
+    assert plan.program, "a plan that is shipped has its program with it"
+    facts = {"plan": encode_plan(plan), "without": sorted(without)}
+    return {"digest": sha256(repr(facts).encode()).hexdigest(), **facts}
+
+
+def unpacked(facts: Mapping[str, Any]) -> tuple[Plan, BoundGraph]:
+    """Unfit: no plan, or not one of its program."""
+    try:
+        plan = decode_plan(facts["plan"])
+    except PlanFormatError as error:
+        raise Unfit(f"the plan is none: {error}") from None
+    main, *others = [Source(file.name, file.text) for file in plan.program]
+    texts = {source.name: source for source in others}
+
+    def load(module: str, importer: str | None) -> Source | None:
+        return texts.get(module_name(module, importer or "<eval>"))
+
+    core = check(main, load_module=load).core
+    if core is None:
+        raise Unfit("the program is rejected here")
+    without = frozenset(facts["without"])
+    graph = optimise(lower(core), without)
+    sizes = dict(plan.sizes)
+    wanted = {variable for type in graph.types.values() for size in type.shape for variable in size.variables()}
+    wanted |= {param.variable for param in core.params}
+    bound = settle(bind(graph, {v: sizes[v.name] for v in wanted if not v.is_runtime and v.name in sizes}), without)
+    faults = check_plan(plan, bound)
+    if faults:
+        raise Unfit(f"the plan is not one of the program: {faults[0].message}")
+    return plan, bound
+
+
+def failure_facts(failure: RunFailed) -> list[dict[str, Any]]:
+    """The diagnostics of a failure as JSON has them."""
+    return [
+        {
+            "code": one.code, "message": one.message, "span": _span(one.span), "label": one.label, "notes": one.notes,
+            "labels": [[_span(label.span), label.message] for label in one.labels], "goal": one.goal,
+            "counterexample": None if one.counterexample is None else dict(one.counterexample),
+        } for one in failure.diagnostics
+    ]  # fmt: skip
+
+
+def failure_of(facts: Collection[Mapping[str, Any]]) -> RunFailed:
+    return RunFailed([
+        Diagnostic(
+            one["code"], one["message"], Span(*one["span"]), label=one["label"], notes=tuple(one["notes"]),
+            labels=tuple(Label(Span(*span), message) for span, message in one["labels"]), goal=one["goal"],
+            counterexample=one["counterexample"],
+        ) for one in facts
+    ])  # fmt: skip
+
+
+def _span(span: Span) -> tuple[str, int, int]:
+    return span.file, span.start, span.end

@@ -1,0 +1,192 @@
+"""Messages between processes: a kind, a few facts as JSON, and arrays that are received straight into their own memory.
+
+A connection may be read by one thread and written by others.  Its socket never blocks: whoever waits, waits for the socket
+outside the lock, which is held around single calls (an encrypted socket may not be read and written at once).  Every byte that
+comes is a sign of life; a silence longer than `patience` is `Lost`, as is the end of the connection.
+
+Neighbours: `crossing`, `resident`, `home` (who speak), `membership` (encryption).
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import socket
+import ssl
+import struct
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from enum import IntEnum
+from threading import Lock
+from time import monotonic
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+_HEAD: Final = struct.Struct("!BIQ")
+LARGEST_FACTS: Final = 128 << 20
+PATIENCE: Final = 8.0
+"""Seconds of silence after which the other end is taken for dead: `home` says something every `PULSE` seconds."""
+PULSE: Final = 1.0
+_ELEMENTS: Final = frozenset("?bBhHiIlLqQefdgFDGU")
+
+
+class Kind(IntEnum):
+    """What a message says; `home` speaks first."""
+
+    HELLO = 1  # a process that may come in: its token, and as what
+    PING = 2
+    PONG = 3
+    LEASE = 4  # home wants this worker for itself
+    GRANTED = 5
+    RELEASE = 6
+    LOAD = 7  # a program with its plan
+    READY = 8
+    REFUSED = 9
+    RUN = 10
+    DATA = 11  # arrays of a transfer
+    FENCE = 12  # a queue has come to a fence
+    FAILED = 13  # a queue ended by a failure of the program
+    ASK = 14  # is everything at rest?
+    STATE = 15
+    STOP = 16  # let no queue go on
+    DONE = 17
+    LOST = 18  # another worker does not answer
+
+
+class Message(NamedTuple):
+    kind: Kind
+    facts: dict[str, Any]
+    arrays: list[Any]
+
+
+class Lost(Exception):
+    """The other end is gone: `process` by number, and its last words."""
+
+    def __init__(self, process: int, words: str) -> None:
+        super().__init__(words)
+        self.process, self.words = process, words
+
+
+class Connection:
+    """To one process."""
+
+    def __init__(self, sock: socket.socket, process: int = -1, patience: float = PATIENCE) -> None:
+        sock.setblocking(False)
+        if sock.family in (socket.AF_INET, socket.AF_INET6):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.sock, self.process, self.patience = sock, process, patience
+        self.closed = False
+        self._writing, self._socket = Lock(), Lock()
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(sock, select.POLLIN)
+        self._writable.register(sock, select.POLLOUT)
+
+    def send(self, kind: Kind, facts: Mapping[str, Any] | None = None, arrays: Sequence[Any] = ()) -> None:
+        """Lost: nobody takes it."""
+        whole = [np.ascontiguousarray(array).reshape(np.shape(array)) for array in arrays]
+        said = dict(facts or {})
+        if whole:
+            said["arrays"] = [[array.dtype.str, array.shape] for array in whole]
+        text = json.dumps(said, separators=(",", ":")).encode() if said else b""
+        with self._writing:
+            self._write(_HEAD.pack(kind, len(text), sum(array.nbytes for array in whole)) + text)
+            for array in whole:
+                if array.nbytes:
+                    self._write(_bytes_of(array))
+
+    def receive(self) -> Message:
+        """Lost: nothing comes any more."""
+        head = bytearray(_HEAD.size)
+        self._read(memoryview(head))
+        number, length, size = _HEAD.unpack(head)
+        if length > LARGEST_FACTS:
+            raise Lost(self.process, "it sent what is no message")
+        text = bytearray(length)
+        self._read(memoryview(text))
+        try:
+            facts = json.loads(text) if length else {}
+            arrays = [_room(*one) for one in facts.pop("arrays", ())]
+            kind = Kind(number)
+        except (ValueError, TypeError, AttributeError):
+            raise Lost(self.process, "it sent what is no message") from None
+        if sum(array.nbytes for array in arrays) != size:
+            raise Lost(self.process, "it sent what is no message")
+        for array in arrays:
+            if array.nbytes:
+                self._read(_bytes_of(array))
+        return Message(kind, facts, arrays)
+
+    def close(self) -> None:
+        """Who waits for this connection is told that it is lost."""
+        self.closed = True
+        with suppress(OSError):
+            self.sock.shutdown(socket.SHUT_RDWR)
+        with self._socket:
+            self.sock.close()
+
+    # ------------------------------------------------------------------------------------------------
+
+    def _write(self, data: Any) -> None:
+        left = memoryview(data)
+        while left:
+            count = self._try("send", left)
+            if count is None:
+                self._wait(self._writable)
+            else:
+                left = left[count:]
+
+    def _read(self, room: memoryview) -> None:
+        while room:
+            count = self._try("recv_into", room)
+            if count is None:
+                self._wait(self._readable)
+            elif count == 0:
+                raise Lost(self.process, "the connection ended")
+            else:
+                room = room[count:]
+
+    def _try(self, call: str, data: memoryview) -> int | None:
+        """How many bytes went; None if it would take waiting."""
+        try:
+            with self._socket:
+                count: int = getattr(self.sock, call)(data)
+                return count
+        except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
+            return None
+        except (OSError, ValueError) as error:
+            raise Lost(self.process, getattr(error, "strerror", None) or "the connection ended") from None
+
+    def _wait(self, ready: Any) -> None:
+        until = monotonic() + self.patience
+        while not ready.poll(200):
+            if self.closed:
+                raise Lost(self.process, "the connection was closed")
+            if monotonic() > until:
+                raise Lost(self.process, f"it has said nothing for {self.patience:.0f} seconds")
+
+
+def _bytes_of(array: Any) -> memoryview:
+    return memoryview(array.reshape(-1).view(np.uint8))
+
+
+def _room(dtype: str, shape: Sequence[int]) -> Any:
+    kind = np.dtype(dtype)
+    if kind.char not in _ELEMENTS or kind.hasobject:
+        raise ValueError(dtype)
+    return np.empty(tuple(shape), kind)
+
+
+def connect(
+    host: str, port: int, process: int, hello: Mapping[str, Any], context: ssl.SSLContext | None, timeout: float = 10.0
+) -> Connection:  # fmt: skip
+    """A connection to a worker's port.  Lost: there is none."""
+    try:
+        sock = socket.create_connection((host, port), timeout)
+        if context is not None:
+            sock = context.wrap_socket(sock, server_hostname=host if context.check_hostname else None)
+    except OSError as error:
+        raise Lost(process, f"{host}:{port} does not answer ({error.strerror or error})") from None
+    made = Connection(sock, process)
+    made.send(Kind.HELLO, hello)
+    return made

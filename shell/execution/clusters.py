@@ -1,0 +1,94 @@
+"""`--cluster`: a cluster that is attached to when its devices are asked for, and let go when the command ends.
+
+Neighbours: `scheduling` (plans for it), `backend.run.cluster` (does the work), `session` (runs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ..cli.arguments import Arguments, UsageError
+from ..stages import Loaded, Runner
+
+if TYPE_CHECKING:
+    from ...backend.devices.profile import Profile
+    from ...backend.run.cluster.home import Cluster
+    from ...backend.run.machine import Observer, Results
+    from ...backend.schedule.plan.model import Plan
+    from .scheduling import Scheduling
+
+RESTARTS = 3
+_MOST_RESTARTS = 1000
+
+
+class Attachment:
+    """`where`: what `membership.attach` takes."""
+
+    def __init__(self, where: object, restarts: int = RESTARTS) -> None:
+        self.where, self.restarts = where, restarts
+
+    @cached_property
+    def cluster(self) -> Cluster:
+        """UsageError: it is no cluster.  RunFailed E710: it does not answer."""
+        from ...backend.run.cluster.home import Cluster
+        from ...backend.run.cluster.membership import BadCluster, attach
+        from .profiles import this_machine
+
+        try:
+            membership = attach(self.where)
+        except BadCluster as error:
+            raise UsageError(f"--cluster: {error}") from None
+        try:
+            return Cluster(membership, this_machine(), self.restarts)
+        except BaseException:
+            membership.close()
+            raise
+
+    def close(self) -> None:
+        found = self.__dict__.pop("cluster", None)
+        if found is not None:
+            found.close()
+
+    def runner(self, loaded: Loaded, scheduling: Scheduling) -> Runner:
+        """How the plan of a program that is loaded runs, and is made again for fewer workers."""
+        from .scheduling import Effort, planned_on
+
+        quickly = replace(scheduling, effort=Effort.FAST, budget=None)
+        core, bound, without = loaded.core, loaded.bound, loaded.request.grouping.without
+
+        def again(profile: Profile) -> Plan:
+            return planned_on(core, bound, profile, quickly).plan
+
+        def run(plan: Plan, inputs: Mapping[str, Any], observe: Observer | None) -> Results:
+            return self.cluster.run(plan, again, bound, inputs, without, observe)
+
+        return run
+
+
+def attachment_of(arguments: Arguments) -> Attachment | None:
+    """What `--cluster` asks.  UsageError: beside what it has no use for."""
+    where = arguments.value("--cluster")
+    if where is None:
+        if arguments.has("--restarts"):
+            raise UsageError("--restarts is for --cluster")
+        return None
+    if unfit := [name for name in ("--devices", "--simulate", "--plan") if arguments.has(name)]:
+        raise UsageError(f"--cluster has its own devices: it goes without {unfit[0]}")
+    text = arguments.value("--restarts")
+    if text is not None and not (text.isascii() and text.isdigit() and int(text) <= _MOST_RESTARTS):
+        raise UsageError(f"--restarts {text}: write a number from 0 to {_MOST_RESTARTS}")
+    return Attachment(where, RESTARTS if text is None else int(text))
+
+
+@contextmanager
+def let_go(scheduling: Scheduling | None) -> Iterator[None]:
+    """At the end of the block the cluster is closed, if there is one."""
+    try:
+        yield
+    finally:
+        if scheduling is not None and scheduling.cluster is not None:
+            scheduling.cluster.close()

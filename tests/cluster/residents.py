@@ -1,0 +1,69 @@
+"""Members of a cluster that no Dask launches: residents in this process, which differ from others in nothing but that."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from rho.backend.devices.profile import DeviceProfile, Profile
+from rho.backend.graph.bind import BoundGraph
+from rho.backend.run.cluster.home import Cluster, Planner
+from rho.backend.run.cluster.membership import Member
+from rho.backend.run.cluster.resident import Resident
+from rho.backend.run.cluster.shipping import shipment, version
+from rho.backend.run.machine import Results
+from rho.backend.schedule.plan.model import Plan, PlannedFile
+from rho.backend.schedule.plan.stored import decode_plan, encode_plan
+
+OWN = Profile((DeviceProfile("cpu0", "cpu", home=True),))
+
+
+def member(host: str, port: int, token: str) -> Member:
+    return Member(f"tcp://{host}:{port}", host, port, token, socket.gethostname(), "processor", 2, 1 << 30, version(), True)
+
+
+class Threads:
+    """So many residents of this process."""
+
+    context = None
+
+    def __init__(self, count: int) -> None:
+        self.residents = [Resident("127.0.0.1") for _ in range(count)]
+
+    def members(self) -> list[Member]:
+        return [member(one.host, one.port, one.token) for one in self.residents]
+
+    def close(self) -> None:
+        for resident in self.residents:
+            resident.listener.close()
+
+
+class Some:
+    """The first members of others."""
+
+    context = None
+
+    def __init__(self, others: Threads, count: int) -> None:
+        self.others, self.count = others, count
+
+    def members(self) -> list[Member]:
+        return self.others.members()[: self.count]
+
+    def close(self) -> None:
+        pass
+
+
+def run_on(threads: Threads, plan: Plan, bound: BoundGraph, data: Mapping[str, Any], planner: Planner | None = None) -> Results:
+    """A plan of any devices on as many residents as it has beside home.  They know the program; what is shipped is tried
+    elsewhere."""
+    plan = replace(plan, program=(PlannedFile("known.rho", ""),))
+    for resident in threads.residents:
+        resident.keep(shipment(plan, ())["digest"], (decode_plan(encode_plan(plan)), bound))
+
+    def never(profile: Profile) -> Plan:
+        raise AssertionError("no worker was lost")
+
+    with Cluster(Some(threads, len(plan.devices) - 1), OWN) as cluster:
+        return cluster.run(plan, planner or never, bound, data)

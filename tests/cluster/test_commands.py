@@ -1,0 +1,54 @@
+"""`rho run --cluster local:2`, with workers that Dask starts: the same words and the same bytes as without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed")
+
+TEXT = """use stats
+param scale ← 3
+input x : f64[n]
+input m : f64[r 3]
+step ← {⍵+0.25×(¯1⌽⍵)+(1⌽⍵)-2×⍵}
+y ← step⍣20⊢x
+z ← +⌿m×scale
+output y
+output z
+⎕←+/y
+⎕←stats.mean x
+⎕←z
+⎕←≢(x>0)/x
+"""
+WATCHDOG = 300.0
+
+
+def rho(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rho", *words], cwd=folder, capture_output=True, text=True, timeout=WATCHDOG, env=os.environ
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(3)
+    np.save(tmp_path / "x.npy", rng.standard_normal(200_000))
+    np.save(tmp_path / "m.npy", rng.standard_normal((50_000, 3)))
+    (tmp_path / "p.rho").write_text(TEXT, encoding="utf-8")
+    return tmp_path
+
+
+def test_run_on_a_local_cluster(project: Path) -> None:
+    given = ["p.rho", "--in", "x=x.npy", "--in", "m=m.npy", "--set", "scale=2"]
+    alone = rho(project, "run", *given, "--out", "y=y0.npy", "--out", "z=z0.npy")
+    assert alone.returncode == 0, alone.stderr
+    apart = rho(project, "run", *given, "--out", "y=y1.npy", "--out", "z=z1.npy", "--cluster", "local:2", "--fast")
+    assert (apart.returncode, apart.stdout, apart.stderr) == (0, alone.stdout, "")
+    for name in "yz":
+        assert (project / f"{name}0.npy").read_bytes() == (project / f"{name}1.npy").read_bytes()

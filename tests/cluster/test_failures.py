@@ -1,0 +1,66 @@
+"""Programs that fail on workers: the same failure as on one device, at the same place, and nobody waits for ever."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from rho import backend
+from rho.backend.devices.profile import DeviceProfile, LinkProfile, Profile
+from rho.backend.schedule.program.plan_of import plan_of
+from rho.backend.schedule.program.problem_of import problem_of
+from rho.lang.diagnostics import RunFailed
+from rho.tests.backend.differential import checked
+from rho.tests.backend.quick import with_modes
+from rho.tests.backend.test_programs_on_devices import random_modes, ticks_of
+from rho.tests.cluster.residents import Threads, run_on
+
+TWO_FAIL = """input x : f64[n]
+input i : i64[m]
+a ← 3×x+1
+b ← a[i]
+c ← i64 (x×0.5)
+d ← +/c
+⎕←+/b
+⎕←d
+⎕←+/x
+"""
+
+
+@pytest.fixture(scope="module")
+def threads() -> Iterator[Threads]:
+    made = Threads(3)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("wrong", ["first", "second", "both", "none"])
+def test_the_failure_is_that_of_one_process(threads: Threads, seed: int, wrong: str) -> None:
+    data = {"x": np.arange(0, 80, 2.0), "i": np.arange(10)}
+    if wrong in ("first", "both"):
+        data["i"][3] = 100
+    if wrong in ("second", "both"):
+        data["x"][7] = 3.0
+    core = checked(TWO_FAIL)
+    assert core is not None
+    bound = backend.load(core, data)
+    devices = [DeviceProfile("cpu0", "cpu", home=True), *(DeviceProfile(f"d{i}", "k0") for i in range(1, 4))]
+    profile = Profile(tuple(devices), tuple(LinkProfile("cpu0", d.name, latency_ns=1) for d in devices[1:]))
+    chance = random.Random(seed)
+    made = problem_of(bound, profile, given=ticks_of(chance))
+    answer = with_modes(made.problem, random_modes(made.problem, chance))
+    assert answer is not None
+    plan = plan_of(made, answer)
+    if wrong == "none":
+        run_on(threads, plan, bound, data)
+        return
+    with pytest.raises(RunFailed) as alone:
+        backend.execute(plan, bound, data)
+    with pytest.raises(RunFailed) as apart:
+        run_on(threads, plan, bound, data)
+    (one,), (other,) = alone.value.diagnostics, apart.value.diagnostics
+    assert (one.code, one.message, one.span) == (other.code, other.message, other.span)
