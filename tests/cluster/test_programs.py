@@ -9,7 +9,7 @@ import pytest
 from share import share
 
 from rho import backend
-from rho.backend.run.reference import interpret
+from rho.backend.reference import interpret
 from rho.backend.run.values import to_numpy
 from rho.backend.schedule.plan.model import LoopStep
 from rho.backend.schedule.program.plan_of import plan_of
@@ -18,8 +18,8 @@ from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked
 from rho.tests.backend.loop_programs import loop_program, planned_together
 from rho.tests.backend.quick import split_evenly, with_modes
-from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 from rho.tests.backend.test_loops_together import SHIFTED, TURNED, UNTIL, planned
+from rho.tests.backend.test_programs_on_devices import random_modes, same_bits, ticks_of, topology
 from rho.tests.backend.test_threads import prepared
 from rho.tests.cluster.residents import Threads, run_on
 from rho.tests.graph.test_random import program

@@ -13,8 +13,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-NOT_RUN = ("pip install", "pytest", ".ci/run", "jupyter", "kernel install", "--calibrate", "--refine", "rho lsp", "tcp://", "scheduler.json")
-"""What changes the machine, needs a package index or a scheduler, or measures for half a minute; other tests do our part of it."""
+NOT_RUN = (
+    "pip install", "pytest", ".ci/run", "jupyter", "kernel install", "--calibrate", "--refine", "rho lsp", "tcp://", "scheduler.json",
+)  # fmt: skip
+"""What changes the machine, needs a package index or a scheduler, or measures for half a minute; other tests do our part of
+it."""
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*|(?<![\w-])-[a-zA-Z](?![\w-])")
 
 
