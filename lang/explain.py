@@ -120,7 +120,7 @@ def facts(use: Use) -> list[str]:
         lines.append("cell ranks: " + " ".join("∞" if rank is None else str(rank) for rank in use.ranks))
     if use.identity is not None:
         lines.append(f"identity: {use.identity}")
-    lines += [trait.value for trait in Trait if trait in use.traits and trait is not Trait.TEXT]
+    lines += [trait.value for trait in Trait if trait in use.traits]
     return lines
 
 

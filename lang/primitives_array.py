@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from .primitives_record import CellRank, Example, Primitive, Role, Trait, Use
 
-RUN, TEXT, VIEW = Trait.RUN_TIME_SIZE, Trait.TEXT, Trait.VIEW
-LEFT, RIGHT = Trait.STATIC_LEFT, Trait.STATIC_RIGHT
+RUN, LEFT, RIGHT = Trait.RUN_TIME_SIZE, Trait.STATIC_LEFT, Trait.STATIC_RIGHT
 
 
 def _one(
     name: str, type_: str, doc: str, *examples: Example,
-    ranks: tuple[CellRank, ...] = (None,), laws: tuple[str, ...] = (), kind: tuple[Trait, ...] = (TEXT,),
+    ranks: tuple[CellRank, ...] = (None,), laws: tuple[str, ...] = (), kind: tuple[Trait, ...] = (),
 ) -> Use:  # fmt: skip
     return Use(name, doc, ranks, examples, type=type_, laws=laws, traits=frozenset(kind))
 
 
 def _two(
     name: str, type_: str, doc: str, *examples: Example,
-    ranks: tuple[CellRank, ...] = (None, None), laws: tuple[str, ...] = (), kind: tuple[Trait, ...] = (TEXT,),
+    ranks: tuple[CellRank, ...] = (None, None), laws: tuple[str, ...] = (), kind: tuple[Trait, ...] = (),
 ) -> Use:  # fmt: skip
     return Use(name, doc, ranks, examples, type=type_, laws=laws, traits=frozenset(kind))
 
@@ -58,14 +57,13 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
             "reshape", "s ⍴ T[u] : T[s]",
             "⍵'s elements in order, arranged in shape ⍺, repeated or cut off as needed; one `_` slot is inferred.",
             ("2 3⍴⍳6", "0 1 2\n3 4 5"), ("5⍴1 2", "1 2 1 2 1"), ("3 _⍴⍳6", "0 1\n2 3\n4 5"), laws=("m≡(⍴m)⍴,m",),
-            kind=(LEFT, TEXT),
+            kind=(LEFT,),
         ),
     ),
     _row(
         ",", "ravel catenate comma", None,
         _one(
             "ravel", ",T[s] : T[×/s]", "All elements in row-major order as a vector.", (",2 2⍴⍳4", "0 1 2 3"), laws=("x≡,x",),
-            kind=(TEXT, VIEW),
         ),
         _two(
             "join", "T[s n] , T[s m] : T[s n+m]", "Join along the last axis; an argument of one rank less is one cell.",
@@ -77,7 +75,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⍪", "table catenatefirst", "<",
         _one(
             "table", "⍪T[n s] : T[n ×/s]", "A matrix whose rows are the ravelled major cells.", ("⍪1 2 3", "1\n2\n3"),
-            laws=("x≡,⍪x",), kind=(TEXT, VIEW),
+            laws=("x≡,⍪x",),
         ),
         _two(
             "join first", "T[n s] ⍪ T[m s] : T[n+m s]", "Join along the first axis; an argument of one rank less is one cell.",
@@ -88,7 +86,6 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⌽", "reverse rotate", "%",
         _one(
             "reverse", "⌽T[s] : T[s]", "Reverse along the last axis.", ("⌽1 2 3", "3 2 1"), laws=("m≡⌽⌽m", "(⌽x,y)≡(⌽y),⌽x"),
-            kind=(TEXT, VIEW),
         ),
         _two(
             "rotate", "k ⌽ T[s] : T[s]", "Rotate left by ⍺ along the last axis; a vector ⍺ has one count a row.",
@@ -99,7 +96,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⊖", "reversefirst rotatefirst", "&",
         _one(
             "reverse first", "⊖T[n s] : T[n s]", "Reverse along the first axis.", ("⊖2 2⍴⍳4", "2 3\n0 1"),
-            laws=("m≡⊖⊖m", "(⊖m)≡⍉⌽⍉m"), kind=(TEXT, VIEW),
+            laws=("m≡⊖⊖m", "(⊖m)≡⍉⌽⍉m"),
         ),
         _two(
             "rotate first", "k ⊖ T[n s] : T[n s]", "Rotate up by ⍺ along the first axis.", ("1⊖3 2⍴⍳6", "2 3\n4 5\n0 1"),
@@ -110,12 +107,11 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⍉", "transpose", "^",
         _one(
             "transpose", "⍉T[n m] : T[m n]", "The axes in reverse order.", ("⍉2 3⍴⍳6", "0 3\n1 4\n2 5"), laws=("m≡⍉⍉m",),
-            kind=(TEXT, VIEW),
         ),
         _two(
             "reorder axes", "p ⍉ T[s] : T[s′]",
             "Axis i of ⍵ becomes axis i⊃⍺ of the result; a repeated number takes the diagonal.",
-            ("1 0⍉2 3⍴⍳6", "0 3\n1 4\n2 5"), ("0 0⍉2 2⍴⍳4", "0 3"), laws=("(⍉m)≡1 0⍉m",), kind=(LEFT, TEXT, VIEW),
+            ("1 0⍉2 3⍴⍳6", "0 3\n1 4\n2 5"), ("0 0⍉2 2⍴⍳4", "0 3"), laws=("(⍉m)≡1 0⍉m",), kind=(LEFT,),
         ),
     ),
     _row(
@@ -129,18 +125,18 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
             "The first |⍺| major cells, the last ones for a negative ⍺, with fills beyond the end; a vector takes along "
             "several axes.",
             ("2↑5 6 7", "5 6"), ("¯2↑5 6 7", "6 7"), ("5↑1 2 3", "1 2 3 0 0"), ("2 2↑3 3⍴⍳9", "0 1\n3 4"), laws=("x≡(≢x)↑x",),
-            kind=(LEFT, TEXT, VIEW),
+            kind=(LEFT,),
         ),
     ),
     _row(
         "↓", "drop", "u",
         _one(
             "identity", "↓T[s] : T[s]", "The argument itself: a list of rows is the matrix.", ("↓1 2 3", "1 2 3"),
-            laws=("x≡↓x",), kind=(TEXT, VIEW),
+            laws=("x≡↓x",),
         ),
         _two(
             "drop", "k ↓ T[n s] : T[0⌈n-k s]", "Without the first ⍺ major cells, the last ones for a negative ⍺.",
-            ("2↓1 2 3 4", "3 4"), ("¯1↓1 2 3", "1 2"), laws=("x≡(1↑x),1↓x",), kind=(LEFT, TEXT, VIEW),
+            ("2↓1 2 3 4", "3 4"), ("¯1↓1 2 3", "1 2"), laws=("x≡(1↑x),1↓x",), kind=(LEFT,),
         ),
     ),
     _row(
@@ -153,7 +149,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
     ),
     _row(
         "⌷", "squad index", "L",
-        _one("materialise", "⌷T[s] : T[s]", "The argument itself.", ("⌷5 6 7", "5 6 7"), laws=("x≡⌷x",), kind=(TEXT, VIEW)),
+        _one("materialise", "⌷T[s] : T[s]", "The argument itself.", ("⌷5 6 7", "5 6 7"), laws=("x≡⌷x",)),
         _two(
             "select cells", "i[u] ⌷ T[n s] : T[u s]", "The major cells of ⍵ at the positions ⍺.", ("2 0⌷5 6 7", "7 5"),
             ("1⌷2 2⍴⍳4", "2 3"), laws=("x≡(⍳≢x)⌷x",),
@@ -187,7 +183,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "∊", "member epsilon in enlist", "e",
         _one(
             "enlist", "∊T[s] : T[×/s]", "All elements in row-major order as a vector, as `,`.", ("∊2 2⍴⍳4", "0 1 2 3"),
-            laws=("x≡∊x",), kind=(TEXT, VIEW),
+            laws=("x≡∊x",),
         ),
         _two(
             "member of", "T[u] ∊ T[s] : bool[u]", "Does each element of ⍺ occur in ⍵?", ("1 9∊1 2 3", "1 0"),
@@ -229,18 +225,18 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "∪", "unique union", "v",
         _one(
             "unique", "∪T[n s] : T[k≤n s]", "The distinct major cells, in order of first occurrence.", ("∪3 1 3 2", "3 1 2"),
-            ("∪'banana'", "ban"), laws=("(∪x)≡∪∪x",), kind=(RUN, TEXT),
+            ("∪'banana'", "ban"), laws=("(∪x)≡∪∪x",), kind=(RUN,),
         ),
         _two(
             "union", "T[n s] ∪ T[m s] : T[k≤n+m s]", "⍺, then the major cells of ⍵ that are not in it.", ("1 2∪2 3", "1 2 3"),
-            laws=("x≡x∪x",), kind=(RUN, TEXT),
+            laws=("x≡x∪x",), kind=(RUN,),
         ),
     ),
     _row(
         "∩", "intersection", "c", None,
         _two(
             "intersection", "T[n s] ∩ T[m s] : T[k≤n s]", "The major cells of ⍺ that are in ⍵.", ("1 2 3∩2 3 4", "2 3"),
-            laws=("x≡x∩x",), kind=(RUN, TEXT),
+            laws=("x≡x∩x",), kind=(RUN,),
         ),
     ),
     _row(
@@ -249,14 +245,14 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
             "compress", "bool[n] / T[s n] : T[s k≤n]",
             "Keep the items along the last axis where the mask holds; literal counts repeat them and a negative count "
             "inserts fills.",
-            ("1 0 1/5 6 7", "5 7"), ("2 0 1/5 6 7", "5 5 7"), laws=("(b/x)≡b⌿x", "x≡1/x"), kind=(RUN, TEXT),
+            ("1 0 1/5 6 7", "5 7"), ("2 0 1/5 6 7", "5 5 7"), laws=("(b/x)≡b⌿x", "x≡1/x"), kind=(RUN,),
         ),
     ),
     _row(
         "⌿", "compressfirst replicatefirst", None, None,
         _two(
             "compress first", "bool[n] ⌿ T[n s] : T[k≤n s]", "Keep the major cells where the mask holds.",
-            ("1 0 1⌿3 2⍴⍳6", "0 1\n4 5"), laws=("(+/b)≡≢b⌿x",), kind=(RUN, TEXT),
+            ("1 0 1⌿3 2⍴⍳6", "0 1\n4 5"), laws=("(+/b)≡≢b⌿x",), kind=(RUN,),
         ),
     ),
     _row(
@@ -278,25 +274,25 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⊥", "decode base", "b", None,
         _two(
             "decode", "r[n] ⊥ T[n s] : T[s]", "The value of the digits ⍵ in the mixed radix ⍺; u8 and i32 give i64, as in `+.×`.",
-            ("10 10 10⊥1 2 3", "123"), ("2⊥1 0 1", "5"), ("10⊥u8 9 9 9", "999"), ("24 60⊥1 40", "100"), kind=(),
+            ("10 10 10⊥1 2 3", "123"), ("2⊥1 0 1", "5"), ("10⊥u8 9 9 9", "999"), ("24 60⊥1 40", "100"),
         ),
     ),
     _row(
         "⊤", "encode", "n", None,
         _two(
             "encode", "r[u] ⊤ T[s] : T[u s]", "The digits of ⍵ in the mixed radix ⍺, along a new first axis.",
-            ("2 2 2⊤5", "1 0 1"), ("24 60⊤100", "1 40"), kind=(),
+            ("2 2 2⊤5", "1 0 1"), ("24 60⊤100", "1 40"),
         ),
     ),
     _row(
         "⌹", "domino inverse solve", "+",
         _one(
             "matrix inverse", "⌹f64[n n] : f64[n n]", "The inverse, or the pseudo-inverse of a tall matrix.",
-            ("⌹2 2⍴2 0 0 1", "0.5 0\n0   1"), ranks=(2,), kind=(),
+            ("⌹2 2⍴2 0 0 1", "0.5 0\n0   1"), ranks=(2,),
         ),
         _two(
             "solve", "f64[n] ⌹ f64[n m] : f64[m]", "The x with ⍵ +.× x nearest to ⍺ (least squares).",
-            ("4 6⌹2 2⍴2 0 0 3", "2 2"), kind=(),
+            ("4 6⌹2 2⍴2 0 0 3", "2 2"),
         ),
     ),
     _row(
@@ -320,7 +316,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         _two(
             "windows", "k ↕ T[n s] : T[(n-k)+1 k s]",
             "All runs of ⍺ neighbouring major cells, 1 ≤ ⍺ ≤ n; a vector windows several axes.", ("2↕1 2 3 4", "1 2\n2 3\n3 4"),
-            laws=("(2+/x,0)≡+/2↕x,0",), kind=(LEFT, TEXT, VIEW),
+            laws=("(2+/x,0)≡+/2↕x,0",), kind=(LEFT,),
         ),
     ),
     _row(
@@ -340,7 +336,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         "⍕", "format thorn", "'",
         _one(
             "format", "⍕any : text", "The text of a value as it prints; only in printed or output text.", ("⍕1 2 3", "1 2 3"),
-            kind=(RUN, TEXT),
+            kind=(RUN,),
         ),
         None,
     ),
@@ -349,7 +345,7 @@ ARRAY_FUNCTIONS: tuple[Primitive, ...] = (
         _one(
             "enclose", "⊂i[u] left of ⌷",
             "Left of `⌷`, where `(⊂I)⌷x` is `I⌷x`, and beside `¨`, where `(⊂x)f¨y` is x with each element: arrays do not nest.",
-            ("(⊂2 0)⌷5 6 7", "7 5"), kind=(),
+            ("(⊂2 0)⌷5 6 7", "7 5"),
         ),
         None,
     ),

@@ -24,8 +24,7 @@ def _cells(name: str, title: str, rank: CellRank, type_: str, doc: str, *example
 
 def _bits(name: str, title: str, form: str, doc: str, *examples: Example, identity: int | None = None, laws: tuple[str, ...] = ()
           ) -> Primitive:  # fmt: skip
-    regroups = (Trait.ASSOCIATIVE, Trait.COMMUTATIVE) if identity is not None else ()
-    use = Use(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=traits(Trait.SCALAR, *regroups))
+    use = Use(title, doc, (0, 0), examples, type=form, identity=identity, laws=laws, traits=PERVADES)
     return Primitive(f"⎕{name}", (name,), None, Role.FUNCTION, dyadic=use)
 
 

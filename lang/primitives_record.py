@@ -22,19 +22,15 @@ class Role(Enum):
 
 
 class Trait(Enum):
-    """A property of one valence that some stage relies on."""
+    """A property of one valence that a stage asks for, or that its page states.  Laws and identities of scalar functions are
+    `typechecker.scalars`."""
 
     SCALAR = "pervades: works element by element, by agreement"
-    ASSOCIATIVE = "associative: a reduction may be regrouped"
-    COMMUTATIVE = "commutative: the arguments may be swapped"
     COMPARISON = "gives bool"
-    BOOLEAN = "closed on bool"
     FLOAT_RESULT = "gives floats from integers"
-    TEXT = "also works on text"
     STATIC_LEFT = "the left argument must be static (known before the program runs)"
     STATIC_RIGHT = "the right argument must be static"
     RUN_TIME_SIZE = "the result has a size known only when it runs, bounded"
-    VIEW = "moves no data: a projection of its argument"
 
 
 Example: TypeAlias = tuple[str, str]

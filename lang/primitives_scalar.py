@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from .primitives_record import Example, Primitive, Role, Trait, Use, traits
 
-A, C, S = Trait.ASSOCIATIVE, Trait.COMMUTATIVE, Trait.SCALAR
-MONOID = traits(S, A, C)
-COMPARE = traits(S, Trait.COMPARISON, Trait.TEXT)
-LOGIC = traits(S, C, Trait.BOOLEAN)
+S = Trait.SCALAR
+COMPARE = traits(S, Trait.COMPARISON)
 FLOAT = traits(S, Trait.FLOAT_RESULT)
 
 
@@ -36,7 +34,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         _one("conjugate", "The complex conjugate; a real number is itself.", ("+3J4", "3J¯4"), ("+5", "5"), laws=("x≡+x",)),
         _two(
             "add", "The sum.", ("2+3", "5"), ("1 2 3+10", "11 12 13"), ("(2 3⍴⍳6)+10 20", "10 11 12\n23 24 25"), identity=0,
-            laws=("(x+y)≡y+x", "(x+y+z)≡(x+y)+z", "x≡x+0"), kind=MONOID,
+            laws=("(x+y)≡y+x", "(x+y+z)≡(x+y)+z", "x≡x+0"),
         ),
     ),
     _row(
@@ -52,7 +50,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         ),
         _two(
             "multiply", "The product.", ("3×4", "12"), ("1 2 3×2", "2 4 6"), identity=1,
-            laws=("(x×y)≡y×x", "(x×y×z)≡(x×y)×z", "(x×y+z)≡(x×y)+x×z"), kind=MONOID,
+            laws=("(x×y)≡y×x", "(x×y×z)≡(x×y)×z", "(x×y+z)≡(x×y)+x×z"),
         ),
     ),
     _row(
@@ -87,7 +85,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         "⌊", "floor min minimum", "d",
         _one("floor", "The largest integer not above the argument, as i64.", ("⌊2.7 ¯2.5", "2 ¯3"), laws=("x≡⌊x+0.5",)),
         _two(
-            "minimum", "The smaller of the two.", ("3⌊5", "3"), ("1 5 3⌊2", "1 2 2"), laws=("(x⌊y)≡y⌊x", "x≡x⌊x"), kind=MONOID,
+            "minimum", "The smaller of the two.", ("3⌊5", "3"), ("1 5 3⌊2", "1 2 2"), laws=("(x⌊y)≡y⌊x", "x≡x⌊x"),
         ),
     ),
     _row(
@@ -95,7 +93,6 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         _one("ceiling", "The smallest integer not below the argument, as i64.", ("⌈1.5 ¯1.5", "2 ¯1"), laws=("(⌈x)≡-⌊-x",)),
         _two(
             "maximum", "The larger of the two.", ("3⌈5", "5"), ("2⌈1 3", "2 3"), laws=("(x⌈y)≡y⌈x", "(x⌈y)≡-(-x)⌊-y"),
-            kind=MONOID,
         ),
     ),
     _row(
@@ -124,32 +121,32 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
     ),
     _row(
         "~", "not without tilde", "t",
-        _one("not", "1 for 0 and 0 for 1.", ("~1 0", "0 1"), laws=("b≡~~b",), kind=traits(S, Trait.BOOLEAN)),
+        _one("not", "1 for 0 and 0 for 1.", ("~1 0", "0 1"), laws=("b≡~~b",)),
         Use(
             "without", "The major cells of ⍺ that are not in ⍵.", (None, None),
             (("1 2 3 4~2 4", "1 3"), ("'banana'~'a'", "bnn")), type="T[n s] ~ T[m s] : T[k≤n s]", laws=("(x~x)≡0↑x",),
-            traits=traits(Trait.RUN_TIME_SIZE, Trait.TEXT),
+            traits=traits(Trait.RUN_TIME_SIZE),
         ),
     ),
     _row(
         "∧", "and lcm", "0", None,
         _two(
             "and / least common multiple", "Both hold; for numbers the least common multiple.", ("1 1 0∧1 0 0", "1 0 0"),
-            ("12∧18", "36"), identity=1, laws=("(b∧c)≡c∧b", "b≡b∧1", "(~b∧c)≡(~b)∨~c"), kind=MONOID | {Trait.BOOLEAN},
+            ("12∧18", "36"), identity=1, laws=("(b∧c)≡c∧b", "b≡b∧1", "(~b∧c)≡(~b)∨~c"),
         ),
     ),
     _row(
         "∨", "or gcd", "9", None,
         _two(
             "or / greatest common divisor", "Either holds; for numbers the greatest common divisor.", ("1 1 0∨1 0 0", "1 1 0"),
-            ("12∨18", "6"), identity=0, laws=("(b∨c)≡c∨b", "b≡b∨0"), kind=MONOID | {Trait.BOOLEAN},
+            ("12∨18", "6"), identity=0, laws=("(b∨c)≡c∨b", "b≡b∨0"),
         ),
     ),
     _row(
         "⍲", "nand", ")", None,
-        _two("nand", "Not both.", ("1 1 0⍲1 0 0", "0 1 1"), laws=("(b⍲c)≡~b∧c",), kind=LOGIC),
+        _two("nand", "Not both.", ("1 1 0⍲1 0 0", "0 1 1"), laws=("(b⍲c)≡~b∧c",)),
     ),
-    _row("⍱", "nor", "(", None, _two("nor", "Neither.", ("1 1 0⍱1 0 0", "0 0 1"), laws=("(b⍱c)≡~b∨c",), kind=LOGIC)),
+    _row("⍱", "nor", "(", None, _two("nor", "Neither.", ("1 1 0⍱1 0 0", "0 0 1"), laws=("(b⍱c)≡~b∨c",))),
     _row(
         "<", "less lt", "3", None,
         _two("less", "Is ⍺ below ⍵?", ("1 2 3<2", "1 0 0"), identity=0, laws=("(x<y)≡y>x",), kind=COMPARE),
@@ -162,7 +159,7 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         "=", "equal eq", "5", None,
         _two(
             "equal", "Are they equal, exactly? Text never equals a number.", ("1 2 3=1 5 3", "1 0 1"),
-            ("'banana'='a'", "0 1 0 1 0 1"), identity=1, laws=("(x=y)≡y=x",), kind=COMPARE | {C},
+            ("'banana'='a'", "0 1 0 1 0 1"), identity=1, laws=("(x=y)≡y=x",), kind=COMPARE,
         ),
     ),
     _row(
@@ -178,11 +175,10 @@ SCALAR_FUNCTIONS: tuple[Primitive, ...] = (
         Use(
             "first occurrence", "A mask of the major cells that occur for the first time.", (None,),
             (("≠3 1 3 2 1", "1 1 0 1 0"),), type="≠T[n s] : bool[n]", laws=("(∪x)≡(≠x)⌿x",),
-            traits=traits(Trait.TEXT),
         ),
         _two(
             "not equal", "Do they differ, exactly?", ("1 2 3≠1 5 3", "0 1 0"), identity=0, laws=("(x≠y)≡~x=y",),
-            kind=COMPARE | {C},
+            kind=COMPARE,
         ),
     ),
 )  # fmt: skip

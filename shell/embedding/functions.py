@@ -162,7 +162,7 @@ def _given(argument: object, called: str) -> NumArray:
     try:
         return as_array(argument, called)[0]
     except FileTrouble as trouble:
-        raise TypeError(f"{called} {trouble.message}") from None
+        raise TypeError("\n".join([f"{called} {trouble.message}", *(f"  = {note}" for note in trouble.notes)])) from None
 
 
 def compile_text(text: str, session: Session | None = None) -> Function:

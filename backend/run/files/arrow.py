@@ -107,7 +107,7 @@ def items_of(column: Column, reading: Reading) -> Any:
     if not column.missing:
         return values
     if reading.missing is None:
-        filled = "say what stands for them: `missing 0` in its `input`, or fill them before"
+        filled = "say what stands for them: `missing 0` in its `input`, or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
         items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
         raise damaged(f"has {items}, the first at {int((~column.present).argmax())}", filled)
     filling = reading.missing

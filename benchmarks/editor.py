@@ -1,12 +1,13 @@
-"""How long an editor waits from a keystroke to its diagnostics on a 300-line file, `rho lsp` being another process.
+"""How long an editor waits from a keystroke to its diagnostics, hover and completion, `rho lsp` being another process.
 
-The scripts are those of `definitions.py` with 0 and 20 definitions that need the solver.  In each of `DEFINITIONS` definitions
+The scripts are those of `definitions.py`: 300 lines with 0 and 20 of 60 definitions that need the solver, 5,000 lines with 1,000
+definitions.  In each of `DEFINITIONS` definitions
 a statement is typed, one key at a time, each key when the diagnostics of the one before are there; most of the texts between
 are broken.  `keystroke` is from sending the edit to having its diagnostics; `hover`, `hints`, `completion` and `colours` are
 the requests that editors make along with it, after one more key each.  Medians and slowest in milliseconds; `processor` is what
 a keystroke takes of the server's processor on average, which other work on the machine changes less.  Run:
 
-    python benchmarks/keystrokes.py
+    python benchmarks/editor.py [easy|hard|large …]
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from definitions import script
 DEFINITIONS = 6
 TYPED = "twice ← 2×⍵ ⋄ "
 LIMIT = 50.0  # milliseconds
+SCRIPTS = {"easy": (0, 60), "hard": (20, 60), "large": (0, 1000)}
+"""How many definitions need the solver, and how many there are."""
 URI = "untitled:script"
 
 
@@ -71,16 +74,16 @@ def timed(ask: Callable[[], object]) -> float:
     return (time.perf_counter() - started) * 1000
 
 
-def measure(text: str) -> dict[str, object]:
-    typist = Typist(text)
+def measure(hard: int, definitions: int) -> dict[str, object]:
+    typist = Typist(script(hard, definitions))
     keys: list[float] = []
     before = typist.processor()
-    for definition in range(0, 60, 60 // DEFINITIONS):
+    for definition in range(0, definitions, definitions // DEFINITIONS):
         line, column = typist.body(definition)
         keys += [typist.key(line, column + offset, key) for offset, key in enumerate(TYPED)]
     processor = (typist.processor() - before) / len(keys)
     asked: dict[str, list[float]] = {"hover": [], "hints": [], "completion": [], "colours": []}
-    for definition in range(0, 60, 60 // DEFINITIONS):
+    for definition in range(0, definitions, definitions // DEFINITIONS):
         line, column = typist.body(definition)
         shown = {"start": {"line": max(line - 25, 0), "character": 0}, "end": {"line": line + 25, "character": 0}}
         typist.key(line, column, " ")
@@ -108,8 +111,8 @@ def summary(found: list[float]) -> dict[str, float | int]:
 
 def main() -> None:
     found: dict[str, object] = {"python": platform.python_version(), "machine": platform.machine(), "limit": LIMIT}
-    for name, hard in (("easy", 0), ("hard", 20)):
-        found[name] = measure(script(hard))
+    for name in sys.argv[1:] or SCRIPTS:
+        found[name] = measure(*SCRIPTS[name])
     print(json.dumps(found, indent=2))
 
 
