@@ -118,6 +118,7 @@ def _class_of(context: object) -> _Class:
 
 _T = TypeVar("_T")
 _FIELDS: dict[type[object], tuple[str, ...]] = {}
+_UNMOVED = frozenset({str, int, float, complex, bool, type(None)})
 
 
 def _fields(kind: type[object]) -> tuple[str, ...]:
@@ -140,8 +141,13 @@ def _shifted(node: Any, by: int) -> Any:
         return Span(node.file, node.start + by, node.end + by)
     if kind is tuple:
         return tuple([_shifted(item, by) for item in node]) if node else node
-    names = _fields(kind)
-    return kind(*[_shifted(getattr(node, name), by) for name in names]) if names else node
+    names = _FIELDS.get(kind)
+    if names is None:
+        names = _fields(kind)
+    if not names:
+        return node
+    parts = [getattr(node, name) for name in names]
+    return kind(*[part if type(part) in _UNMOVED else _shifted(part, by) for part in parts])
 
 
 def _has_operator(node: object) -> bool:

@@ -54,9 +54,9 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
     """The annotated function, checked once; a broken one if a size of its signature breaks it."""
     signature = without_unseen(signature, frozenset(home.scope.file.params))
     function = SignedFunction(signature.span, signature.target.name, signature, body, home)
-    if isinstance(body, BrokenFunction) or not well_formed(ctx, signature, home.scope.file.params):
+    outcome = None if isinstance(body, BrokenFunction) else _outcome(ctx, function)
+    if outcome is None:
         return BrokenFunction(signature.span)
-    outcome = _outcome(ctx, function)
     for diagnostic in outcome.diagnostics:
         ctx.builder.report(diagnostic)
     if not outcome.accepted:
@@ -64,8 +64,9 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
     return replace(function, proof=outcome.proof)
 
 
-def _outcome(ctx: Context, function: SignedFunction) -> Outcome:
-    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed."""
+def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
+    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.  None:
+    the signature is refused by itself."""
     memory, sites = ctx.memory, function.home.scope.file.sites
     site = None if sites is None else sites.current
     if site is None or site.reach is Reach.SIZES:
@@ -77,6 +78,8 @@ def _outcome(ctx: Context, function: SignedFunction) -> Outcome:
         return replace(known, diagnostics=tuple(absolute(known.diagnostics, site)))
     before = ctx.nodes
     found = _checked(ctx, function)
+    if found is None:
+        return None
     kept = () if not found.diagnostics else relative(found.diagnostics, site) if _is_final(found, site) else None
     if kept is not None:
         memory.outcomes.put(key, replace(found, diagnostics=kept, nodes=ctx.nodes - before))
@@ -95,8 +98,10 @@ def _params(ctx: Context, function: SignedFunction) -> tuple[object, ...]:
     return (params, *facts)
 
 
-def _checked(ctx: Context, function: SignedFunction) -> Outcome:
+def _checked(ctx: Context, function: SignedFunction) -> Outcome | None:
     """Check the body for each sample until one is refused."""
+    if not well_formed(ctx, function.signature, function.home.scope.file.params):
+        return None
     proofs: set[Proof] = {Proof.NONE} if shape_variables(function.signature) else {Proof.RULES}
     reported: list[Diagnostic] = []
     for sample in _samples(function.signature):

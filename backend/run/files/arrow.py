@@ -107,9 +107,10 @@ def items_of(column: Column, reading: Reading) -> Any:
     if not column.missing:
         return values
     if reading.missing is None:
-        filled = "say what stands for them: `missing 0` in its `input`, or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
+        elsewhere = "or fill them before (pandas `fillna`, polars and pyarrow `fill_null`)"
         items = "1 missing item" if column.missing == 1 else f"{column.missing} missing items"
-        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}", filled)
+        raise damaged(f"has {items}, the first at {int((~column.present).argmax())}",
+                      "say what stands for them: `missing 0` in its `input`, " + elsewhere)  # fmt: skip
     filling = reading.missing
     if isinstance(filling, str):
         return padded_texts([text if there else filling for text, there in zip(_texts_of(values), column.present, strict=True)])
