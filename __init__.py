@@ -85,7 +85,7 @@ def load_ipython_extension(ipython: Any) -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *[name for name in globals() if name.startswith("__")]})
 
 
 def __getattr__(name: str) -> Any:

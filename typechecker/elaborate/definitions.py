@@ -65,8 +65,8 @@ def define(ctx: Context, signature: tree.Signature, body: FunctionValue, home: M
 
 
 def _outcome(ctx: Context, function: SignedFunction) -> Outcome | None:
-    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.  None:
-    the signature is refused by itself."""
+    """What checking the definition finds; the same as in an earlier version of the program if nothing it means has changed.
+    None: the signature is refused by itself."""
     memory, sites = ctx.memory, function.home.scope.file.sites
     site = None if sites is None else sites.current
     if site is None or site.reach is Reach.SIZES:
