@@ -42,8 +42,9 @@ class CostReport:
     bytes_written: Size
     memory: Size
 
-    def lines(self, sizes: Mapping[SizeVariable, int] | None = None) -> list[str]:
-        """As text; with numbers where the sizes are known."""
+    def lines(self, sizes: Mapping[SizeVariable, int] | None = None, peak: int = 0) -> list[str]:
+        """As text; with numbers where the sizes are known.  Memory is then what the plan says, its `peak`: numbers may change
+        what is fused."""
         kinds = [f"{show_short_formula(count)} {kind}" for kind, count in self.operations.items()]
         several = f" ({', '.join(kinds)})" if len(kinds) > 1 or (kinds and self.work.constant is None) else ""
         rows = (
@@ -51,9 +52,12 @@ class CostReport:
             ("span", self.span, "dependent steps", ""),
             ("reads", self.bytes_read, "bytes", ""),
             ("writes", self.bytes_written, "bytes", ""),
-            ("memory", self.memory, "bytes at most", ""),
         )
-        return [f"{name:<8}{_with_number(formula, sizes)} {unit}{more}" for name, formula, unit, more in rows]
+        lines = [f"{name:<8}{_with_number(formula, sizes)} {unit}{more}" for name, formula, unit, more in rows]
+        memory = _with_number(self.memory, None)
+        if sizes is not None:
+            memory = f"{peak:,}" if self.memory.constant is not None else f"{memory}; for these sizes {peak:,}"
+        return [*lines, f"memory  {memory} bytes at most"]
 
     def json(self) -> dict[str, Any]:
         return {

@@ -146,7 +146,7 @@ def _plan(rest: str, desk: Desk) -> Exit:
     except RhoError as error:
         _messages(desk, error.diagnostics, rest)
         return messages.exit_of(error)
-    costs = cost_of_program(prepared.core).lines(prepared.bound.sizes)
+    costs = cost_of_program(prepared.core).lines(prepared.bound.sizes, max(prepared.plan.peak.values(), default=0))
     desk.console.print("\n".join([plan_text(prepared.plan), *rewritten_lines(prepared.bound.graph, {}), *costs]))
     estimate = estimate_ns(prepared)
     if estimate:

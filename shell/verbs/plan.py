@@ -134,7 +134,7 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     rewritten += rewritten_lines(loaded.bound.graph, loaded.checked.sources)
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
-    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes)
+    costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, max(plan.peak.values(), default=0))
     from ..execution.streaming import stream_lines
 
     return "\n".join([plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])

@@ -8,6 +8,7 @@ import pytest
 
 from rho.backend.loops.check import verify
 from rho.backend.loops.text import parse
+from rho.backend.schedule.plan.explain import bytes_text
 
 from .conftest import Rho
 
@@ -33,3 +34,23 @@ def test_lines(text: str, word: str, says: str, tmp_path: Path, rho: Rho) -> Non
     if word == "compiled":
         start = shown.index("program ")
         verify(parse(shown[start : shown.index("\n}\n", start) + 3]))
+
+
+def test_what_no_iteration_changes_is_made_before_the_loop(tmp_path: Path, rho: Rho) -> None:
+    """A transposition that a product reads is a view outside; one that is read item by item is none at all."""
+    for body, outside in (("⍵+(⍉A)+.×⍵}⍣50 ⊢ A", True), ("⍵+(⍉A)[⍺;]}⍣(⍳30) ⊢ A[0;]", False)):
+        (tmp_path / "p.rho").write_text(f"A ← 30 30⍴√⍳900\nr ← {{{body}\noutput r\n", encoding="utf-8")
+        lines = rho("plan", str(tmp_path / "p.rho")).out.splitlines()
+        views = [line for line in lines if " view " in line and " j<30" in line and " A " not in line]
+        assert len(views) == outside and all(line.startswith("  #") for line in views), views
+
+
+def test_there_is_one_figure_of_memory(tmp_path: Path, rho: Rho) -> None:
+    """The peak of the plan, at the top and behind the formula; also where numbers changed what is fused."""
+    text = "param n ← 7000\nx ← √⍳n\nr ← {⍵+2*⍺}⍣(⍳5) ⊢ x+1⌽x\noutput r\n"
+    (tmp_path / "p.rho").write_text(text, encoding="utf-8")
+    out = rho("plan", str(tmp_path / "p.rho")).out
+    peak = out.split("peak ")[1].split(" on")[0]
+    memory = next(line for line in out.splitlines() if line.startswith("memory"))
+    assert "n" in memory and memory.endswith(" bytes at most")
+    assert bytes_text(int(memory.split("for these sizes ")[1].split(" ")[0].replace(",", ""))) == peak

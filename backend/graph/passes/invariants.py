@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Sequence, Set
 from dataclasses import replace
 from enum import Enum
+from math import prod
 
-from ....typechecker.sizes import SizeVariable
+from ....typechecker.sizes import Size, SizeVariable, number
 from ..phases import Branch, Constant, Graph, LibraryPhase, Loop, Phase, Structured, SubGraph, ValueId
 from ..traverse import defines, operands, results, sizes, with_subgraphs
 from .fusion import is_cheap
@@ -85,11 +86,19 @@ class _Hoisting:
 
     def is_no_larger(self, phase: Structured) -> bool:
         """Each result has no more items than some operand: what is kept during the loop is no matrix of vectors."""
-        read = [Counter(self.graph.types[value].shape) for value in operands(phase)]
-        return all(any(Counter(self.graph.types[value].shape) <= shape for shape in read) for value in results(phase))
+        read = [self.graph.types[value].shape for value in operands(phase)]
+        made = [self.graph.types[value].shape for value in results(phase)]
+        return all(any(_is_within(shape, other) for other in read) for shape in made)
 
     def mentions(self, phase: Phase, inside: set[ValueId | SizeVariable]) -> bool:
         if any(v in inside for v in operands(phase)):
             return True
         types = (size for value in results(phase) for size in self.graph.types[value].shape)
         return any(v in inside for size in (*sizes(phase), *types) for v in size.variables())
+
+
+def _is_within(shape: Sequence[Size], other: Sequence[Size]) -> bool:
+    """Has one shape surely no more items than another?"""
+    items, others = (prod(sizes, start=number(1)) for sizes in (shape, other))
+    few, many = items.constant, others.constant
+    return items == others or Counter(shape) <= Counter(other) or (few is not None and many is not None and few <= many)
