@@ -64,7 +64,7 @@ def random_case(seed: int) -> tuple[Kind, Drawn, Budget, tuple[Objective, ...]]:
         case Kind.SPLITS:
             rows = r.choice((r.randint(2, 40), r.randint(40, 1500)))
             text, shapes = block(r, r.choice(("sums", "map", "pair", "stencil", "convolution")))
-            shapes = {name: (rows if dims[0] == shapes["x"][0] else dims[0], dims[1]) for name, dims in shapes.items()}
+            shapes = {name: dims if name == "w" else (rows, dims[1]) for name, dims in shapes.items()}
             most, gone = 8 * max(a * b for a, b in shapes.values()), ("memory",)
         case Kind.ORDERS:
             text, shapes = block(r, r.choice(("sums", "map", "pair")))

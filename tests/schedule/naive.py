@@ -183,8 +183,9 @@ class Naive:
                 ]  # fmt: skip
                 yield not parts or bool(set(range(moved.first, moved.stop)) - set().union(*parts))
         for step in self.schedule.combines:
-            brought = {t.source for t in self.partials(step.phase) if t.target == self.home}
-            yield bool({s.device for s in self.shards(step.phase)} - brought - {self.home})
+            parts = [*self.shards(step.phase, self.home), *(t for t in self.partials(step.phase) if t.target == self.home)]
+            rows = [row for part in parts for row in range(part.first, part.stop)]
+            yield sorted(rows) != list(range(self.problem.phases[step.phase].units))  # merged twice is wrong as well
 
     def there(self, edge: Edge, shard: Shard) -> bool:
         device = int(shard.device)
@@ -336,7 +337,8 @@ class Naive:
             spans.append((s.device, s.start, s.end, scratch))
             if task.combine is not None:
                 sent = [t.arrive for t in self.partials(s.phase) if t.source == s.device]
-                spans.append((s.device, s.start, max(sent or [self.combine_end(s.phase) or s.end]), task.combine.bytes))
+                ends = [s.end, *sent, *([self.combine_end(s.phase) or s.end] if s.device == self.home or not sent else [])]
+                spans.append((s.device, s.start, max(ends), task.combine.bytes))
             elif self.made(s.phase, s.device):
                 units = set(range(self.units(s.phase))) if self.whole(s.phase) else set(range(s.first, s.stop))
                 buffers.append(Buffer(s.phase, s.device, units, self.output(s), s.start, s.end))
@@ -345,8 +347,8 @@ class Naive:
             buffers.append(Buffer(c.phase, self.home, units, self.problem.phases[c.phase].out_bytes, c.start, c.end))
         for t in self.schedule.transfers:
             if t.partial:
-                combined = self.combine_end(t.phase)
-                spans.append((t.target, t.start, self.last if combined is None else combined, t.bytes))
+                combined = self.combine_end(t.phase) if t.target == self.home and t.first < t.stop else None  # else nobody reads it
+                spans.append((t.target, t.start, self.last if combined is None else max(t.arrive, combined), t.bytes))
             else:
                 units = set(range(t.first, t.stop))
                 buffers.append(Buffer(t.phase, t.target, units, t.bytes, t.start, t.arrive, t))

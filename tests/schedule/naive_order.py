@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rho.backend.schedule.problem import Before, Transfer
+from rho.backend.schedule.problem import Before, Edge
 from rho.backend.schedule.synchronisation import QueueKind, Step, StepKind, Synchronisation, Wait
 
 from .naive import Naive
@@ -109,6 +109,9 @@ class NaiveOrder(Naive):
         pasts = {event: self.past(event) for event in events.values()}
         yield from (event in past for event, past in pasts.items())
         yield from (events[early] not in pasts[events[late]] for late, early in self.dependencies())
+        for own, needs, parts in self.readings():
+            there = [units for step, units in parts if events[step] in pasts[events[own]]]
+            yield not there or bool(needs - set().union(*there))
 
     def needless(self) -> Iterator[bool]:
         for wait in self.sync.waits:
@@ -119,14 +122,9 @@ class NaiveOrder(Naive):
         schedule, tasks = self.schedule, self.problem.phases
         for index, shard in enumerate(schedule.shards):
             own = Step(StepKind.SHARD, index)
-            for edge in self.problem.edges:
-                if edge.target == shard.phase:
-                    needs = self.needs(edge, shard)
-                    yield from ((own, step) for step in self.makers(edge.source, int(shard.device), needs))
-                    yield from ((own, step) for step in self.came(edge.source, int(shard.device), needs, shard.start))
             pairs = [(a, b) for d in self.problem.directives if isinstance(d, Before) for a in d.first for b in d.then]
             pairs += pairwise([phase for phase, task in enumerate(tasks) if task.effect])  # type: ignore[arg-type]
-            yield from ((own, step) for a, b in pairs if b == shard.phase for step in self.makers(int(a), None, None))
+            yield from ((own, step) for a, b in pairs if b == shard.phase for step, _ in self.makers(int(a), None, None))
         for index, combine in enumerate(schedule.combines):
             own = Step(StepKind.COMBINE, index)
             for place, other in enumerate(schedule.shards):
@@ -136,36 +134,44 @@ class NaiveOrder(Naive):
                 if moved.partial and (moved.phase, moved.target) == (combine.phase, self.home):
                     yield own, Step(StepKind.TRANSFER, place)
         for index, moved in enumerate(schedule.transfers):
-            own, units = Step(StepKind.TRANSFER, index), set(range(moved.first, moved.stop))
             if moved.partial:
-                makers = [
-                    Step(StepKind.SHARD, place) for place, s in enumerate(schedule.shards)
-                    if (s.phase, s.device) == (moved.phase, moved.source)
-                ]  # fmt: skip
-            else:
-                makers = list(self.makers(moved.phase, int(moved.source), units))
-                makers = makers or list(self.came(moved.phase, int(moved.source), units, moved.start))
-            yield from ((own, step) for step in makers)
+                for place, s in enumerate(schedule.shards):
+                    if (s.phase, s.device) == (moved.phase, moved.source):
+                        yield Step(StepKind.TRANSFER, index), Step(StepKind.SHARD, place)
 
-    def makers(self, phase: int, device: int | None, units: set[int] | None) -> Iterator[Step]:
-        """The steps that make some of an output on a device; without units or device, any of it anywhere."""
+    def readings(self) -> Iterator[tuple[Step, set[int], list[tuple[Step, set[int]]]]]:
+        """(step, units that it reads, what brings them in time and which): of these, those certain to be there must suffice."""
+        for index, shard in enumerate(self.schedule.shards):
+            for edge in self.problem.edges:
+                if edge.target == shard.phase:
+                    own, device = Step(StepKind.SHARD, index), int(shard.device)
+                    came = self.came(edge.source, device, shard.start - self.groups[device].sync, edge)
+                    made = self.makers(edge.source, device, shard.start)
+                    yield own, self.needs(edge, shard), [*made, *came]
+        for index, moved in enumerate(self.schedule.transfers):
+            if not moved.partial:
+                own, device = Step(StepKind.TRANSFER, index), int(moved.source)
+                parts = [*self.makers(moved.phase, device, moved.start), *self.came(moved.phase, device, moved.start, None)]
+                yield own, set(range(moved.first, moved.stop)), [(step, units) for step, units in parts if step != own]
+
+    def makers(self, phase: int, device: int | None, tick: int | None) -> Iterator[tuple[Step, set[int]]]:
+        """The steps that make some of an output on a device by a tick, and which; without device or tick, anywhere, whenever."""
+        everything = set(range(self.units(phase)))
         for place, combine in enumerate(self.schedule.combines):
-            if combine.phase == phase and device in (None, self.home):
-                yield Step(StepKind.COMBINE, place)
+            if combine.phase == phase and device in (None, self.home) and (tick is None or combine.end <= tick):
+                yield Step(StepKind.COMBINE, place), everything
         if self.combine_end(phase) is not None:
             return
         gathered = self.whole(phase) and self.problem.phases[phase].rows > 0
         for place, s in enumerate(self.schedule.shards):
             if s.phase != phase or device not in (None, s.device) or (gathered and s.device != self.home):
                 continue
-            if self.whole(phase) or units is None or units & set(range(s.first, s.stop)):
-                yield Step(StepKind.SHARD, place)
+            if tick is None or s.end <= tick:
+                yield Step(StepKind.SHARD, place), everything if self.whole(phase) else set(range(s.first, s.stop))
 
-    def came(self, phase: int, device: int, units: set[int], tick: int) -> Iterator[Step]:
-        """The transfers that brought some of it to a device by a tick."""
-
-        def brought(moved: Transfer) -> bool:
+    def came(self, phase: int, device: int, tick: int, edge: Edge | None) -> Iterator[tuple[Step, set[int]]]:
+        """The transfers that brought some of it to a device by a tick, as an edge takes it."""
+        for place, moved in enumerate(self.schedule.transfers):
             there = moved.phase == phase and moved.target == device and not moved.partial and moved.arrive <= tick
-            return there and (not units or bool(units & set(range(moved.first, moved.stop))))
-
-        yield from (Step(StepKind.TRANSFER, place) for place, moved in enumerate(self.schedule.transfers) if brought(moved))
+            if there and (edge is None or self.serves(moved, edge)):
+                yield Step(StepKind.TRANSFER, place), set(range(moved.first, moved.stop))

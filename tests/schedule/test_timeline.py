@@ -12,9 +12,7 @@ from rho.backend.schedule.timeline.expand import expand
 from rho.backend.schedule.timeline.graph import StepGraph, starts_in
 from rho.backend.schedule.timeline.memory import buffers, memory, overflow
 from rho.backend.schedule.timeline.timing import Decisions, Timer, lay_out
-from rho.backend.schedule.verify.schedules import verify_schedule
-from rho.backend.schedule.verify.schedules.facts import Facts
-from rho.backend.schedule.verify.schedules.memory import peaks
+from rho.backend.schedule.verify.schedules import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
 
@@ -42,7 +40,7 @@ def test_a_simulation_is_a_schedule_of_its_step_graph(seed: int) -> None:
         assert overflow(graph, starts, held) is None
         profiles = memory(graph, starts, held)
         most = {device: peak for device, one in profiles.items() if (peak := max(level for _, level in one.levels))}
-        judged = {device: peak for device, (peak, _) in peaks(Facts(problem, schedule)).items() if peak}
+        judged = {device: peak for device, (peak, _) in memory_in_use(problem, schedule).items() if peak}
         assert most == judged
         assert graph.place(starts) and graph.schedule() == schedule
         assert graph.earliest(starts)

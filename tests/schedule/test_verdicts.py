@@ -34,9 +34,7 @@ from rho.backend.schedule.problem import (
 from rho.backend.schedule.synchronisation import QueueIndex, Synchronisation, Wait
 from rho.backend.schedule.timeline.fences import Merging, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verify.schedules import verify_schedule
-from rho.backend.schedule.verify.schedules.facts import Facts
-from rho.backend.schedule.verify.schedules.memory import peaks
+from rho.backend.schedule.verify.schedules import memory_in_use, verify_schedule
 
 from .drawn import decisions_for, problem_of
 from .naive import Naive
@@ -195,7 +193,7 @@ def test_the_verifier_agrees_with_the_naive_judge(block: int) -> None:
             continue
         assert codes == expected, (number, problem, schedule, *found)
         if not expected & {"V1", "V4", "V6"}:  # of which it is not asked what is in use
-            assert {device: peak for device, (peak, _) in peaks(Facts(problem, schedule)).items()} == naive.peaks()
+            assert {device: peak for device, (peak, _) in memory_in_use(problem, schedule).items()} == naive.peaks()
 
 
 # ------------------------------------------------------------------------------------------------- order

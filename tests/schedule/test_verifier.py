@@ -39,7 +39,7 @@ from rho.backend.schedule.solve.objectives import plan_objectives
 from rho.backend.schedule.synchronisation import Queue, Step, StepKind
 from rho.backend.schedule.timeline.fences import Fence, Merging, QueueIndex, QueueKind, Synchronisation, Wait, synchronise
 from rho.backend.schedule.timeline.timing import Decisions, lay_out
-from rho.backend.schedule.verify.schedules import Code, verify, verify_schedule
+from rho.backend.schedule.verify.schedules import Code, memory_in_use, verify, verify_schedule
 from rho.tests.plans.answers import together
 
 from .drawn import decisions_for, directives_for, problem_of
@@ -205,10 +205,7 @@ def extra_wait(case: Case) -> Case:
 
 def less_memory(case: Case) -> Case:
     """The GPU has one byte less than is used."""
-    from rho.backend.schedule.verify.schedules.facts import Facts
-    from rho.backend.schedule.verify.schedules.memory import peaks
-
-    peak, _ = peaks(Facts(case.problem, case.schedule))[1]
+    peak, _ = memory_in_use(case.problem, case.schedule)[1]
     cpu, gpu = case.problem.devices
     return replace(case, problem=replace(case.problem, devices=(cpu, replace(gpu, memory=peak - 1))))
 

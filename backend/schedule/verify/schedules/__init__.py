@@ -1,9 +1,9 @@
-"""The independent judge of schedules: V1 to V10 of scheduling.md, over a problem and an answer.
+"""The front end of schedules: V1 to V10 of scheduling.md, over a problem and an answer.
 
-It shares no code with the planners: of the scheduler only the data of `problem` and `synchronisation` is imported, and
-what their notes say is computed again (`facts`).  One module a group of codes.  V11 (values) is the executor's.
+It shares no code with the planners: of the scheduler only the data of `problem` and `synchronisation` is imported, and what
+their notes say is computed again (`facts`).  V11 (values) is the executor's.
 
-    V1 V3 V8 places · V2 V7 order · V4 V6 moves · V5 memory · V9 clock · V10 claims
+    V1 V3 V8 places · V2 queues · V6 moves · V9 clock · V10 claims · the rest is the judge's, of what `translate` gives it
 
 Every field of an answer is judged from the schedule, but for those that `claims.ADVISORY` names.  That no plan is better
 cannot be seen from a schedule: `standing` says whether a bound is proved here or only claimed.
@@ -11,18 +11,27 @@ cannot be seen from a schedule: `standing` says whether a bound is proved here o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 from ...problem import Answer, Problem, Schedule, Status
 from ...synchronisation import Synchronisation
+from ..execution import Execution
+from ..judge import collisions, needless, ordered, peaks, resident
+from ..violation import Code, Violation
 from .claims import ADVISORY, Standing, claimed, standing
 from .clock import timed, valued
 from .facts import Facts
-from .memory import fits
-from .moves import carried, resident
-from .order import needed, one_at_a_time, ordered
+from .moves import carried
 from .places import obeyed, present, tiled, together
-from .violation import Code, Violation
+from .queues import sound
+from .translate import Translation
 
-__all__ = ["ADVISORY", "Code", "Standing", "Violation", "standing", "verify", "verify_schedule"]
+__all__ = ["ADVISORY", "Code", "Standing", "Violation", "memory_in_use", "standing", "verify", "verify_schedule"]
+
+MOST_WORK: Final = 20_000_000
+"""Waits × steps above which V7 is not asked; steps × queues above which orders are checked by ticks alone."""
+MOST_STEPS: Final = 10_000
 
 
 def verify(problem: Problem, answer: Answer, sync: Synchronisation | None = None) -> tuple[Violation, ...]:
@@ -43,18 +52,54 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
     missing = tuple(present(facts))
     if missing:
         return missing
+    translated = Translation(facts)
+    execution = translated.execution
     found = [
-        *tiled(facts),
-        *together(facts),
-        *obeyed(facts),
-        *one_at_a_time(facts),
-        *resident(facts),
-        *carried(facts),
-        *timed(facts),
-        *fits(facts),
-    ]
+        *tiled(facts), *together(facts), *obeyed(facts, translated.holds), *_at_once(facts, execution), *resident(execution),
+        *carried(facts), *timed(facts), *_too_full(facts, execution),
+    ]  # fmt: skip
     if sync is not None:
-        found += ordered(facts, sync)
+        wrong = tuple(sound(facts, sync))
+        found += wrong
+        if not wrong and sum(len(queue.steps) for queue in sync.queues) * len(sync.queues) <= MOST_WORK:
+            found += ordered(translated.queued(sync))
         if not found:
-            found += needed(facts, sync)
+            found += _needless(facts, translated, sync)
     return tuple(found)
+
+
+def memory_in_use(problem: Problem, schedule: Schedule) -> dict[int, tuple[int, int]]:
+    """By device with a limit: the most bytes in use, and the tick at which they first are."""
+    facts = Facts(problem, schedule)
+    found = peaks(Translation(facts).execution)
+    return {device: found.get(device, (0, 0)) for device, cap in enumerate(facts.caps) if cap is not None}
+
+
+def _at_once(facts: Facts, execution: Execution) -> Iterator[Violation]:
+    """V2 of devices and V6 of channels: one thing at a time."""
+    for lane, first, then in collisions(execution):
+        names = f"`{facts.id(first.what.phase)}` and `{facts.id(then.what.phase)}`"  # type: ignore[attr-defined]
+        if isinstance(lane, int):
+            yield Violation(Code.V2, f"{facts.names[lane]} runs {names} at once, at {then.start}")
+        else:
+            yield Violation(Code.V6, f"{names} are on one channel at {then.start}")
+
+
+def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
+    """V5: no device has more in use than it has."""
+    if any(cap is not None for cap in facts.caps):
+        found = peaks(execution)
+        for device, cap in enumerate(facts.caps):
+            peak, tick = found.get(device, (0, 0))
+            if cap is not None and peak > cap:
+                yield Violation(Code.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
+
+
+def _needless(facts: Facts, translated: Translation, sync: Synchronisation) -> Iterator[Violation]:
+    """V7: no wait tells what is known without it; not asked of large schedules."""
+    steps = sum(len(queue.steps) for queue in sync.queues)
+    if steps <= MOST_STEPS and steps * len(sync.waits) <= MOST_WORK:
+        for (which, place), fence in needless(translated.execution):
+            waits = f"{sync.queues[which].name} waits for fence f{fence}"
+            step = translated.name(translated.execution.queues[which][place])
+            yield Violation(Code.V7, f"{waits} before {step}, of which it knows already")

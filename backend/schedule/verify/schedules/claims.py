@@ -20,9 +20,9 @@ from typing import Final, assert_never
 
 from ...problem import Answer, CombineStep, DeviceIndex, Edge, Objective, PhaseIndex, Problem, Schedule, Shard, Status
 from ...synchronisation import Synchronisation
+from ..violation import Code, Violation
 from .clock import value_of
 from .facts import Facts
-from .violation import Code, Violation
 
 METHODS: Final = ("none", "bound", "certificate", "search", "z3")
 ADVISORY: Final = (

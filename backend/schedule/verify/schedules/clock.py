@@ -10,8 +10,8 @@ from typing import assert_never
 
 from ...problem import Answer, Objective
 from ...synchronisation import QueueKind, Synchronisation
+from ..violation import Code, Violation
 from .facts import Facts
-from .violation import Code, Violation
 
 
 def timed(facts: Facts) -> Iterator[Violation]:

@@ -53,20 +53,12 @@ class Facts:
         self.on: dict[tuple[int, int], list[Shard]] = defaultdict(list)
         for shard in schedule.shards:
             self.on[shard.phase, shard.device].append(shard)
-        self.arrivals: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
-        self.departures: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
-        self.partials: dict[tuple[int, int], list[Transfer]] = defaultdict(list)
-        for transfer in schedule.transfers:
-            if transfer.partial:
-                self.partials[transfer.phase, transfer.source].append(transfer)
-            else:
-                self.arrivals[transfer.phase, transfer.target].append(transfer)
-                self.departures[transfer.phase, transfer.source].append(transfer)
         self.incoming: dict[int, list[Edge]] = defaultdict(list)
         self.outgoing: dict[int, list[Edge]] = defaultdict(list)
         for edge in problem.edges:
             self.incoming[edge.target].append(edge)
             self.outgoing[edge.source].append(edge)
+        self.used = {int(shard.device) for shard in schedule.shards}
         self.wanted = {d.phase for d in problem.directives if isinstance(d, Keep | Replicate)}
 
     def _caps(self) -> list[int | None]:
@@ -89,6 +81,18 @@ class Facts:
     def id(self, phase: int) -> str:
         return self.problem.phases[phase].id
 
+    def name(self, step: object) -> str:
+        """A shard, combine or transfer in words."""
+        match step:
+            case Shard():
+                return f"`{self.id(step.phase)}` on {self.names[step.device]} (at {step.start})"
+            case CombineStep():
+                return f"the combine of `{self.id(step.phase)}` (at {step.start})"
+            case Transfer():
+                return f"`{self.id(step.phase)}` from {self.names[step.source]} to {self.names[step.target]} (at {step.start})"
+            case _:
+                return ""
+
     # ------------------------------------------------------------------ outputs
 
     def whole(self, phase: int) -> bool:
@@ -104,15 +108,6 @@ class Facts:
     def units(self, phase: int) -> int:
         task = self.problem.phases[phase]
         return task.out_bytes if self.whole(phase) else task.rows
-
-    def made(self, phase: int, device: int) -> list[tuple[int, int, int]]:
-        """(first unit, end unit, tick) of what a device makes of an output."""
-        if phase in self.combine:
-            return [(0, self.units(phase), self.combine[phase].end)] if device == self.home else []
-        mine = self.on[phase, device]
-        if self.whole(phase):
-            return [] if self.elsewhere(phase, device) else [(0, self.units(phase), shard.end) for shard in mine]
-        return [(shard.first, shard.stop, shard.end) for shard in mine]
 
     def ended(self, phase: int) -> int:
         """The tick at which all of a phase is done."""
@@ -163,12 +158,6 @@ class Facts:
     def delayed(self, edge: Edge) -> bool:
         """The edge takes its own ticks and no link."""
         return not self.problem.links or (self.problem.contention is Contention.OFF and edge.ticks is not None)
-
-    def serves(self, moved: Transfer, edge: Edge) -> bool:
-        """The transfer is of the kind that the edge takes: its own ticks, or a link."""
-        if self.delayed(edge):
-            return moved.link is None and moved.arrive - moved.start == (edge.ticks or 0)
-        return moved.link is not None
 
     def at(self, device: int, end: str) -> bool:
         return end in (self.names[device], self.problem.devices[self.group[device]].id)

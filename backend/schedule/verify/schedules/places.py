@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import pairwise
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from ...problem import (
     Adjacent,
@@ -24,8 +24,11 @@ from ...problem import (
     Speculate,
     Split,
 )
+from ..violation import Code, Violation
 from .facts import Facts
-from .violation import Code, Violation
+
+Holds: TypeAlias = Callable[[int, int], bool]
+"""Is all of an output on a device at the end?"""
 
 
 def present(facts: Facts) -> Iterator[Violation]:
@@ -77,7 +80,7 @@ def together(facts: Facts) -> Iterator[Violation]:
                 yield Violation(Code.V3, f"`{phase.id}` is not run by the devices, with the rows, that run it together")
 
 
-def obeyed(facts: Facts) -> Iterator[Violation]:
+def obeyed(facts: Facts, holds: Holds) -> Iterator[Violation]:
     """V8: home and classes, the order of effects, every directive."""
     for index, phase in enumerate(facts.problem.phases):
         for shard in facts.shards[index]:
@@ -90,7 +93,7 @@ def obeyed(facts: Facts) -> Iterator[Violation]:
     for first, then in pairwise(effects):
         yield from _completed(facts, first, then, "the order of effects")
     for directive in facts.problem.directives:
-        yield from _directive(facts, directive)
+        yield from _directive(facts, directive, holds)
 
 
 def _completed(facts: Facts, first: int, then: int, why: str) -> Iterator[Violation]:
@@ -100,7 +103,7 @@ def _completed(facts: Facts, first: int, then: int, why: str) -> Iterator[Violat
         yield Violation(Code.V8, f"{why}: `{facts.id(then)}` starts at {start}, before `{facts.id(first)}` ends at {ends}")
 
 
-def _directive(facts: Facts, directive: Directive) -> Iterator[Violation]:
+def _directive(facts: Facts, directive: Directive, holds: Holds) -> Iterator[Violation]:
     text = f"`{directive.line.text}`"
 
     def broken(message: str) -> Violation:
@@ -128,16 +131,15 @@ def _directive(facts: Facts, directive: Directive) -> Iterator[Violation]:
             if len(facts.shards[directive.phase]) > 1:
                 yield broken(f"it runs in {len(facts.shards[directive.phase])} parts")
         case Replicate():
-            for device in sorted({shard.device for shard in facts.schedule.shards}):
-                if not holds(facts, directive.phase, device):
+            for device in sorted(facts.used):
+                if not holds(directive.phase, device):
                     yield broken(f"{facts.names[device]} is used and lacks it")
         case Keep():
-            if not any(holds(facts, directive.phase, device) for device in facts.named(directive.device)):
+            if not any(holds(directive.phase, device) for device in facts.named(directive.device)):
                 yield broken("it is not there at the end")
         case LimitMachines():
-            used = len({shard.device for shard in facts.schedule.shards})
-            if used > directive.count:
-                yield broken(f"{used} are used")
+            if len(facts.used) > directive.count:
+                yield broken(f"{len(facts.used)} are used")
         case Deadline():
             if facts.schedule.makespan > directive.ticks:
                 yield broken(f"the schedule takes {facts.schedule.makespan} ticks, not {directive.ticks}")
@@ -172,23 +174,6 @@ def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
     if found.keys() - wanted.keys() or any(abs(found.get(d, 0) - share) >= 1 for d, share in wanted.items()):
         shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
         yield Violation(Code.V8, f"`{directive.line.text}`: of {rows} rows {shares}")
-
-
-def holds(facts: Facts, phase: int, device: int) -> bool:
-    """All of an output is on a device at the end."""
-    there = [(low, high) for low, high, _ in facts.made(phase, device)]
-    there += [(moved.first, moved.stop) for moved in facts.arrivals[phase, device]]
-    return bool(there) and covered(there, 0, facts.units(phase))
-
-
-def covered(parts: list[tuple[int, int]], low: int, high: int) -> bool:
-    """Together the parts hold [low, high)."""
-    at = low
-    for first, stop in sorted(parts):
-        if first > at:
-            break
-        at = max(at, stop)
-    return at >= high
 
 
 def _adjacent(facts: Facts, first: int, then: int) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""What the verifier reports.  The codes are those of scheduling.md, section 6.6."""
+"""What the judge reports.  The codes are those of scheduling.md, section 6.6."""
 
 from __future__ import annotations
 

@@ -1,0 +1,263 @@
+"""The judge of an execution: what is where by the ticks and for certain, who holds what at once, and how much memory is in use.
+
+It knows no problem and no program (`execution`), and says what is wrong in the words of who translated.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import combinations, pairwise
+from math import prod
+
+from .execution import Box, Clock, Execution, Lack, Match, Piece, Position, Read, Task
+from .violation import Code, Violation
+
+# ------------------------------------------------------------------------------------------ boxes
+
+
+def volume(box: Box) -> int:
+    return prod(stop - start for start, stop in box)
+
+
+def overlap(a: Box, b: Box) -> bool:
+    return all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
+
+
+def meets(read: Box, piece: Box) -> bool:
+    """Is anything of a piece read?  What is empty is read of every piece."""
+    return read == piece or volume(read) == 0 or overlap(read, piece)
+
+
+def covered(box: Box, parts: Sequence[Box]) -> bool:
+    """Do boxes hold another, cut along one axis at most?"""
+    clipped = [tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(part, box, strict=True)) for part in parts]
+    if volume(box) == 0 or box in clipped:
+        return True
+    clipped = [part for part in clipped if all(a < b for a, b in part)]
+    for axis in range(len(box)):
+        reach = box[axis][0]
+        for part in sorted(clipped, key=lambda part: part[axis]):
+            if part[axis][0] <= reach and part[:axis] + part[axis + 1 :] == box[:axis] + box[axis + 1 :]:
+                reach = max(reach, part[axis][1])
+        if reach >= box[axis][1]:
+            return True
+    return False
+
+
+def tiled(box: Box, parts: Sequence[Box]) -> bool:
+    """Are boxes together another, each point once?"""
+    inside = all(
+        len(part) == len(box) and all(a <= c < d <= b for (a, b), (c, d) in zip(box, part, strict=True)) for part in parts
+    )
+    if not inside or sum(map(volume, parts)) != volume(box):
+        return False
+    ordered = sorted(parts)
+    alike = all(part[1:] == ordered[0][1:] for part in ordered)
+    return not any(overlap(a, b) for a, b in (pairwise(ordered) if alike else combinations(ordered, 2)))
+
+
+def answered(read: Read, pieces: Sequence[Piece]) -> bool:
+    match read.match:
+        case Match.COVER:
+            return bool(pieces) and covered(read.box, [piece.box for piece in pieces])
+        case Match.EXACT:
+            return any(piece.box == read.box for piece in pieces)
+        case Match.TILE:
+            return tiled(read.box, [piece.box for piece in pieces])
+
+
+# -------------------------------------------------------------------------------- what is where
+
+
+def holding(execution: Execution, read: Read) -> list[Piece]:
+    """The pieces that a read can take, whenever they are there."""
+    every = execution.pieces.get(read.key, [])
+    return every if read.way is None else [piece for piece in every if piece.way in (None, read.way)]
+
+
+def timely(execution: Execution, task: Task, read: Read) -> list[Piece]:
+    """Of those, what is there by the ticks."""
+    found = holding(execution, read)
+    if task.by is None:
+        return found
+    return [piece for piece in found if (piece.there if task.sends else piece.usable) <= task.by and piece.maker is not task]
+
+
+def resident(execution: Execution) -> Iterator[Violation]:
+    """Every read is answered by what is there by the ticks."""
+    for task in execution.tasks():
+        for read in task.reads:
+            if not answered(read, timely(execution, task, read)):
+                yield execution.said(Lack.ABSENT, task, read)
+
+
+def ordered(execution: Execution) -> Iterator[Violation]:
+    """What is there by the ticks is there for certain, and so is everything that has to come before.  See Note [Certain]."""
+    for wait in {fence for fences in execution.waits.values() for fence in fences} - execution.fences.keys():
+        yield Violation(Code.V2, f"nothing passes fence f{wait}")
+        return
+    played = 0
+    for task, clock in _played(execution):
+        played += 1
+        for read in task.reads:
+            there = timely(execution, task, read)
+            sure = [p for p in there if _knows(clock, p) and (task.sends or not p.gone)]
+            if answered(read, there) and not answered(read, sure):
+                yield execution.said(Lack.UNCERTAIN, task, read)
+        for earlier in task.after:
+            if clock.get(earlier.at[0], -1) < earlier.at[1]:
+                yield execution.said(Lack.UNCERTAIN, task, earlier)
+        yield from _freed(execution, task, clock)
+    if played < sum(map(len, execution.queues)):
+        yield Violation(Code.V2, "queues wait for each other in a circle")
+
+
+def _knows(clock: Clock, piece: Piece) -> bool:
+    return piece.maker is None or clock.get(piece.maker.at[0], -1) >= piece.maker.at[1]
+
+
+def _freed(execution: Execution, task: Task, clock: Clock) -> Iterator[Violation]:
+    for key, box in task.frees:
+        meant = [p for p in execution.pieces.get(key, ()) if box in (None, p.box) and (_knows(clock, p) or p.maker is task)]
+        if all(piece.gone for piece in meant):
+            yield execution.said(Lack.ABSENT, task, Read(key, box or ()))
+        for piece in meant:
+            piece.gone = True
+
+
+def _played(execution: Execution) -> Iterator[tuple[Task, Clock]]:
+    """The tasks in an order in which they can run, each with what is certainly complete when it starts."""
+    places = [0] * len(execution.queues)
+    clocks: list[dict[int, int]] = [{} for _ in places]
+    missing = {fence: len(after) for fence, after in execution.fences.items()}
+    after: dict[Position, list[Hashable]] = defaultdict(list)
+    for fence, positions in execution.fences.items():
+        for position in positions:
+            after[position].append(fence)
+    told: dict[Hashable, dict[int, int]] = defaultdict(dict)
+    waiting: dict[Hashable, list[int]] = defaultdict(list)
+    ready = list(range(len(places)))[::-1]
+
+    def passed(which: int, place: int) -> None:
+        for fence in after.get((which, place), ()):
+            _join(told[fence], {**clocks[which], which: place})
+            missing[fence] -= 1
+            if not missing[fence]:
+                ready.extend(waiting.pop(fence, ()))
+
+    for which in range(len(places)):
+        passed(which, -1)
+    while ready:
+        which = ready.pop()
+        queue, clock = execution.queues[which], clocks[which]
+        while places[which] < len(queue):
+            place = places[which]
+            fences = execution.waits.get((which, place), ())
+            closed = next((fence for fence in fences if missing[fence]), None)
+            if closed is not None:
+                waiting[closed].append(which)
+                break
+            for fence in fences:
+                _join(clock, told[fence])
+            yield queue[place], clock
+            clock[which] = place
+            places[which] += 1
+            passed(which, place)
+
+
+def _join(clock: dict[int, int], more: Clock) -> None:
+    for queue, place in more.items():
+        if clock.get(queue, -1) < place:
+            clock[queue] = place
+
+
+def needless(execution: Execution) -> Iterator[tuple[Position, Hashable]]:
+    """V7: the waits that tell nothing which is not known without them."""
+    for (which, place), fences in execution.waits.items():
+        for number, fence in enumerate(fences):
+            reached: dict[int, int] = {}
+            pending = [(which, place - 1)]
+            pending += [at for other in (*fences[:number], *fences[number + 1 :]) for at in execution.fences[other]]
+            while pending:
+                queue, last = pending.pop()
+                for before in range(reached.get(queue, -1) + 1, last + 1):
+                    pending += [
+                        at for other in execution.waits.get((queue, before), ()) if (queue, before) != (which, place)
+                        for at in execution.fences[other]
+                    ]  # fmt: skip
+                reached[queue] = max(reached.get(queue, -1), last)
+            if all(reached.get(queue, -1) >= last for queue, last in execution.fences[fence]):
+                yield (which, place), fence
+
+
+# ------------------------------------------------------------------------------ lanes and memory
+
+
+def collisions(execution: Execution) -> Iterator[tuple[Hashable, Task, Task]]:
+    """Two tasks at once on something that carries one at a time."""
+    lanes: dict[Hashable, list[Task]] = defaultdict(list)
+    for task in execution.tasks():
+        for lane in task.lanes:
+            lanes[lane].append(task)
+    for lane, tasks in lanes.items():
+        tasks.sort(key=lambda task: (task.start, task.end))
+        yield from ((lane, first, then) for first, then in pairwise(tasks) if then.start < first.busy)
+
+
+def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
+    """By device the most bytes in use, and the tick at which they first are.  See Note [Lives]."""
+    last = max((task.end for task in execution.tasks()), default=0)
+    used: dict[Task, list[Piece]] = defaultdict(list)
+    for task in execution.tasks():
+        for read in task.reads if task.sends or not execution.states_frees else ():
+            for piece in holding(execution, read):
+                if meets(read.box, piece.box):
+                    piece.uses.append((task.end, task))
+                    used[task].append(piece)
+    ended = _in_place(used)
+    freed = {piece: task.end for task, piece in _frees(execution)}
+    spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*own] for d, own in execution.spans.items()})
+    for (device, _), pieces in execution.pieces.items():
+        for piece in pieces:
+            ends = [end for end, _ in piece.uses]
+            if execution.states_frees:
+                end = max(freed.get(piece, last), piece.start, *ends)
+            else:
+                end = ended.get(piece, max([piece.there, *ends]) if ends else last + 1)
+            spans[device].append((piece.start, end, piece.size))
+    return {device: _peak(own) for device, own in spans.items()}
+
+
+def _frees(execution: Execution) -> Iterator[tuple[Task, Piece]]:
+    for task in execution.tasks():
+        for key, box in task.frees:
+            yield from ((task, piece) for piece in execution.pieces.get(key, ()) if box in (None, piece.box))
+
+
+def _in_place(used: dict[Task, list[Piece]]) -> dict[Piece, int]:
+    """An operand whose last use is a task that may write over it ends where that starts."""
+    ended: dict[Piece, int] = {}
+    for task in sorted((task for task in used if task.takes_place), key=lambda task: (task.start, task.end)):
+        candidates = [
+            piece for piece in used[task]
+            if piece not in ended and piece.size >= task.takes_place and piece.there <= task.start
+            and all(user is task or end <= task.start for end, user in piece.uses)
+        ]  # fmt: skip
+        if candidates:
+            ended[max(candidates, key=lambda piece: piece.size)] = task.start
+    return ended
+
+
+def _peak(spans: Sequence[tuple[int, int, int]]) -> tuple[int, int]:
+    changes: dict[int, int] = defaultdict(int)
+    for start, end, size in spans:
+        if end > start:
+            changes[start] += size
+            changes[end] -= size
+    level = most = at = 0
+    for tick in sorted(changes):
+        level += changes[tick]
+        if level > most:
+            most, at = level, tick
+    return most, at

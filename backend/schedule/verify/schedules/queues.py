@@ -1,0 +1,112 @@
+"""V2 of the queues themselves: each step once where it belongs, in the order of time, fences and waits that are somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ...problem import CombineStep, Shard, Transfer
+from ...synchronisation import QueueKind, Step, StepKind, Synchronisation
+from ..violation import Code, Violation
+from .facts import Facts
+
+
+def sound(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    """Without this nothing can be said of the order that queues give."""
+    wrong = list(_queues(facts, sync)) or list(_fences(facts, sync))
+    yield from wrong
+    if not wrong:
+        yield from _in_time(facts, sync)
+
+
+def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    there = {(q, p) for q, queue in enumerate(sync.queues) for p in range(len(queue.steps))}
+    for wait in sync.waits:
+        if (wait.queue, wait.position) not in there or not 0 <= wait.fence < len(sync.fences):
+            yield Violation(Code.V2, f"a wait before step {wait.position} of queue {wait.queue} is nowhere")
+    if len(set(sync.waits)) < len(sync.waits):
+        yield Violation(Code.V2, "a wait is stated twice")
+    for place, fence in enumerate(sync.fences):
+        if not there.issuperset(fence.after):
+            yield Violation(Code.V2, f"fence f{fence.id} is nowhere")
+        elif fence.id != place or not fence.after or len({q for q, _ in fence.after}) < len(fence.after):
+            yield Violation(Code.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
+        elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
+            yield Violation(Code.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
+
+
+def _in_time(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    """No wait holds its queue up beyond the tick at which the schedule goes on."""
+    for wait in sync.waits:
+        queue = sync.queues[wait.queue]
+        step = _of(facts, queue.steps[wait.position])
+        goes_on = step.end if isinstance(step, CombineStep) else step.start  # it merges as partial results arrive
+        for q, p in sync.fences[wait.fence].after:
+            told = _of(facts, sync.queues[q].steps[p])
+            done = told.arrive if isinstance(told, Transfer) else told.end
+            if done > goes_on:
+                name = facts.name(told)
+                yield Violation(Code.V2, f"{queue.name} waits for {name} until {done}, and goes on with {facts.name(step)}")
+
+
+def _of(facts: Facts, step: Step) -> Shard | CombineStep | Transfer:
+    match step.kind:
+        case StepKind.SHARD:
+            return facts.schedule.shards[step.index]
+        case StepKind.COMBINE:
+            return facts.schedule.combines[step.index]
+        case StepKind.TRANSFER:
+            return facts.schedule.transfers[step.index]
+
+
+def _queues(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
+    schedule = facts.schedule
+    counts = ((StepKind.SHARD, schedule.shards), (StepKind.COMBINE, schedule.combines), (StepKind.TRANSFER, schedule.transfers))
+    steps = [step for queue in sync.queues for step in queue.steps]
+    wanted = {Step(kind, index) for kind, each in counts for index in range(len(each))}
+    if len(steps) != len(set(steps)) or set(steps) != wanted:
+        yield Violation(Code.V2, "the queues do not hold each step once")
+        return
+    names = [queue.name for queue in sync.queues]
+    channels: dict[tuple[object, ...], str] = {}
+    for place, queue in enumerate(sync.queues):
+        if queue.name in names[:place]:
+            yield Violation(Code.V2, f"two queues are called {queue.name}")
+        computes = queue.kind is QueueKind.COMPUTE
+        if computes != (queue.device is not None) or (computes and queue.name not in facts.names):
+            yield Violation(Code.V2, f"queue {queue.name} is of no device, or of one that does not compute")
+            continue
+        own = [_of(facts, step) for step in queue.steps]
+        for step in own:
+            if isinstance(step, Transfer) == computes:
+                yield Violation(Code.V2, f"{facts.name(step)} is in queue {queue.name}")
+            elif isinstance(step, Transfer):
+                channel = facts.channel(step) if step.busy > step.start else None
+                if channel is not None and channels.setdefault(channel, queue.name) != queue.name:
+                    yield Violation(Code.V2, f"{facts.name(step)} is in queue {queue.name}, its channel's is {channels[channel]}")
+            elif not _device(facts, step) == queue.device == facts.names.index(queue.name):
+                yield Violation(Code.V2, f"{facts.name(step)} is in the queue of {queue.name}")
+        for early, late in pairwise(own):
+            if _when(facts, early) > _when(facts, late):
+                yield Violation(Code.V2, f"{facts.name(late)} comes after what is later, in queue {queue.name}")
+
+
+def _when(facts: Facts, step: Shard | CombineStep | Transfer) -> tuple[int, int]:
+    """By which the steps of a queue are in order: starts and ends of a device's, arrivals and starts of transfers."""
+    match step:
+        case Shard():
+            return step.start, step.end
+        case CombineStep():
+            return max([step.start, *(shard.end for shard in facts.on[step.phase, facts.home])]), step.end
+        case Transfer():
+            return step.arrive, step.start
+
+
+def _teller(facts: Facts, step: Step) -> int:
+    """The device whose doing a fence after a step tells of: of a transfer its source."""
+    own = _of(facts, step)
+    return int(own.source) if isinstance(own, Transfer) else _device(facts, own)
+
+
+def _device(facts: Facts, step: Shard | CombineStep) -> int:
+    return facts.home if isinstance(step, CombineStep) else int(step.device)
