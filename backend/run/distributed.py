@@ -26,6 +26,7 @@ from ...lang.source import Span
 from ..graph import traverse
 from ..graph.phases import LibraryPhase, Loop, Phase, Structured, ValueId
 from ..schedule.facts.sharding import reads_of
+from ..schedule.facts.turns import is_shared, shared_loops
 from ..schedule.plan.model import (
     Box,
     BranchStep,
@@ -46,7 +47,6 @@ from ..schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
-from ..schedule.verify.plans.turns_checked import is_shared, shared_loops
 from .fleet import Action, Fleet
 from .machine import Machine, Observer
 from .others import ALONE, Others, Parts

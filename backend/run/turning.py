@@ -5,7 +5,7 @@ keeps its states and lets go of everything else that the turn made.  On the pred
 queue; queues that are threads meet at fences that are new in every turn, so that waiting, failing and stopping are as
 anywhere else (`threads`).
 
-Neighbours: `distributed` (who calls this, and compiles the steps), `graph.turns`, `schedule.verify.plans.turns_checked`.
+Neighbours: `distributed` (who calls this, and compiles the steps), `graph.turns`, `schedule.facts.turns`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from ..graph import traverse
 from ..graph.phases import ValueId
 from ..graph.turns import Turn
+from ..schedule.facts.turns import Shared, box_of_state
 from ..schedule.plan.model import (
     Box,
     CombineStep,
@@ -32,7 +33,6 @@ from ..schedule.plan.model import (
     TransferStep,
     WaitStep,
 )
-from ..schedule.verify.plans.turns_checked import Shared, box_of_state
 from .fleet import Action, Fleet
 from .machine import Machine
 from .others import Gate, Others

@@ -97,7 +97,7 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
     """What was found to hold.  Refused: SCH301 out of date, E705 a check that fails, SCH302 a claim that cannot be proved."""
     from ...backend.schedule.program.described import UNCHECKED, single_faults
     from ...backend.schedule.program.planning import faults_of_stored, reproved, require_current
-    from ...backend.schedule.verify.plans.checking import needless_waits
+    from ...backend.schedule.verify.plans import needless_waits
     from ..execution.scheduling import require_right
 
     require_current(plan, loaded.core, loaded.bound, profile, path)

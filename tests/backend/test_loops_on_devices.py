@@ -16,7 +16,7 @@ from rho.backend.schedule.plan.model import RunStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
-from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.plans import check_plan
 from rho.backend.schedule.verify.schedules import verify
 from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import split_evenly, with_modes

@@ -37,7 +37,7 @@ from rho.backend.schedule.program.planning import Planned, faults_of_stored, pla
 from rho.backend.schedule.program.problem_of import problem_of, setting_of
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.timeline.fences import synchronise
-from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.plans import check_plan
 from rho.backend.schedule.verify.schedules import verify, verify_schedule
 from rho.lang.diagnostics import RhoError, RunFailed
 from rho.tests.backend.differential import checked
@@ -210,7 +210,7 @@ def without(queue: Queue, kind: type, place: int = 0) -> Queue:
 
 
 def codes(plan: Plan, bound: BoundGraph) -> set[str]:
-    return {fault.code for fault in check_plan(plan, bound)}
+    return {fault.code.name for fault in check_plan(plan, bound)}
 
 
 @pytest.mark.parametrize("text", [SHIFTED, TURNED, FARTHEST, UNTIL])

@@ -32,8 +32,7 @@ from rho.backend.schedule.program.schedule_of import answer_of
 from rho.backend.schedule.program.speculating import speculated
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.timeline.timing import Mode
-from rho.backend.schedule.verify.plans.checking import check_plan, needless_waits
-from rho.backend.schedule.verify.plans.replay import peaks_of
+from rho.backend.schedule.verify.plans import check_plan, memory_in_use, needless_waits
 from rho.backend.schedule.verify.schedules import verify
 from rho.lang.diagnostics import Refused, Rejected, RhoError, RunFailed
 from rho.lang.source import Source
@@ -209,7 +208,7 @@ def narrow(step: Step) -> list[Step]:
 def test_corrupted_plans_are_rejected_by_their_code(code: str, which: type, change: Callable[[Step], list[Step]]) -> None:
     _, plan, bound, _ = planned()
     assert check_plan(plan, bound) == ()
-    assert code in {fault.code for fault in check_plan(changed(plan, which, change), bound)}
+    assert code in {fault.code.name for fault in check_plan(changed(plan, which, change), bound)}
 
 
 def test_no_wait_is_needless_and_one_more_is_v7() -> None:
@@ -218,24 +217,24 @@ def test_no_wait_is_needless_and_one_more_is_v7() -> None:
     assert needless_waits(plan, bound) == ()
     twice = changed(plan, WaitStep, lambda step: [step, step])
     assert check_plan(twice, bound) == ()
-    assert {fault.code for fault in needless_waits(twice, bound)} == {"V7"}
+    assert {fault.code.name for fault in needless_waits(twice, bound)} == {"V7"}
 
 
 def test_memory_that_is_too_small_or_a_forged_peak_is_v5() -> None:
     _, plan, bound, _ = planned()
     device = plan.devices[1]
     need = plan.peak[device.id]
-    assert peaks_of(plan, bound)[device.id] <= need
+    assert memory_in_use(plan, bound)[device.id] <= need
     devices = (plan.devices[0], dataclasses.replace(device, memory=need - 512), *plan.devices[2:])
     small = dataclasses.replace(plan, devices=devices)
-    assert {fault.code for fault in check_plan(small, bound)} == {"V5"}
+    assert {fault.code.name for fault in check_plan(small, bound)} == {"V5"}
     forged = dataclasses.replace(plan, main=dataclasses.replace(plan.main, peak=((device.id, 0),)))
-    assert {fault.code for fault in check_plan(forged, bound)} == {"V5"}
+    assert {fault.code.name for fault in check_plan(forged, bound)} == {"V5"}
 
 
 def test_home_is_a_device_of_the_plan() -> None:
     _, plan, bound, _ = planned()
-    assert {fault.code for fault in check_plan(dataclasses.replace(plan, devices=plan.devices[1:]), bound)} == {"V1"}
+    assert {fault.code.name for fault in check_plan(dataclasses.replace(plan, devices=plan.devices[1:]), bound)} == {"V1"}
 
 
 def test_a_device_that_holds_more_than_it_has_fails_with_e702() -> None:

@@ -17,7 +17,7 @@ from rho.backend.run.machine import Results
 from rho.backend.schedule.program.plan_of import plan_of
 from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.speculating import speculated
-from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.plans import check_plan
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.differential import checked
 from rho.tests.backend.quick import with_modes

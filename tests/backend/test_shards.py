@@ -15,7 +15,8 @@ from rho.backend.run.binding import bind_sizes
 from rho.backend.run.cpu import CpuBackend
 from rho.backend.run.cpu.kinds import DTYPES
 from rho.backend.run.shards import LocalTypes, Makes, combine, compile_shard
-from rho.backend.schedule.facts.sharding import Cut, box_of, cuts_of, shape_of, space_of, tiles
+from rho.backend.schedule.facts.sharding import Cut, box_of, cuts_of, shape_of, space_of
+from rho.backend.schedule.verify.judge import tiled
 from rho.lang.diagnostics import RhoError
 from rho.tests.backend.cut_reads import boxes_of
 from rho.tests.backend.differential import EVERY_PASS, checked
@@ -63,8 +64,8 @@ def check_phase(phase: Structured | LibraryPhase, graph: Graph, seed: int) -> in
             space = space_of(phase, graph.types)
             assert space is not None
             boxes = [box_of(cut, space, first, stop) for first, stop in rows(cut, chance)]
-            assert tiles(boxes, space)
-            assert not tiles(boxes[1:], space)
+            assert tiled(box_of(cut, space, 0, cut.rows), boxes)
+            assert not tiled(box_of(cut, space, 0, cut.rows), boxes[1:])
             made: dict[int, list] = {value: [] for value in traverse.results(phase)}  # type: ignore[type-arg]
             for box in boxes:
                 makes = Makes.PARTIALS if cut.combines else Makes.RESULTS
@@ -132,7 +133,7 @@ def test_phases_of_written_programs(shape: tuple[int, int, int]) -> None:
 def test_boxes_of_a_grid_tile_it() -> None:
     boxes = boxes_of((10, 12), {0: (5, 5), 1: (6, 6)})
     assert boxes == (((0, 5), (0, 6)), ((0, 5), (6, 12)), ((5, 10), (0, 6)), ((5, 10), (6, 12)))
-    assert tiles(boxes, (10, 12))
-    assert not tiles(boxes[:3], (10, 12))
-    assert not tiles((*boxes, ((0, 1), (0, 1))), (10, 12))
-    assert not tiles((boxes[0], boxes[0], boxes[2], boxes[3]), (10, 12))
+    assert tiled(((0, 10), (0, 12)), boxes)
+    assert not tiled(((0, 10), (0, 12)), boxes[:3])
+    assert not tiled(((0, 10), (0, 12)), (*boxes, ((0, 1), (0, 1))))
+    assert not tiled(((0, 10), (0, 12)), (boxes[0], boxes[0], boxes[2], boxes[3]))

@@ -28,7 +28,7 @@ from rho.backend.schedule.program.problem_of import problem_of
 from rho.backend.schedule.program.speculating import speculated
 from rho.backend.schedule.solve.budget import FAST
 from rho.backend.schedule.solve.objectives import plan_objectives
-from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.plans import check_plan
 from rho.lang.diagnostics import Rejected
 from rho.lang.source import Source
 from rho.tests.backend.quick import split_evenly, with_modes

@@ -23,7 +23,7 @@ from rho.backend.schedule.plan.model import Device, Plan, RowsStep, RunStep
 from rho.backend.schedule.plan.stored import decode_plan, encode_plan
 from rho.backend.schedule.single import one_device
 from rho.backend.schedule.single.one_device import needs_no_more
-from rho.backend.schedule.verify.plans.checking import check_plan
+from rho.backend.schedule.verify.plans import check_plan
 from rho.tests.backend.differential import checked, run_both
 from rho.tests.kernels.phases import data, kind_of, same_bits
 from rho.typechecker.elements import Kind

@@ -347,7 +347,8 @@ class Naive:
             buffers.append(Buffer(c.phase, self.home, units, self.problem.phases[c.phase].out_bytes, c.start, c.end))
         for t in self.schedule.transfers:
             if t.partial:
-                combined = self.combine_end(t.phase) if t.target == self.home and t.first < t.stop else None  # else nobody reads it
+                is_read = t.target == self.home and t.first < t.stop
+                combined = self.combine_end(t.phase) if is_read else None
                 spans.append((t.target, t.start, self.last if combined is None else max(t.arrive, combined), t.bytes))
             else:
                 units = set(range(t.first, t.stop))

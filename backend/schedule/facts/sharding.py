@@ -11,7 +11,6 @@ that sorts, nor a reduction with a function whose result depends on how it is br
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -197,24 +196,6 @@ def meet(a: Box | None, b: Box | None) -> bool:
 def covers(outer: Box, inner: Box) -> bool:
     """Does one box contain another?  Every box contains an empty one."""
     return all(a[0] <= b[0] and b[1] <= a[1] for a, b in zip(outer, inner, strict=True)) or any(b >= e for b, e in inner)
-
-
-def tiles(boxes: Sequence[Box], space: Sequence[int]) -> bool:
-    """Do the boxes fill the space exactly, without overlap?"""
-    inside = all(
-        len(box) == len(space) and all(0 <= start < stop <= size for (start, stop), size in zip(box, space, strict=True))
-        for box in boxes
-    )
-    if not inside or sum(map(volume, boxes)) != prod(space):
-        return False
-    ordered = sorted(boxes)
-    if len(space) and all(box[1:] == ordered[0][1:] for box in ordered):
-        return all(a[0][1] <= b[0][0] for a, b in itertools.pairwise(ordered))
-    return not any(_overlap(a, b) for a, b in itertools.combinations(ordered, 2))
-
-
-def _overlap(a: Box, b: Box) -> bool:
-    return all(max(p[0], q[0]) < min(p[1], q[1]) for p, q in zip(a, b, strict=True))
 
 
 # ------------------------------------------------------------------------------ partial results

@@ -41,7 +41,7 @@ def faults_of(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:
     for id, gang in gangs.items():
         for one in gang.plans:
             found = verify_schedule(one.problem, one.schedule)
-            yield from (f"{fault.code.value}: a turn of loop #{id}: {fault.message}" for fault in found)
+            yield from (f"{fault.code.name}: a turn of loop #{id}: {fault.message}" for fault in found)
 
 
 def described_faults(gangs: Mapping[PhaseId, Gang]) -> Iterator[str]:

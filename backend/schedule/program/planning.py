@@ -32,8 +32,8 @@ from ..solve.heuristics import baselines
 from ..solve.objectives import GENERATED, values
 from ..timeline.fences import synchronise
 from ..timeline.timing import Timer
-from ..verify.plans.checking import check_plan, late_waits
-from ..verify.schedules import verify
+from ..verify.plans import check_plan
+from ..verify.schedules import Code, verify
 from .described import description_faults, label_faults, own_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
@@ -167,7 +167,7 @@ def _planned(
     texts = texts_of(core)
     plan = plan_of(program, answer, texts)
     faults = check_plan(plan, bound)
-    if any(fault.code == "V4" for fault in faults):
+    if any(fault.code is Code.V4 for fault in faults):
         places = frozenset((int(edge.source), int(edge.target)) for edge in program.problem.edges)
         program = former(program.bound, places, {gang.loop.id: gang for gang in program.gangs.values()})
         answer = replace(best(program.problem, budget), speculated=answer.speculated)
@@ -179,7 +179,7 @@ def _planned(
             program, answer = formed.program, formed.answer
         plan = plan_of(program, answer, texts)
         faults = check_plan(plan, bound)
-    wrong = [*(f"{fault.code}: {fault.message}" for fault in faults), *_violations(program, answer)]
+    wrong = [*map(str, faults), *_violations(program, answer)]
     if wrong:
         raise AssertionError("a plan that Rho made is wrong: " + "; ".join(wrong[:4]))
     return Planned(plan, program, answer, floor=floor)
@@ -202,7 +202,7 @@ def _best(problem: Problem, budget: Budget) -> Answer:
 def _violations(program: ProgramProblem, answer: Answer) -> list[str]:
     """Of stored plans the fences are `checking`'s to judge; those of new ones are judged here too."""
     sync = None if answer.schedule is None else synchronise(program.problem, answer.schedule)
-    return [f"{one.code.name}: {one.message}" for one in verify(program.problem, answer, sync) if one.code.name != "V7"]
+    return [str(one) for one in verify(program.problem, answer, sync) if one.code is not Code.V7]
 
 
 # --------------------------------------------------------------------------------------- directives
@@ -330,7 +330,7 @@ def require_current(plan: Plan, core: Core, bound: BoundGraph, profile: Profile 
 
 def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile | None) -> list[str]:
     """What both verifiers say of a plan that was read; without a profile only what the plan itself can tell."""
-    found = [f"{fault.code}: {fault.message}" for fault in check_plan(plan, bound) or late_waits(plan)] or own_faults(plan, bound)
+    found = list(map(str, check_plan(plan, bound))) or own_faults(plan, bound)
     if found or profile is None:
         return found or label_faults(plan, bound)
     form = speculated(bound, plan.speculated)

@@ -77,7 +77,8 @@ class Task:
     """What happens in [start, end).  `by`: the tick at which all it reads must be there (None: another rule says when).
 
     `lanes`: what it keeps from others during [start, busy); `sends`: it reads what is freed, of which the life is put off for it;
-    `after`: tasks that must be complete before; `takes_place`: bytes that it may write over an operand of at least that size."""
+    `after`: tasks that must be complete before; `takes_place`: bytes that it may write over an operand of at least that size;
+    `frees`: pieces of any of the keys that are the box (None: all)."""
 
     what: object
     start: int
@@ -88,7 +89,7 @@ class Task:
     sends: bool = False
     reads: list[Read] = field(default_factory=list)
     after: list[Task] = field(default_factory=list)
-    frees: Sequence[tuple[Key, Box | None]] = ()
+    frees: Sequence[tuple[tuple[Key, ...], Box | None]] = ()
     takes_place: int = 0
     at: Position = (-1, -1)
 

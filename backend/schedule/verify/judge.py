@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 from math import prod
 
-from .execution import Box, Clock, Execution, Lack, Match, Piece, Position, Read, Task
+from .execution import Box, Clock, Execution, Key, Lack, Match, Piece, Position, Read, Task
 from .violation import Code, Violation
 
 # ------------------------------------------------------------------------------------------ boxes
@@ -118,10 +118,10 @@ def _knows(clock: Clock, piece: Piece) -> bool:
 
 
 def _freed(execution: Execution, task: Task, clock: Clock) -> Iterator[Violation]:
-    for key, box in task.frees:
-        meant = [p for p in execution.pieces.get(key, ()) if box in (None, p.box) and (_knows(clock, p) or p.maker is task)]
+    for keys, box in task.frees:
+        meant = [piece for piece in _meant(execution, keys, box) if _knows(clock, piece)]
         if all(piece.gone for piece in meant):
-            yield execution.said(Lack.ABSENT, task, Read(key, box or ()))
+            yield execution.said(Lack.ABSENT, task, Read(keys[0], box or ()))
         for piece in meant:
             piece.gone = True
 
@@ -172,6 +172,20 @@ def _join(clock: dict[int, int], more: Clock) -> None:
             clock[queue] = place
 
 
+def _later(first: Task, then: Task) -> Task:
+    return first if first.end > then.end else then
+
+
+def held_up(execution: Execution) -> Iterator[tuple[Task, Task]]:
+    """Waits that hold a queue up beyond the tick at which it goes on: the task that does, and the last that it waits for."""
+    latest = [list(accumulate(queue, _later)) for queue in execution.queues]
+    for (which, place), fences in execution.waits.items():
+        task = next((task for task in execution.queues[which][place:] if not task.frees), None)
+        for told in [latest[q][p] for fence in fences for q, p in execution.fences[fence] if p >= 0]:
+            if task is not None and told.end > (task.end if task.by is None else task.by):
+                yield task, told
+
+
 def needless(execution: Execution) -> Iterator[tuple[Position, Hashable]]:
     """V7: the waits that tell nothing which is not known without them."""
     for (which, place), fences in execution.waits.items():
@@ -216,7 +230,9 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
                     piece.uses.append((task.end, task))
                     used[task].append(piece)
     ended = _in_place(used)
-    freed = {piece: task.end for task, piece in _frees(execution)}
+    freed = {
+        piece: task.end for task in execution.tasks() for keys, box in task.frees for piece in _meant(execution, keys, box)
+    }
     spans: dict[Hashable, list[tuple[int, int, int]]] = defaultdict(list, {d: [*own] for d, own in execution.spans.items()})
     for (device, _), pieces in execution.pieces.items():
         for piece in pieces:
@@ -229,10 +245,9 @@ def peaks(execution: Execution) -> dict[Hashable, tuple[int, int]]:
     return {device: _peak(own) for device, own in spans.items()}
 
 
-def _frees(execution: Execution) -> Iterator[tuple[Task, Piece]]:
-    for task in execution.tasks():
-        for key, box in task.frees:
-            yield from ((task, piece) for piece in execution.pieces.get(key, ()) if box in (None, piece.box))
+def _meant(execution: Execution, keys: Sequence[Key], box: Box | None) -> list[Piece]:
+    """The pieces that a free is of."""
+    return [piece for key in keys for piece in execution.pieces.get(key, ()) if box in (None, piece.box)]
 
 
 def _in_place(used: dict[Task, list[Piece]]) -> dict[Piece, int]:

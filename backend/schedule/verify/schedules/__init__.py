@@ -17,7 +17,7 @@ from typing import Final
 from ...problem import Answer, Problem, Schedule, Status
 from ...synchronisation import Synchronisation
 from ..execution import Execution
-from ..judge import collisions, needless, ordered, peaks, resident
+from ..judge import collisions, held_up, needless, ordered, peaks, resident
 from ..violation import Code, Violation
 from .claims import ADVISORY, Standing, claimed, standing
 from .clock import timed, valued
@@ -61,8 +61,10 @@ def verify_schedule(problem: Problem, schedule: Schedule, sync: Synchronisation 
     if sync is not None:
         wrong = tuple(sound(facts, sync))
         found += wrong
-        if not wrong and sum(len(queue.steps) for queue in sync.queues) * len(sync.queues) <= MOST_WORK:
-            found += ordered(translated.queued(sync))
+        if not wrong:
+            found += _in_time(translated.queued(sync), facts)
+            if sum(map(len, execution.queues)) * len(sync.queues) <= MOST_WORK:
+                found += ordered(execution)
         if not found:
             found += _needless(facts, translated, sync)
     return tuple(found)
@@ -93,6 +95,13 @@ def _too_full(facts: Facts, execution: Execution) -> Iterator[Violation]:
             peak, tick = found.get(device, (0, 0))
             if cap is not None and peak > cap:
                 yield Violation(Code.V5, f"{facts.names[device]} has {peak} bytes in use at {tick}, and {cap} at most")
+
+
+def _in_time(execution: Execution, facts: Facts) -> Iterator[Violation]:
+    """V2: no wait holds its queue up beyond the tick at which the schedule goes on."""
+    for task, told in held_up(execution):
+        names = f"`{facts.name(task.what)}` waits for {facts.name(told.what)} until {told.end}"
+        yield Violation(Code.V2, f"{names}, and is to go on before")
 
 
 def _needless(facts: Facts, translated: Translation, sync: Synchronisation) -> Iterator[Violation]:

@@ -13,10 +13,8 @@ from .facts import Facts
 
 def sound(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
     """Without this nothing can be said of the order that queues give."""
-    wrong = list(_queues(facts, sync)) or list(_fences(facts, sync))
-    yield from wrong
-    if not wrong:
-        yield from _in_time(facts, sync)
+    wrong = tuple(_queues(facts, sync))
+    yield from wrong or _fences(facts, sync)
 
 
 def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
@@ -33,20 +31,6 @@ def _fences(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
             yield Violation(Code.V2, f"fence f{fence.id} has number {place}, or comes after nothing, or twice after one queue")
         elif int(fence.source) not in {_teller(facts, sync.queues[q].steps[p]) for q, p in fence.after}:
             yield Violation(Code.V2, f"fence f{fence.id} tells of device {fence.source}, which does nothing before it")
-
-
-def _in_time(facts: Facts, sync: Synchronisation) -> Iterator[Violation]:
-    """No wait holds its queue up beyond the tick at which the schedule goes on."""
-    for wait in sync.waits:
-        queue = sync.queues[wait.queue]
-        step = _of(facts, queue.steps[wait.position])
-        goes_on = step.end if isinstance(step, CombineStep) else step.start  # it merges as partial results arrive
-        for q, p in sync.fences[wait.fence].after:
-            told = _of(facts, sync.queues[q].steps[p])
-            done = told.arrive if isinstance(told, Transfer) else told.end
-            if done > goes_on:
-                name = facts.name(told)
-                yield Violation(Code.V2, f"{queue.name} waits for {name} until {done}, and goes on with {facts.name(step)}")
 
 
 def _of(facts: Facts, step: Step) -> Shard | CombineStep | Transfer:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, pairwise
 from math import ceil
 
 from ...problem import Before, CombineStep, Edge, Keep, Replicate, Shard, Transfer
@@ -153,7 +153,8 @@ class Translation:
     def makers(self, phase: int) -> Iterator[Task]:
         if phase in self.combines:
             return iter((self.combines[phase],))
-        return (task for task in self.shards[phase] if not self.facts.elsewhere(phase, task.lanes[0]))
+        shards = self.facts.shards[phase]
+        return compress(self.shards[phase], [not self.facts.elsewhere(phase, shard.device) for shard in shards])
 
     # ------------------------------------------------------------------ words
 
@@ -161,8 +162,9 @@ class Translation:
         facts, step = self.facts, task.what
         if isinstance(read, Task):
             return Violation(Code.V2, f"{self.name(task)} is not certain to come after {self.name(read)}")
-        value = read.key[1]
-        (low, high), phase = read.box[0], value.phase if isinstance(value, Partial) else value
+        (low, high), value = read.box[0], read.key[1]
+        phase = value.phase if isinstance(value, Partial) else value
+        assert isinstance(phase, int)
         part = f"[{max(0, low)}, {high}) of `{facts.id(phase)}`"
         if lack is Lack.UNCERTAIN:
             return Violation(Code.V2, f"{self.name(task)} is not certain to come after what brings {part}")

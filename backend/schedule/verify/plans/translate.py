@@ -1,0 +1,387 @@
+"""A plan of a program as an execution: values on devices, boxes of their axes, frees as they are stated.
+
+A loop that queues run together is unrolled: two turns, of which the second begins with what the first has left where it has left
+it, and what follows the last; all its queues meet before and after each.  Values of a turn are values of their own.  In the
+execution of the whole plan a turn has no memory and keeps nothing from others: it has an execution of its own for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from ....graph import traverse
+from ....graph.bind import BoundGraph
+from ....graph.phases import Phase, PhaseId, ValueId
+from ....graph.turns import Turn
+from ....kernels.units import RowsUnit, may_write_over, units_of
+from ...facts.sharding import operand_boxes, reads_of, result_boxes, shape_of, space_of, whole
+from ...facts.turns import Shared, is_shared, length
+from ...facts.workspace import Numbers, rounded, scratch_of
+from ...plan.model import (
+    BranchStep,
+    CellsStep,
+    CombineStep,
+    DeviceId,
+    FenceStep,
+    FreeStep,
+    JoinStep,
+    LoopStep,
+    Plan,
+    QueueKind,
+    RowsStep,
+    RunStep,
+    Step,
+    SubPlan,
+    TransferStep,
+    WaitStep,
+)
+from ..execution import Box, Execution, Lack, Match, Piece, Read, Task
+from ..judge import volume
+from ..violation import Code, Violation
+
+Running = RunStep | LoopStep | BranchStep | CellsStep
+UNKNOWN: Box = ((0, 1),)
+"""All of a value whose sizes are known only when it is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The graph that steps are of.  `turn`: (loop, which turn) if they are a turn's, whose ticks count from `begins`; `before`:
+    the values of the turn before it, which its entries read; `counts`: do they take memory and devices here?"""
+
+    bound: BoundGraph
+    counts: bool = True
+    turn: tuple[PhaseId, int] | None = None
+    begins: int = 0
+    before: tuple[ValueId, ...] = ()
+    phases: Mapping[PhaseId, Phase] = field(default_factory=dict)
+    makers: Mapping[ValueId, Phase] = field(default_factory=dict)
+
+    @staticmethod
+    def of(bound: BoundGraph, counts: bool = True, **more: object) -> Scope:
+        phases = {phase.id: phase for phase in bound.graph.phases}
+        makers = {value: phase for phase in bound.graph.phases for value in traverse.results(phase)}
+        return Scope(bound, counts, phases=phases, makers=makers, **more)  # type: ignore[arg-type]
+
+    def name(self, value: ValueId) -> Hashable:
+        """What the value is called in the execution."""
+        if self.turn is None or (value not in self.makers and value not in self.before):
+            return value
+        loop, number = self.turn
+        return (loop, number if value in self.makers else number - 1, value)
+
+    def read(self, phase: Phase, place: int, value: ValueId) -> Hashable:
+        """The value that a phase reads: an entry of a turn reads a state that the turn before has left."""
+        if self.turn is not None and self.before and phase in self.bound.graph.phases[: len(self.before)]:
+            loop, number = self.turn
+            return (loop, number - 1, self.before[self.bound.graph.phases.index(phase)])
+        return self.name(value)
+
+    @property
+    def who(self) -> str:
+        if self.turn is None:
+            return ""
+        loop, number = self.turn
+        return f"{('a turn of', 'the next turn of', 'what follows')[number - 1]} loop #{loop}: "
+
+
+class Translation:
+    def __init__(self, plan: Plan, main: SubPlan, bound: BoundGraph, shared: Mapping[PhaseId, Shared]) -> None:
+        self.plan, self.shared = plan, shared
+        names: list[str] = [queue.device for queue in main.queues]
+        self.execution = Execution(self.said, names, [[] for _ in names], states_frees=True)
+        self.faults: list[Violation] = []
+        self.numbers = Numbers()
+        self.combined: set[PhaseId] = set()
+        scope = Scope.of(bound)
+        self.note_combined(main)
+        for which, queue in enumerate(main.queues):
+            self.queue(which, queue.device, queue.kind, queue.steps, scope)
+
+    def note_combined(self, main: SubPlan) -> None:
+        self.combined |= {step.phase for queue in main.queues for step in queue.steps if isinstance(step, CombineStep)}
+
+    # ------------------------------------------------------------------------------ queues
+
+    def queue(self, which: int, device: DeviceId, kind: QueueKind, steps: Sequence[Step], scope: Scope) -> None:
+        execution = self.execution
+        now = 0
+        for step in steps:
+            here = execution.queues[which]
+            match step:
+                case WaitStep():
+                    execution.waits[which, len(here)].append(self.fence(step.fence, scope))
+                    continue
+                case FenceStep():
+                    execution.fences[self.fence(step.fence, scope)].append((which, len(here) - 1))
+                    continue
+                case LoopStep() | JoinStep() if is_shared(step):
+                    self.together(which, device, kind, step, scope)
+                    now = step.end
+                    continue
+                case RunStep() | LoopStep() | BranchStep() | CellsStep():
+                    task = self.run(which, device, step, scope)
+                case RowsStep():
+                    task = self.rows(which, device, step, scope, now)
+                case CombineStep():
+                    task = self.combine(which, step, scope)
+                case TransferStep():
+                    task = self.transfer(which, step, scope)
+                case FreeStep():
+                    task = self.free(which, device, step, scope, now)
+                case _:
+                    continue
+            now = task.end
+        if execution.waits.get((which, len(execution.queues[which]))):
+            self.add(which, "the end", now, now, None)
+
+    def fence(self, fence: Hashable, scope: Scope) -> Hashable:
+        return fence if scope.turn is None else (*scope.turn, fence)
+
+    def add(self, which: int, what: object, start: int, end: int, by: int | None, lanes: Sequence[Hashable] = ()) -> Task:
+        return self.execution.add(which, Task(what, start, end, by, lanes, end))
+
+    def step(self, which: int, what: str, step: Running | CombineStep | TransferStep, scope: Scope) -> Task:
+        """A task in the ticks of a step; what runs keeps its device to itself."""
+        start, end = step.start, step.arrive if isinstance(step, TransferStep) else step.end
+        lanes = (self.execution.names[which],) if scope.counts and not isinstance(step, TransferStep) else ()
+        by = None if isinstance(step, CombineStep) else scope.begins + start
+        return self.add(which, scope.who + what, scope.begins + start, scope.begins + end, by, lanes)
+
+    # ------------------------------------------------------------------------------ steps
+
+    def run(self, which: int, device: DeviceId, step: Running, scope: Scope) -> Task:
+        phase, types = scope.phases[step.phase], scope.bound.graph.types
+        box = step.box if isinstance(step, RunStep) else None
+        task = self.step(which, f"phase #{phase.id}", step, scope)
+        self.execution.spans[device].append((step.start, step.end, self.scratch(step, phase, box, scope) if scope.counts else 0))
+        if isinstance(step, RunStep) and step.overwrite is not None and step.overwrite not in traverse.operands(phase):
+            self.fault(Code.V4, f"phase #{phase.id} writes over %{step.overwrite}, which it does not read")
+        if box is None:
+            own = {value for inner in _inside(phase) for value in inner}
+            for value in dict.fromkeys(v for v in traverse.uses(phase) if v not in own):
+                task.reads.append(self.read(device, scope.read(phase, 0, value), self.all_of(value, scope)))
+            self.results(device, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
+            return task
+        for value, part in zip(reads_of(phase, types), operand_boxes(phase, types, box), strict=True):
+            if volume(part):
+                task.reads.append(self.read(device, scope.read(phase, 0, value), part))
+        if phase.id in self.combined:
+            for value in traverse.results(phase):
+                piece = Piece(box, task.start, task.end, task.end)
+                self.execution.make((device, ("partial", scope.name(value))), piece, task)
+        else:
+            self.results(device, task, phase, result_boxes(phase, types, box), scope)
+        return task
+
+    def results(self, device: DeviceId, task: Task, phase: Phase, boxes: Sequence[Box], scope: Scope) -> None:
+        """The results of a phase take memory together: it is the first one's."""
+        values = traverse.results(phase)
+        total = sum(self.bytes(value, box, scope) for value, box in zip(values, boxes, strict=True))
+        for place, (value, box) in enumerate(zip(values, boxes, strict=True)):
+            size = rounded(total) if scope.counts and place == 0 else 0
+            self.execution.make((device, scope.name(value)), Piece(box, task.start, task.end, task.end, size), task)
+
+    def rows(self, which: int, device: DeviceId, step: RowsStep, scope: Scope, now: int) -> Task:
+        """A chain needs what its members read and do not make, and makes some of their results."""
+        named = ", ".join(f"#{one}" for one in step.phases)
+        task = self.add(which, f"the chain of phases {named}", now, now, None)
+        if (wrong := _wrong_chain(step, scope.bound)) is not None:
+            self.fault(Code.V4, f"phases {named}: together this {wrong}")
+        made: set[ValueId] = set()
+        for member in step.phases:
+            phase = scope.phases[member]
+            for value in dict.fromkeys(traverse.operands(phase)):
+                if value not in made:
+                    task.reads.append(self.read(device, scope.name(value), self.all_of(value, scope)))
+            made.update(traverse.results(phase))
+            own = [value for value in traverse.results(phase) if value in step.results]
+            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in own)
+            for place, value in enumerate(own):
+                piece = Piece(self.all_of(value, scope), now, now, now, 0 if place else rounded(total))
+                self.execution.make((device, scope.name(value)), piece, task)
+        return task
+
+    def combine(self, which: int, step: CombineStep, scope: Scope) -> Task:
+        phase, home = scope.phases[step.phase], self.plan.home
+        task = self.step(which, f"the combine of phase #{phase.id}", step, scope)
+        space = space_of(phase, scope.bound.graph.types) or ()
+        for value in traverse.results(phase):
+            task.reads.append(Read((home, ("partial", scope.name(value))), whole(space), Match.TILE))
+        self.results(home, task, phase, [self.all_of(value, scope) for value in traverse.results(phase)], scope)
+        return task
+
+    def transfer(self, which: int, step: TransferStep, scope: Scope) -> Task:
+        task = self.step(which, f"the transfer to {step.target}", step, scope)
+        task.sends = True
+        if not self.linked(step):
+            self.fault(Code.V6, f"no link `{step.link}` joins {step.source} and {step.target}")
+        if step.value not in scope.makers and (scope.turn is None or step.value not in scope.bound.graph.types):
+            self.fault(Code.V6, f"%{step.value} is no value of the program")
+            return task
+        piece = Piece(step.box or (), task.start, task.end, task.end)
+        if step.partial:
+            name: Hashable = ("partial", scope.name(step.value))
+            task.reads.append(Read((step.source, name), piece.box, Match.EXACT))
+            self.execution.make((step.target, name), piece, task)
+            return task
+        everything, shape = self.all_of(step.value, scope), shape_of(step.value, scope.bound.graph.types)
+        if step.box is not None and (shape is None or not _lies_in(step.box, shape)):
+            self.fault(Code.V6, f"the box of a transfer lies outside %{step.value}")
+            return task
+        piece.box = everything if step.box is None else step.box
+        size = self.bytes(step.value, piece.box, scope)
+        if step.bytes != size:
+            self.fault(Code.V6, f"a transfer of %{step.value} says {step.bytes} bytes, its box has {size}")
+        if volume(piece.box):
+            task.reads.append(Read((step.source, scope.name(step.value)), piece.box))
+        values = traverse.results(scope.makers[step.value]) if step.value in scope.makers else ()
+        if scope.counts and values and step.value == values[0]:
+            total = sum(self.bytes(value, self.all_of(value, scope), scope) for value in values)
+            piece.size = rounded(step.bytes * total // max(1, self.bytes(step.value, everything, scope)))
+        self.execution.make((step.target, scope.name(step.value)), piece, task)
+        return task
+
+    def free(self, which: int, device: DeviceId, step: FreeStep, scope: Scope, now: int) -> Task:
+        where = device if step.device is None else step.device
+        task = self.add(which, "", now, now, None)
+        names = [scope.name(value) for value in step.values]
+        task.frees = [(((where, name), (where, ("partial", name))), step.box) for name in names]
+        if scope.turn is not None and any(value not in scope.makers for value in step.values):
+            self.fault(Code.V4, f"{scope.who}a value of around the loop is freed on {where} before the loop has ended")
+        return task
+
+    # ------------------------------------------------------------------------------ turns
+
+    def together(self, which: int, device: DeviceId, kind: QueueKind, step: LoopStep | JoinStep, scope: Scope) -> None:
+        """A queue's part of a loop: its steps of two turns and of what follows, and then its part of the results is there."""
+        loop = self.shared[step.phase]
+        turn, body, leave = loop.turn, loop.step.body, loop.step.leave
+        begins, lasts = step.start + loop.step.making, length(body)
+        turns: list[tuple[Turn, SubPlan, tuple[ValueId, ...]]] = [(turn, body, ()), (turn, body, turn.next)]
+        if loop.leave is not None and leave is not None:
+            turns.append((loop.leave, leave, turn.next))
+        for place, (one, plan, before) in enumerate(turns):
+            self.meet(which, step.phase, place)
+            self.note_combined(plan)
+            inner = Scope.of(one.bound, False, turn=(step.phase, place + 1), begins=begins + place * lasts, before=before)
+            for queue in plan.queues:
+                if (queue.device, queue.kind) == (device, kind):
+                    self.queue(which, device, kind, queue.steps, inner)
+        self.meet(which, step.phase, len(turns))
+        lanes = () if step.rows is None else (device,)
+        task = self.add(which, f"the end of loop #{step.phase}", step.start, step.end, None, lanes)
+        if step.rows is None:
+            return
+        if turn.stop is not None:
+            name = (step.phase, 2, turn.stop)
+            task.reads.append(self.read(device, name, self.all_of(turn.stop, Scope.of(turn.bound))))
+        self.leave(device, task, loop, step.rows, scope)
+
+    def leave(self, device: DeviceId, task: Task, loop: Shared, rows: tuple[int, int], scope: Scope) -> None:
+        """What a device has of the loop's results is what it has of the last states, or home all of them."""
+        id, results = loop.step.phase, loop.turn.loop.results
+        plans = [one for one in (loop.step.body, loop.step.leave) if one is not None]
+        boxes = loop.boxes(rows)
+        if loop.leave is not None:
+            boxes = [self.all_of(value, scope) for value in results]
+        there = loop.leave is None or device == self.plan.home
+        total = rounded(sum(self.bytes(v, box, scope) for v, box in zip(results, boxes, strict=True))) if there else 0
+        meanwhile = max(0, max(dict(one.peak).get(device, 0) for one in plans) - total)
+        self.execution.spans[device].append((task.start, task.end, meanwhile))
+        last = loop.turn.next if loop.leave is None else results
+        for place, (own, value, box) in enumerate(zip(last, results, boxes, strict=True) if there else ()):
+            task.reads.append(self.read(device, (id, 2 if loop.leave is None else 3, own), box))
+            piece = Piece(box, task.start, task.end, task.end, 0 if place else total)
+            self.execution.make((device, value), piece, task)
+
+    def meet(self, which: int, loop: PhaseId, number: int) -> None:
+        """All queues of the loop wait for each other."""
+        fence, place = ("meet", loop, number), len(self.execution.queues[which])
+        self.execution.fences[fence].append((which, place - 1))
+        self.execution.waits[which, place].append(fence)
+
+    # ------------------------------------------------------------------------------ values
+
+    def read(self, device: DeviceId, name: Hashable, box: Box) -> Read:
+        return Read((device, name), box)
+
+    def all_of(self, value: ValueId, scope: Scope) -> Box:
+        shape = shape_of(value, scope.bound.graph.types)
+        return UNKNOWN if shape is None else whole(shape)
+
+    def bytes(self, value: ValueId, box: Box, scope: Scope) -> int:
+        type = scope.bound.graph.types[value]
+        count = volume(box) if shape_of(value, scope.bound.graph.types) is not None else prod(map(self.numbers.cap, type.shape))
+        return count * type.element.kind.bytes
+
+    def scratch(self, step: Running, phase: Phase, box: Box | None, scope: Scope) -> int:
+        """Of a box in proportion."""
+        scratch = scratch_of(step, phase, scope.bound.graph.types, self.numbers)
+        space = None if box is None else space_of(phase, scope.bound.graph.types)
+        if box is not None and space is not None:
+            scratch = -(-scratch * volume(box) // max(1, prod(space)))
+        return rounded(scratch)
+
+    def linked(self, step: TransferStep) -> bool:
+        if not step.link:
+            return not self.plan.links
+        ends = [{device.partition("[")[0], str(device)} for device in (step.source, step.target)]
+        return any(
+            one.id == step.link
+            and ((one.source in ends[0] and one.target in ends[1]) or (one.source in ends[1] and one.target in ends[0]))
+            for one in self.plan.links
+        )
+
+    # ------------------------------------------------------------------------------ words
+
+    def fault(self, code: Code, message: str) -> None:
+        self.faults.append(Violation(code, message))
+
+    def said(self, lack: Lack, task: Task, read: Read | Task) -> Violation:
+        assert isinstance(read, Read)
+        device, name = read.key
+        part = "[" + ",".join(f"{start}:{stop}" for start, stop in read.box) + "]"
+        if task.frees:
+            return Violation(Code.V5, f"{_shown(name)}{part if read.box else ''} is freed on {device}, where it is not")
+        if read.match is Match.TILE:
+            return Violation(Code.V4, f"{task.what} begins before all partial results are at home, each once")
+        return Violation(Code.V4, f"{task.what} reads {_shown(name)}{part} on {device}, where it is not known to be")
+
+
+def _shown(name: Hashable) -> str:
+    if isinstance(name, tuple):
+        return f"partial results of {_shown(name[1])}" if name[0] == "partial" else f"%{name[2]}"
+    return f"%{name}"
+
+
+def _lies_in(box: Box, shape: Sequence[int]) -> bool:
+    return len(box) == len(shape) and all(0 <= a <= b <= n for (a, b), n in zip(box, shape, strict=True))
+
+
+def _inside(phase: Phase) -> Iterator[tuple[ValueId, ...]]:
+    """The values that the sub-graphs of a phase make."""
+    pending = list(traverse.subgraphs(phase))
+    while pending:
+        graph = pending.pop()
+        yield graph.params
+        for inner in graph.phases:
+            yield traverse.results(inner)
+            pending.extend(traverse.subgraphs(inner))
+
+
+def _wrong_chain(step: RowsStep, bound: BoundGraph) -> str | None:
+    """What is wrong with a step that claims to run a chain of the main block."""
+    for unit in units_of(bound.graph.phases, bound.graph, bound.graph.roots):
+        if not isinstance(unit, RowsUnit) or unit.ids != step.phases:
+            continue
+        phase = unit.joined.phase
+        if tuple(result.value for result in phase.results) != step.results:
+            return "does not make what others need of it"
+        over = [read for read in phase.reads if read.value == step.overwrite]
+        if step.overwrite is not None and (not over or not may_write_over(unit) or any(r.projection.stages for r in over)):
+            return f"writes over %{step.overwrite}, which it reads elsewhere or later, or not at all"
+        return None
+    return "is no chain along rows"
