@@ -21,7 +21,7 @@ from ....typechecker.check import check
 from ...graph import BoundGraph, bind, lower, optimise, settle
 from ...schedule.plan.model import Plan
 from ...schedule.plan.stored import PlanFormatError, decode_plan, encode_plan
-from ...schedule.verify.plans.checking import check_plan
+from ...schedule.verify.plans import check_plan
 
 _PACKAGE: Final = Path(__file__).parents[3]
 _ROOMS: Final = ("lang", "typechecker", "backend", "stdlib")
