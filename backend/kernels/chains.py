@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .llvm_text import function_text
-from .writer import Writer
+from .writer import Writer, function_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,9 @@ from typing import Final
 
 from ...typechecker.elements import Kind
 from .llvm_leaf import QUICK
-from .llvm_text import function_text
 from .scalar_text import combine
 from .vectors import Vectors
-from .writer import Writer
+from .writer import Writer, function_text
 
 COMBINE_WORDS: Final = 5
 ROWS_PLACE, RESULT_PLACE = 2, 3

@@ -10,8 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from .llvm_text import function_text
-from .writer import Writer
+from .writer import Writer, function_text
 
 _LANES: Final = 64
 

@@ -1,4 +1,4 @@
-"""A kernel as CUDA C++: the same scalar IR that `llvm_text` prints, for a grid of threads.
+"""A kernel as CUDA C++: the same scalar IR that is printed as a loop program, for a grid of threads.
 
 MAP: a thread an element, grid-stride.  ALONG: a block of threads a block of the order of sums, a thread a lane, halved in
 shared memory.  ACROSS: neighbouring threads have neighbouring cells, and lanes are visited in bit-reversed order, in which

@@ -23,10 +23,9 @@ from enum import Enum
 from typing import Final
 
 from ...typechecker.elements import Kind
-from .llvm_text import function_text
 from .sorting import HEAD, Moves, below, call_sort, key_of, note, word_of, words_of
 from .vectors import STORED, Vectors
-from .writer import Writer
+from .writer import Writer, function_text
 
 _SPREAD: Final = -0x61C8864680B583EB
 """Odd, near 2⁶⁴ times the golden section: its multiples are all over the words, regular in no way that data are likely to be."""

@@ -3,7 +3,7 @@
 Depth d is inside the loops of axes 0 to d-1.  An operand or node belongs to the depth of the last axis it varies on; those of the
 vector axis (and of the reduce axis, where columns are summed) are computed in the innermost loop.
 
-Neighbours: `llvm_text`, `sums`, `rows` (use this), `ir` (Note [Argument block]); `backend.loops` (element-wise kernels).
+Neighbours: `rows`, `side_rows` (use this), `ir` (Note [Argument block]); `backend.loops` (element-wise kernels).
 """
 
 from __future__ import annotations

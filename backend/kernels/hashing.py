@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from .llvm_text import function_text
-from .writer import Writer
+from .writer import Writer, function_text
 
 PATIENCE: Final = 4096
 _AHEAD: Final = 16

@@ -1,8 +1,8 @@
 """The kernel IR: one loop nest over strided memory with a scalar body, free of addresses and sizes.
 
-A `Kernel` is made from a structured phase whose sizes and layouts are known (`build`), and printed for a machine (`llvm_text`).
-It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block of 64-bit words when it is called
-(Note [Argument block]).
+A `Kernel` is made from a structured phase whose sizes and layouts are known (`build`), and printed as a loop program
+(`backend.loops.lower.kernel`).  It mentions neither sizes nor addresses, so one kernel serves every size: these come in a block
+of 64-bit words when it is called (Note [Argument block]).
 
 Axes are loops, outermost first.  `Form` says which of them is the vector axis and which is reduced:
   * MAP: every axis is parallel, the last is the vector axis;
@@ -18,7 +18,7 @@ operand its address and its stride in bytes on each axis; for each result its ad
 axis; then `FAILURE_WORDS` words for a failed check: the value, widened to 64 bits.  A kernel returns 0, 1 + the body
 node whose check failed, or `NO_MEMORY`.
 
-Neighbours: `build` (makes kernels), `scalar_text` and `llvm_text` (print them).
+Neighbours: `build` (makes kernels), `loops.lower.kernel` and `cuda_text` (print them).
 """
 
 from __future__ import annotations

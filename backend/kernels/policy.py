@@ -23,7 +23,6 @@ from ..scalar.table import TRANSCENDENTAL
 
 if TYPE_CHECKING:
     from .build import Body
-    from .ir import Kernel
     from .store import Code
 
 SWITCH: Final = "RHO_KERNELS"
@@ -79,8 +78,8 @@ def is_candidate(points: int, applied: Iterable[str], *, sums: bool) -> bool:
     return points >= SMALL or sums or len(functions) >= MANY or not TRANSCENDENTAL.isdisjoint(functions)
 
 
-_saved: dict[Kernel | Code, float] = {}
-_asked: set[Kernel | Code] = set()
+_saved: dict[Code, float] = {}
+_asked: set[Code] = set()
 
 
 def saving(body: Body, points: int) -> float:
@@ -92,12 +91,12 @@ def saving(body: Body, points: int) -> float:
     return fixed + points * (0.3 + 0.3 * body.operations) + body.transcendental * (20_000 + 12 * points)
 
 
-def is_worthwhile_to_repeat(kernel: Kernel | Code, body: Body, points: int, turns: int) -> bool:
+def is_worthwhile_to_repeat(kernel: Code, body: Body, points: int, turns: int) -> bool:
     """The same of a loop, whose body costs NumPy a few calls a turn."""
     return is_worth(kernel, turns * (2_000 + 800 * body.operations + saving(body, points)))
 
 
-def is_worth(code: Kernel | Code, nanoseconds: float) -> bool:
+def is_worth(code: Code, nanoseconds: float) -> bool:
     """Should a run that code shortens by so much use it?  (Asking counts as a run.)"""
     from .store import address_of, is_ready, is_stored
 
@@ -120,7 +119,7 @@ def work(body: Body, points: int) -> float:
     return points * (0.25 + 0.1 * body.operations + 1.2 * body.transcendental)
 
 
-def is_worthwhile(kernel: Kernel | Code, body: Body, points: int, runs: int = 1) -> bool:
+def is_worthwhile(kernel: Code, body: Body, points: int, runs: int = 1) -> bool:
     """Should this run of a phase, asked for once in so many, use its kernel?"""
     return is_worth(kernel, runs * saving(body, points))
 

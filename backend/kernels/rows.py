@@ -27,13 +27,13 @@ from ...typechecker.scalars import is_ordered, neutral
 from ..scalar.table import TRANSCENDENTAL
 from .emission import VECTOR_ALIGN
 from .ir import BLOCK, LANES, Apply, Kernel, Load, Step, Stores, kind_of
-from .llvm_text import function_text
 from .quotients import Divisor, divide, prepare
 from .row_ends import Ends, copy_row
 from .row_plan import FUNCTIONS, RowEmission, Sweep, plan_sweeps
 from .scalar_text import combine
 from .sums import carry, finish
 from .vectors import Vectors
+from .writer import function_text
 
 ODD: Final = VECTOR_ALIGN
 """Bytes between scratch rows, so that they do not begin at the same place in cache."""

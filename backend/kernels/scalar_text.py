@@ -3,8 +3,8 @@
 The meanings are those of `backend.scalar`, to the bit: no fast-math flag, no contraction, integers wrap, and no lane divides by
 zero.
 
-Neighbours: `vectors` (instructions), `residues`, `conversion_text`, `permutes` (words that are many instructions), `llvm_text`
-(loops around this), `cuda_math` (the same on cards).
+Neighbours: `vectors` (instructions), `residues`, `conversion_text`, `permutes` (words that are many instructions),
+`loops.llvm` (loops around this), `cuda_math` (the same on cards).
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.scalars import neutral
-from .llvm_text import function_text
 from .running import write_lines, write_totals
 from .scan_columns import write_columns
 from .scan_words import BLOCK, RUN, VECTORS, Form, ScanShape, ScanWriting
 from .vectors import COMPUTED
+from .writer import function_text
 
 _SHORT: Final = 8 * RUN
 """Lines of so many items are gone along side by side, where there are enough."""

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 
 from ...typechecker.elements import Kind
 from .ir import Step
-from .llvm_text import function_text
 from .scalar_text import combine
 from .vectors import STORED, Vectors
-from .writer import Writer
+from .writer import Writer, function_text
 
 WORDS = 8
 

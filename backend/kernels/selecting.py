@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from .llvm_text import function_text
-from .writer import Writer
+from .writer import Writer, function_text
 
 WORDS: Final = 10
 _TYPES: Final = {1: "i8", 4: "i32", 8: "i64", 16: "<2 x i64>"}

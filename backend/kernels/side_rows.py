@@ -20,12 +20,12 @@ from ...lang.certain import certain
 from ...typechecker.elements import Kind
 from ...typechecker.scalars import is_ordered, neutral
 from .ir import Apply, Kernel, Load, kind_of
-from .llvm_text import function_text
 from .quotients import Divisor, divide, prepare
 from .row_plan import FUNCTIONS, MOST_SIDE, RowEmission, Sweep, plan_sweeps
 from .scalar_text import combine
 from .sums import column_address
 from .vectors import STORED, Cursor
+from .writer import function_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,9 @@ from enum import Enum, IntEnum
 from typing import Final, NamedTuple
 
 from ...typechecker.elements import Kind
-from .llvm_text import function_text
 from .settling import settle
 from .vectors import Vectors
-from .writer import Writer
+from .writer import Writer, function_text
 
 PATIENCE: Final = 8
 MOST_PARTS: Final = 8

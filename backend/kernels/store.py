@@ -5,7 +5,7 @@ are code: only those that this user's runs wrote, under the name that they have,
 damaged, foreign, exchanged or unreadable is as good as absent, and a folder that cannot be written is no error.
 `RHO_KERNEL_CACHE` names another folder; `off`: none.
 
-Neighbours: `llvm_leaf` (makes and links objects), `llvm_text`, `policy`.
+Neighbours: `llvm_leaf` (makes and links objects), `policy`.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ from typing import Final, Protocol
 
 from ...lang.user_cache import Cache
 from . import dumping, llvm_leaf
-from .ir import Kernel
 
 SWITCH = "RHO_KERNEL_CACHE"
 CACHE = Cache("kernels", SWITCH, ".o", 4 << 20, 4096)
 
 
 class Code(Protocol):
-    """What has a text: kernels of other sorts than phases."""
+    """What has a text."""
 
     def text(self) -> str: ...
     def __hash__(self) -> int: ...
@@ -48,13 +47,13 @@ class Made:
 
 
 made: Final = Made()
-_addresses: dict[Kernel | Code, int | None] = {}
+_addresses: dict[Code, int | None] = {}
 _lock = threading.Lock()
 if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
-def address_of(kernel: Kernel | Code) -> int | None:
+def address_of(kernel: Code) -> int | None:
     """Where the kernel's code is, compiled now if need be; None if this machine cannot have it."""
     found = _addresses.get(kernel, 0)
     if found != 0:
@@ -65,27 +64,21 @@ def address_of(kernel: Kernel | Code) -> int | None:
         return _addresses[kernel]
 
 
-def is_ready(kernel: Kernel | Code) -> bool:
+def is_ready(kernel: Code) -> bool:
     """Is the code in the process?"""
     return kernel in _addresses
 
 
-def is_stored(kernel: Kernel | Code) -> bool:
+def is_stored(kernel: Code) -> bool:
     """Is there a file that should hold the code?"""
-    file = CACHE.file(_key(_text(kernel)))
+    file = CACHE.file(_key(kernel.text()))
     return file is not None and file.exists()
 
 
-def _text(kernel: Kernel | Code) -> str:
-    from .llvm_text import llvm_text
-
-    return llvm_text(kernel) if isinstance(kernel, Kernel) else kernel.text()
-
-
-def _made(kernel: Kernel | Code) -> int | None:
+def _made(kernel: Code) -> int | None:
     if llvm_leaf.binding() is None:
         return None
-    text = _text(kernel)
+    text = kernel.text()
     key = _key(text)
     code = CACHE.read(key)
     if code is not None:

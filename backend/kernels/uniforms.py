@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ...typechecker.elements import Kind
-from .llvm_text import function_text
 from .vectors import Vectors
-from .writer import Writer
+from .writer import Writer, function_text
 
 ROUNDS: Final = 10
 HEAD: Final = 5

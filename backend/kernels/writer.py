@@ -2,13 +2,15 @@
 
 A loop's phis are written before what they carry is known; their lines are filled in when the loop ends.
 
-Neighbours: `scalar_text`, `mathematics`, `llvm_text`.
+Neighbours: `scalar_text`, `mathematics`; `store` compiles the text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from .ir import NAME
 
 
 @dataclass(slots=True)
@@ -115,3 +117,13 @@ class Writer:
         for name, type, line, entry, value in zip(names, loop._types, loop._lines, loop._entry, values, strict=True):
             self.fill(line, f"{name} = phi {type} {entry}, [ {value}, %{latch} ]")
         self.label(loop.exit)
+
+
+def function_text(writer: Writer, lines: list[str]) -> str:
+    """The module of a finished function body."""
+    body, declarations = "\n".join(lines), "\n".join(writer.declarations)
+    metadata = "\n!0 = !{i32 1}\n" if "!nontemporal" in body else "\n"
+    return (
+        f"define i64 @{NAME}(ptr noalias %words) #0 {{\n{body}\n}}\n{declarations}\n"
+        f'attributes #0 = {{ nounwind "prefer-vector-width"="512" "no-trapping-math"="true" }}{metadata}'
+    )

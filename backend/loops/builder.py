@@ -6,7 +6,7 @@ Neighbours: `ir`; `orders` and `lower` write with this.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 
 from ...typechecker.elements import Kind
@@ -95,6 +95,13 @@ class Builder:
             return left or right
         return self.apply("and", (left, right), Kind.BOOL, Kind.BOOL)
 
+    def where(self, mask: str | None, args: Sequence[str], kind: Kind) -> Sequence[str]:
+        """Zeros, which no check fails on, where a mask is false."""
+        if mask is None:
+            return args
+        zero = self.constant(kind, 0)
+        return [self.apply("select", (mask, arg, zero), kind, kind) for arg in args]
+
     def load(self, view: str, indices: tuple[Index, ...], mask: str | None = None) -> str:
         name = self.fresh()
         self.statements.append(Load(name, view, indices, mask))
@@ -138,7 +145,8 @@ class Builder:
             For(opened.index, tuple(lower), tuple(upper), kind, tuple(body), values, opened.until, step)
         )
 
-    def range(self, kind: LoopKind, upper: Index, carried: Sequence[tuple[Kind, str, str | None]] = ()):  # type: ignore[no-untyped-def]
+    def range(self, kind: LoopKind, upper: Index, carried: Sequence[tuple[Kind, str, str | None]] = ()
+              ) -> AbstractContextManager[OpenLoop]:  # fmt: skip
         return self.loop(kind, (ZERO,), (upper,), carried)
 
     def choose(self, condition: str, then: Sequence[Statement], otherwise: Sequence[Statement],

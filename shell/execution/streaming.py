@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from ...lang.certain import certain
 from ...lang.diagnostics import Diagnostic, Refused
-from ...lang.reading_clauses import AS_WRITTEN
 from ...lang.source import Span
 from ..cli.streams import stream_of
 from ..display.durations import duration
@@ -20,7 +19,7 @@ from .loading import InputFile
 
 if TYPE_CHECKING:
     from ...backend.graph.bind import BoundGraph
-    from ...backend.run.files.npy_rows import NpySource
+    from ...backend.run.files import RowSource
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Device, Plan, PlannedFile, StreamStep
     from ...backend.schedule.single.one_device import Detail
@@ -34,18 +33,18 @@ WRITE_RATE: Final = 0.4e9
 """Bytes a second of a usual disk: nothing measures those of this machine yet."""
 
 
-def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, NpySource]:
+def sources_of(core: Core, files: Mapping[str, InputFile], limit: int) -> dict[str, RowSource]:
     """The inputs that can be read tile by tile, and are large."""
-    from ...backend.run.files import located, npy_source
+    from ...backend.run.files import bytes_of, located, row_source
 
-    found: dict[str, NpySource] = {}
+    found: dict[str, RowSource] = {}
     for name, file in files.items():
         type = core.types[file.entry.value]
-        if file.wanted.held is not None or file.wanted.reading != AS_WRITTEN or type.permutation:
+        if type.permutation or bytes_of(type.element.kind, file.shape) * _SMALL <= limit:
             continue
         with located(file.shown, file.entry.span):
-            source = npy_source(file.path, type.element.kind, file.shape)
-        if source is not None and source.bytes * _SMALL > limit:
+            source = row_source(file.path, file.wanted, file.shape)
+        if source is not None:
             found[name] = source
     return found
 
@@ -67,7 +66,7 @@ def streamed_plan(
     sources = sources_of(core, files, limit)
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
-    stored = {name: Stored(source.bytes, source.direct) for name, source in sources.items()}
+    stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
     made = plan_streams(Streaming(bound, stored, frozenset(sinks_of(request)), limit), device, texts, detail)
     faults = faults_of_streams(made, bound, stored, limit)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
@@ -76,7 +75,7 @@ def streamed_plan(
 
 def stores_of(loaded: Loaded) -> Stores:
     """The files behind the stores of a plan, opened by nobody yet."""
-    from ...backend.run.files import NpySink, check_declared, located, npy_source
+    from ...backend.run.files import NpySink, check_declared, located, row_source
     from ...backend.run.files.trouble import damaged
     from ...backend.run.streams.driver import Stores
     from ...backend.schedule.plan.model import Access
@@ -87,7 +86,7 @@ def stores_of(loaded: Loaded) -> Stores:
         file = loaded.files[name]
         type = core.types[file.entry.value]
         with located(file.shown, file.entry.span):
-            source = npy_source(file.path, type.element.kind, file.shape)
+            source = row_source(file.path, file.wanted, file.shape)
             if source is None:
                 raise damaged("changed while it was read")
         sources[name] = source

@@ -126,3 +126,34 @@ def test_inner_loops_have_registers_and_do_not_multiply(programs: list[Program],
         assert vectors_of(outer, {view.name: view for view in program.views}, 64) == 1
         inner = [block for block in llvm_text(program, 64).split("\nb") if " phi " in block and "fmul" in block]
         assert inner and not any("= mul i64" in block for block in inner)
+
+
+@pytest.mark.parametrize("kind", [Kind.F64, Kind.F32])
+@pytest.mark.parametrize("function", ["add", "mul"])
+def test_sums_across_rows(kind: Kind, function: str, programs: list[Program]) -> None:
+    """Columns forwards, backwards and strided, a number for each column beside them; of one to several blocks of rows."""
+    for cells, length in ((4, 1), (7, 5), (33, 64), (20, 65), (9, 129), (12, 256), (5, 300), (4, 4096), (6, 4097), (4, 13_000),
+                          (1100, 3), (530, 70)):  # fmt: skip
+        space = [cells, length]
+        reads = [projection(space, [length, cells], [1, 0]), projection(space, [length, cells], [1, 0], [1, -1], [0, cells - 1]),
+                 projection(space, [length, 3 * cells], [1, 0], [1, 3]), projection(space, [cells], [0])]  # fmt: skip
+        body = [*(read(place, kind) for place in range(4)), apply("sub", (0, 3), kind), apply("mul", (4, 1), kind)]
+        arrays = [data(kind, length * cells, 1).reshape(length, cells), data(kind, length * cells, 2).reshape(length, cells),
+                  data(kind, 3 * length * cells, 3).reshape(length, 3 * cells), data(kind, cells, 4)]  # fmt: skip
+        for kernel, plain in both(phase(space, reads, body, [5, 2], function), arrays):
+            assert same_bits(kernel, plain), space
+    assert programs
+
+
+@pytest.mark.parametrize("text", ["0.5×⌊÷x", "f64 i32 ÷x", "0.25×⌈÷x", "0.5×⌊÷x-3"])
+def test_absent_items_do_not_fail(text: str, programs: list[Program], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum fills its last row up; what is computed there is no item, and no check of the program looks at it."""
+    monkeypatch.setenv(policy.SWITCH, "always")
+    for shape in ((300,), (3, 4100), (7, 5000), (4100, 3), (60, 70), (2000, 40)):
+        drawn = 1 / np.random.default_rng(1).integers(1, 9, shape).astype(np.float64)
+        for reduced in ("+/", "+⌿"):
+            core = checked(f"input x : f64[{' '.join(map(str, shape))}]\noutput r ← {reduced}{text}")
+            assert core is not None
+            for last in (drawn.flat[-1], 0.0):
+                drawn.flat[-1] = last
+                assert not run_both(core, {"x": drawn}), (shape, reduced, last)

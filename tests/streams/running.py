@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,15 @@ from rho.shell.session import Session
 from rho.shell.stages import Loaded
 
 
-def loaded(text: str, folder: Path, limit: int | None, *, write: bool = True) -> Loaded:
-    """The program with every input from `folder`, every output to it."""
+def loaded(
+    text: str, folder: Path, limit: int | None, *, write: bool = True, files: Mapping[str, str] | None = None, suffix: str = "npy"
+) -> Loaded:
+    """The program with every input from `folder` (from `files` those named there), every output to it as `suffix`."""
     session = Session()
     checked = session.check(Source("p.rho", text))
     assert checked.core is not None, checked.diagnostics
-    inputs = {entry.name: str(folder / f"{entry.name}.npy") for entry in checked.core.data}
-    outputs = {entry.name: str(folder / f"out-{entry.name}-{limit}.npy") for entry in checked.core.outputs} if write else {}
+    inputs = {entry.name: str(folder / (files or {}).get(entry.name, f"{entry.name}.npy")) for entry in checked.core.data}
+    outputs = {entry.name: str(folder / f"out-{entry.name}-{limit}.{suffix}") for entry in checked.core.outputs} if write else {}
     return session.load(checked, Request(inputs, {}, outputs, Limits(limit)))
 
 

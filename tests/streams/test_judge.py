@@ -48,7 +48,7 @@ def test_every_forgery_is_found(name: str, tmp_path: Path) -> None:
     (case,) = [case for case in CASES if case.name == name]
     np.save(tmp_path / "x.npy", data(1_000_003)["x"])
     program = loaded(case.text, tmp_path, LIMIT)
-    stored = {"x": Stored(8_000_024, True)}
+    stored = {"x": Stored(8_000_024)}
     assert not faults_of_streams(program.plan, program.bound, stored, LIMIT)
     assert any(isinstance(step, RunStep | FreeStep) for step in program.plan.main.queues[0].steps)
     for forgery, plan in _forged(program.plan).items():

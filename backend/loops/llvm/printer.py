@@ -28,10 +28,10 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import is_exact_in_any_order, neutral
 from ...kernels.ir import Apply as Function
 from ...kernels.ir import Literal
-from ...kernels.llvm_text import function_text
 from ...kernels.rooms import Rooms
 from ...kernels.scalar_text import apply, combine, fold_lanes
 from ...kernels.vectors import COMPUTED, Vectors, literal_bits
+from ...kernels.writer import function_text
 from ..ir import (
     ZERO,
     Apply,

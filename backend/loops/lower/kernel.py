@@ -48,11 +48,15 @@ from ..builder import Builder, at
 from ..forms import minus
 from ..ir import ONE, ZERO, Index, LoopKind, Program, Role, View, plus, times
 from ..llvm import llvm_text
-from ..orders import Sum, streamed
+from ..orders import Cells, Items, Sum, ordered
 from .values import parts_of
 
 _STRETCH: Final = 8
 """Iterations between two looks at whether anything changes, a power of two."""
+
+
+_TILE: Final = 1024
+"""Columns that are summed together, of all results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +67,6 @@ class KernelCode:
 
     def text(self) -> str:
         return llvm_text(program_of(self.kernel), vector_bytes())
-
-
-def code_of(kernel: Kernel) -> KernelCode | Kernel:
-    """What is compiled of a kernel."""
-    return kernel if kernel.form is Form.ACROSS else KernelCode(kernel)
 
 
 def program_of(kernel: Kernel) -> Program:
@@ -206,7 +205,9 @@ class _Lowering:
                 registers = [known[arg] for arg in args]
                 if function == FETCH:
                     return self.fetch(place, parameter, registers, point)
-                return b.apply(function, registers, compute, kind, parameter, place if may_fail(function, kind) else -1)
+                if not may_fail(function, kind):
+                    return b.apply(function, registers, compute, kind, parameter)
+                return b.apply(function, b.where(self.mask, registers, compute), compute, kind, parameter, place)
 
     def fetch(self, place: int, operand: int, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index, which is checked."""
@@ -232,8 +233,8 @@ class _Lowering:
             if self.has_few_columns:
                 self.few_columns(point)
                 return
-            if kernel.form is Form.ALONG:
-                self.along(point)
+            if kernel.form in (Form.ALONG, Form.ACROSS):
+                self.along(point) if kernel.form is Form.ALONG else self.across(point)
                 return
             with self.b.range(LoopKind.VECTOR, at(self.sizes[kernel.vector_axis])) as loop:
                 here, known = [*point, at(loop.index)], dict(self.known)
@@ -327,12 +328,44 @@ class _Lowering:
 
         length = Index((), kernel.length) if kernel.length else at(self.sizes[-1])
         if not kernel.length and any(is_ordered(r.reduction or "", r.kind) for r in results):
-            totals = streamed(b, [Sum(r.kind, r.reduction or "") for r in results], length, items)
+            ordered(b, self.sums, length, lambda _: items, lambda _, totals: self.give(point, totals))
         else:
             entry = [first for result in results for _, first, _ in self.entry(result)]
             totals = self.until_decided(items) if self.is_decided else self.in_registers(entry, ZERO, (length,), items)
+            self.give(point, totals)
+
+    @property
+    def sums(self) -> list[Sum]:
+        return [Sum(r.kind, r.reduction or "") for r in self.kernel.results]
+
+    def give(self, point: Sequence[Index], totals: Sequence[str]) -> None:
         for place, total in enumerate(totals):
-            b.store(self.results[place], self.target(place, point), total)
+            self.b.store(self.results[place], self.target(place, point), total)
+
+    def across(self, point: Sequence[Index]) -> None:
+        """Reductions of columns, so many at once."""
+        b, kernel, cells = self.b, self.kernel, at(self.sizes[-2])
+        most = min(_TILE, 2 * _TILE >> (len(kernel.results) - 1).bit_length())
+        with b.loop(LoopKind.SERIAL, (ZERO,), (cells,), step=most) as tile:
+            start = at(tile.index)
+            left = b.number(plus(cells, times(start, -1)))
+            count = at(b.apply("min", (left, b.constant(Kind.I64, most)), Kind.I64, Kind.I64))
+
+            def items(cell: Index) -> Items:
+                here, column = [*point, plus(start, cell)], dict(self.known)
+                self.compute(self.at_depth(kernel.axes - 1), here, column)
+
+                def values(row: Index, mask: str | None) -> list[str]:
+                    known = dict(column)
+                    self.compute(self.at_depth(kernel.axes), [*here, row], known)
+                    return [known[result.node] for result in kernel.results]
+
+                return values
+
+            def give(cell: Index, totals: Sequence[str]) -> None:
+                self.give([*point, plus(start, cell)], totals)
+
+            ordered(b, self.sums, at(self.sizes[-1]), items, give, Cells(count, most))
 
     def in_registers(self, entry: Sequence[str], lower: Index, upper: Sequence[Index], items: Callable[[Index], Sequence[str]]
                      ) -> list[str]:  # fmt: skip

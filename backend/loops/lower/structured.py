@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Final
 
 from ....typechecker.elements import Kind
 from ....typechecker.scalars import neutral
@@ -20,9 +21,11 @@ from ...kernels.build import Body, bits_of, build_body
 from ...kernels.ir import Apply, Argument, Coordinate, Literal, Load
 from ..builder import Builder, at
 from ..ir import ZERO, Index, LoopKind, plus, times
-from ..orders import CELLS, MOST_UNROLLED, Sum, ordered, unrolled
+from ..orders import MOST_UNROLLED, Cells, Items, Sum, ordered, unrolled
 from .values import Check, Place, Registers, Scope, Unsupported, Where
 
+_CELLS: Final = 64
+"""Cells side by side that are summed together."""
 _CHECKED = frozenset({"convert_checked", "floor", "ceil"})
 
 
@@ -144,8 +147,8 @@ class _Nest:
             if most <= 0:
                 return [self.b.constant(s.kind, s.of_nothing) for s in sums]
             with self.b.block() as there:
-                ordered(self.b, sums, extent, most, None, lambda _, place: self.values([*point, place]),
-                        lambda _, registers: totals.extend(registers))  # fmt: skip
+                ordered(self.b, sums, extent, lambda _: lambda place, mask: self.values([*point, place], mask),
+                        lambda _, registers: totals.extend(registers), most=most)  # fmt: skip
             if size.constant is not None:
                 self.b.statements += there
                 return totals
@@ -207,14 +210,14 @@ class _Nest:
         sums = [Sum(part.kind, part.reduction or "") for part in self.parts]
         if any(s.function not in ("add", "mul") or not s.kind.is_float for s in sums):
             raise Unsupported("an ordered sum beside another reduction")
-        tile = loops.enter_context(self.b.loop(LoopKind.SERIAL, (ZERO,), (extent,), step=CELLS))
+        tile = loops.enter_context(self.b.loop(LoopKind.SERIAL, (ZERO,), (extent,), step=_CELLS))
         start = at(tile.index)
         count = at(self.b.number(plus(extent, times(start, -1))))
-        capped = at(self.b.apply("min", (self.b.number(count), self.b.constant(Kind.I64, CELLS)), Kind.I64, Kind.I64))
+        capped = at(self.b.apply("min", (self.b.number(count), self.b.constant(Kind.I64, _CELLS)), Kind.I64, Kind.I64))
         most = self.scope.most(size)
 
-        def items(cell: Index, place: Index) -> Sequence[str]:
-            return self.values([*point, plus(start, cell), place])
+        def items(cell: Index) -> Items:
+            return lambda place, mask: self.values([*point, plus(start, cell), place], mask)
 
         def give(cell: Index, registers: Sequence[str]) -> None:
             self.give([*point, plus(start, cell)], registers)
@@ -227,7 +230,7 @@ class _Nest:
             nothing()
             return
         with self.b.block() as there:
-            ordered(self.b, sums, self.extents[-1], most, capped, items, give)
+            ordered(self.b, sums, self.extents[-1], items, give, Cells(capped, _CELLS), most)
         if size.constant is not None:
             self.b.statements += there
             return
@@ -237,15 +240,15 @@ class _Nest:
 
     # -------------------------------------------------------------------------------------------- body
 
-    def values(self, point: Sequence[Index]) -> list[str]:
-        """Registers of the results' nodes at a point of all axes."""
+    def values(self, point: Sequence[Index], mask: str | None = None) -> list[str]:
+        """Registers of the results' nodes at a point of all axes, which is there if a mask is true."""
         loaded: dict[int, Registers] = {}
         registers: list[str] = []
         for node in self.body.nodes:
             match node:
                 case Load(operand, part):
                     if operand not in loaded:
-                        loaded[operand] = self.read(self.phase.reads[operand], point)
+                        loaded[operand] = self.read(self.phase.reads[operand], point, mask)
                     registers.append(loaded[operand][part])
                 case Literal(kind, bits):
                     registers.append(self.b.constant(kind, bits))
@@ -257,17 +260,17 @@ class _Nest:
                     check = -1
                     if function in _CHECKED:
                         check = self.scope.check(Check(self.phase.span, function, compute, kind, parameter))
-                    args_here = [registers[a] for a in args]
+                    args_here = self.b.where(mask if check >= 0 else None, [registers[a] for a in args], compute)
                     if function == "ipow":
-                        registers.append(_power(self.b, *args_here, kind))
+                        registers.append(_power(self.b, args_here[0], args_here[1], kind))
                         continue
                     registers.append(self.b.apply(function, args_here, compute, kind, parameter, check))
         return [registers[part.node] for part in self.parts]
 
-    def read(self, read: Read, point: Sequence[Index]) -> Registers:
+    def read(self, read: Read, point: Sequence[Index], present: str | None) -> Registers:
         sizes = [axis.size for axis in self.phase.axes]
         indices, mask = indices_of(self.scope, read.projection, point, sizes)
-        return self.scope.items(read.value, indices, mask)
+        return self.scope.items(read.value, indices, self.b.both(present, mask))
 
 
 def _power(b: Builder, base: str, exponent: str, kind: Kind) -> str:

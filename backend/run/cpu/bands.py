@@ -32,7 +32,7 @@ from ...kernels.llvm_leaf import vector_bytes
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn
 from ...kernels.store import address_of
-from ...loops.lower.kernel import code_of
+from ...loops.lower.kernel import KernelCode
 from ...schedule.facts.workspace import BANDS, FEW_BANDS
 from ..pool import ALIGNMENT, room
 from ..team import run_boxes
@@ -158,7 +158,7 @@ class Bands:
     def run(self, kernel: Kernel, outside: Mapping[int, NumArray], state: Sequence[Any], turns: int) -> tuple[Any, ...] | None:
         """The state after so many turns; None: there is no code."""
         copiers = (self.copier(place) for place in range(len(self.kinds)))
-        found = [address_of(Chain()), *(address_of(code_of(own)) for own in (kernel, *copiers))]
+        found = [address_of(Chain()), *(address_of(KernelCode(own)) for own in (kernel, *copiers))]
         codes = [code for code in found if code is not None]
         if len(codes) != len(found):
             return None

@@ -30,7 +30,7 @@ from ...kernels.narrowing import narrow
 from ...kernels.nest import Nest, plan_nest
 from ...kernels.short_rows import rows_of_memory, with_short_rows
 from ...kernels.store import address_of
-from ...loops.lower.kernel import code_of
+from ...loops.lower.kernel import KernelCode
 from ...schedule.facts.workspace import workspace
 from ..failures import CheckFailed
 from ..pool import ALIGNMENT, room, trim
@@ -156,7 +156,7 @@ class CompiledRun:
         self.runs += 1
         if self.small and self.runs % ASKED:
             return False
-        return policy.is_worthwhile(code_of(kernel), self.body, self.points, ASKED if self.small else 1)
+        return policy.is_worthwhile(KernelCode(kernel), self.body, self.points, ASKED if self.small else 1)
 
     def result_shape(self) -> tuple[int, ...]:
         return self.space[:-1] if self.reduces else self.space
@@ -191,7 +191,7 @@ class CompiledRun:
         return len(nest.sizes) == 1 or all(nest.sizes[-1] * r.kind.bytes % ALIGNMENT == 0 for r in self.body.results)
 
     def bind(self, kernel: Kernel, arrays: Sequence[NumArray]) -> Bound | None:
-        address = address_of(code_of(kernel))
+        address = address_of(KernelCode(kernel))
         if address is None:
             return None
         packs = to_pack(self.nest(arrays), arrays, self.packable)

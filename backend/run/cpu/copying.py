@@ -20,11 +20,11 @@ import numpy as np
 from ....typechecker.elements import Kind
 from ...kernels import policy
 from ...kernels.build import Body, build_kernel
-from ...kernels.ir import Form, Kernel, Load, Result, Stores
+from ...kernels.ir import Form, Load, Result, Stores
 from ...kernels.llvm_leaf import is_installed, vector_bytes
 from ...kernels.nest import Nest
 from ...kernels.store import address_of
-from ...loops.lower.kernel import KernelCode, code_of
+from ...loops.lower.kernel import KernelCode
 from ..native import native
 from ..pool import ALIGNMENT, LEAST, room
 from .compiled import STREAMED, strides_over
@@ -108,7 +108,7 @@ def _pieces(target: NumArray, source: NumArray, threads: int, *, is_aligned: boo
 class Draft:
     """A copy whose kernel is not compiled; the bases of its blocks are source and target."""
 
-    kernel: KernelCode | Kernel
+    kernel: KernelCode
     blocks: tuple[Block, ...]
 
 
@@ -134,7 +134,7 @@ def drafted(target: NumArray, source: NumArray, threads: int, *, streams: bool) 
         words = (*counts, *origins, 0, *inner, 0, *outer[:-1], 0)
         ahead = [sum([start * step for start, step in zip(origins, own, strict=True)]) for own in (inner, outer)]
         blocks.append(Block(words, moved(places, ((0, 0), (1, 0)), ahead)))
-    return Draft(code_of(kernel), tuple(blocks))
+    return Draft(KernelCode(kernel), tuple(blocks))
 
 
 def _nest(shape: Sequence[int], written: Sequence[int], read: Sequence[int]) -> Nest:

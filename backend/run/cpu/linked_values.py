@@ -33,7 +33,7 @@ from ...kernels.build import joining_body
 from ...kernels.complexes import PART
 from ...kernels.ir import Kernel
 from ...kernels.store import Code, address_of
-from ...loops.lower.kernel import code_of
+from ...loops.lower.kernel import KernelCode
 from ..native.words import Operation
 from ..pool import LEAST
 from ..words.program import Register, Word
@@ -98,7 +98,7 @@ class Values(Draft, ABC):
         self.keep.append(kept)
         return address_of_array(kept)
 
-    def code(self, code: Code | Kernel) -> int:
+    def code(self, code: Code) -> int:
         """The address of a kernel that is no phase's; 0 if it is not there yet."""
         if not policy.is_worth(code, self.runs * SAVED_NANOSECONDS):
             self.is_ready = False
@@ -212,7 +212,7 @@ class Values(Draft, ABC):
         stores = run.stores(overwrite is not None)
         key = (stores, layout_of(arrays))
         found = run.kept[key] if key in run.kept else run.kernel_for(arrays, stores)
-        if isinstance(found, Kernel) and self.wants(code_of(found)):
+        if isinstance(found, Kernel) and self.wants(KernelCode(found)):
             found = run.bind(found, arrays)
         run.kept[key] = found
         return self.checked(found, Bound)
@@ -225,7 +225,7 @@ class Values(Draft, ABC):
         self.is_ready = False
         return None
 
-    def wants(self, kernel: Code | Kernel) -> bool:
+    def wants(self, kernel: Code) -> bool:
         """Is a kernel there, or is it time to make it?"""
         return policy.is_worth(kernel, self.runs * SAVED_NANOSECONDS)
 

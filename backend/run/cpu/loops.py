@@ -23,7 +23,7 @@ from ...kernels.ir import Stores
 from ...kernels.llvm_leaf import is_installed
 from ...kernels.loops import build_loop, merge_loop
 from ...kernels.stencils import rotation_amounts
-from ...loops.lower.kernel import code_of
+from ...loops.lower.kernel import KernelCode
 from .compiled import CompiledRun
 from .kinds import FILLS
 from .packing import packed
@@ -107,7 +107,7 @@ class LoopRun(CompiledRun):
     def wanted(self, kernel: Any) -> bool:
         if self.mode is policy.Mode.ALWAYS:
             return True
-        return policy.is_worthwhile_to_repeat(code_of(kernel), self.body, self.points, self.turns)
+        return policy.is_worthwhile_to_repeat(KernelCode(kernel), self.body, self.points, self.turns)
 
     def repeat(self, values: Mapping[ValueId, Any], state: list[Any], turns: int) -> tuple[Any, ...] | None:
         count = len(self.body.results)

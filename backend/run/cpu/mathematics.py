@@ -20,7 +20,7 @@ from ....typechecker.elements import Kind
 from ....typechecker.scalars import FUNCTIONS
 from ...kernels import llvm_leaf, store
 from ...kernels.ir import Apply, Form, Kernel, Load, Operand, Result, Step
-from ...loops.lower.kernel import code_of
+from ...loops.lower.kernel import KernelCode
 from ...scalar.table import Definition, definition, is_plain
 from .items import itemwise
 from .kinds import DTYPES
@@ -75,7 +75,7 @@ def _compiled(function: str, kind: Kind, parameter: int, arity: int) -> tuple[Ca
     apply = Apply(function, tuple(range(arity)), kind, kind, parameter)
     kernel = Kernel(Form.MAP, 1, _VECTOR_BYTES // kind.bytes, (operand,) * arity, 0,
                     (*(Load(place) for place in range(arity)), apply), (Result(arity, kind, None),))  # fmt: skip
-    address = store.address_of(code_of(kernel))
+    address = store.address_of(KernelCode(kernel))
     return None if address is None else (_CALL(address), _SHORT_CALL(address))
 
 

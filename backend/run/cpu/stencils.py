@@ -31,7 +31,7 @@ from ...kernels.narrowing import narrow
 from ...kernels.nest import plan_nest
 from ...kernels.stencils import Turn, merge_stencil, rotation_amounts
 from ...kernels.store import address_of
-from ...loops.lower.kernel import code_of
+from ...loops.lower.kernel import KernelCode
 from ..pool import room
 from ..team import run_boxes
 from .bands import MOST_TURNS, Bands, buffers_planned, shape_of
@@ -95,9 +95,9 @@ class Stencil:
         kernel = run.kernel(outside)
         if kernel is None:
             return None
-        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(code_of(kernel), body, points, turns):
+        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(KernelCode(kernel), body, points, turns):
             return None
-        address = address_of(code_of(kernel))
+        address = address_of(KernelCode(kernel))
         if address is None:
             return None
         threads = self.threads if policy.work(body, points) >= PARALLEL else 1
@@ -120,7 +120,7 @@ class Stencil:
         if bands is None or kernel is None:
             return None
         points = space[0] * space[1]
-        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(code_of(kernel), body, points, turns):
+        if self.mode is not policy.Mode.ALWAYS and not policy.is_worthwhile_to_repeat(KernelCode(kernel), body, points, turns):
             return None
         return bands.run(kernel, outside, state, turns)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -37,6 +37,8 @@ from .records import Block, Measure, blocks, measured
 from .trouble import FileTrouble, damaged, disagrees, listed
 
 _PLACE: Final = re.compile(r"#([0-9]{1,6})")
+BESIDE: Final = 6 << 20
+"""Bytes that a block takes while its cells become items."""
 _ONCE: Final = {Kind.I64: "int64", Kind.F64: "float64", Kind.F32: "float64"}
 """The kinds that NumPy reads, and as what."""
 
@@ -114,6 +116,21 @@ class Table:
             self._read = self._read_all()
         return self._read.pop(wanted)
 
+    def items(self, wanted: Column) -> Iterator[Any]:
+        """The items in order, some at a time, as vectors."""
+        found: list[Any] = []
+
+        def room(task: _Task, done: int, column: int, count: int) -> Any:
+            found.append(new_array((count,), wanted.kind))
+            return found[-1]
+
+        task = _Task(wanted, None, *self._place(wanted), converter(wanted))
+        done = 0
+        for block in blocks(self._content, self._separator):
+            done += self._fill(block, [task], done, room)
+            yield from found
+            found.clear()
+
     def texts(self) -> tuple[list[str], list[list[str]], bool]:
         """The cells of the first record, all cells by column, and whether the first record is a header."""
         columns: list[list[str]] = [[] for _ in range(self._measure.columns)]
@@ -156,18 +173,18 @@ class Table:
             tasks.append(_Task(wanted, array, *self._place(wanted), converter(wanted)))
         done = 0
         for block in blocks(self._content, self._separator):
-            done += self._fill(block, tasks, done)
+            done += self._fill(block, tasks, done, self._room)
         require_shape((done,), (self._measure.records,))
         return {task.wanted: task.array for task in tasks}
 
-    def _fill(self, block: Block, tasks: list[_Task], done: int) -> int:
-        """Put a block's items into the arrays, where `done` records have been read; how many records end with it."""
+    def _fill(self, block: Block, tasks: list[_Task], done: int, room_of: Callable[[_Task, int, int, int], Any]) -> int:
+        """Put a block's items where `room_of` says, `done` records having been read; how many records end with it."""
         count: int | None = None
         for task in tasks:
             items = _at_once(block, task, self._measure.columns) if done else None
             if items is not None:
                 count = len(items)
-                self._room(task, done, block.column, items.size)[...] = items.reshape(-1)
+                room_of(task, done, block.column, items.size)[...] = items.reshape(-1)
                 continue
             lines, rows = block.records
             count, skip = len(rows), int(task.headed and not done)
@@ -178,7 +195,7 @@ class Table:
                 cells = [row[place] for row in rows[skip:] if 0 <= place < len(row)]
             if not cells:
                 continue
-            room = self._room(task, done + skip, block.column, len(cells))
+            room = room_of(task, done + skip, block.column, len(cells))
             try:
                 task.convert(cells, room)
             except NotAtOnce:

@@ -9,6 +9,7 @@ Neighbours: `npy` (the header), `backend.run.streams` (reads ahead, and writes a
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
@@ -27,7 +28,8 @@ BLOCK: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class NpySource:
-    """An npy file in row order whose items are numbers of `kind`, or become so; of `bytes` data bytes."""
+    """An npy file whose items are numbers of `kind`, or become so; of `bytes` data bytes.  `fortran`: its columns lie one after
+    the other."""
 
     path: str
     kind: Kind
@@ -35,6 +37,7 @@ class NpySource:
     description: str
     start: int
     identity: tuple[int, ...]
+    fortran: bool = False
 
     @property
     def direct(self) -> bool:
@@ -42,13 +45,22 @@ class NpySource:
         import numpy
 
         stored = numpy.dtype(self.description)
-        return is_direct(self.shape, new_array((0,), self.kind).dtype, stored, fortran=False)
+        return is_direct(self.shape, new_array((0,), self.kind).dtype, stored, fortran=self.fortran)
 
     @property
     def row_bytes(self) -> int:
         import numpy
 
         return int(prod(self.shape[1:])) * int(numpy.dtype(self.description).itemsize)
+
+    @property
+    def beside(self) -> int:
+        """Memory that reading takes."""
+        return 0 if self.direct else 2 * BLOCK
+
+    @property
+    def going_back(self) -> bool:
+        return True
 
     @property
     def bytes(self) -> int:
@@ -62,20 +74,36 @@ class NpySource:
         self.require_same(handle)
         return handle
 
+    def close(self, handle: int) -> None:
+        with suppress(OSError):
+            os.close(handle)
+
     def require_same(self, handle: int) -> None:
         if identity(handle) != self.identity:
             raise damaged("changed while it was read")
 
-    def read(self, handle: int, first: int, into: Any) -> None:
+    def read(self, handle: int, first: int, into: Any, keep: int) -> None:
         """Rows from `first` on, as many as `into` has.  FileTrouble: the file ends before."""
         import numpy
 
+        if self.fortran:
+            size = numpy.dtype(self.description).itemsize
+            columns = into.T
+            for place, column in enumerate(numpy.ndindex(columns.shape[:-1])):
+                self._convert(handle, self.start + (place * self.shape[0] + first) * size, columns[column])
+            return
         at = self.start + first * self.row_bytes
         if self.direct:
             with system_errors():
                 _fill(handle, into.reshape(-1).view(numpy.uint8).data, at)
             return
-        stored, items = numpy.dtype(self.description), into.reshape(-1)
+        self._convert(handle, at, into.reshape(-1))
+
+    def _convert(self, handle: int, at: int, items: Any) -> None:
+        """Stored items from a place on, as many as there is room for."""
+        import numpy
+
+        stored = numpy.dtype(self.description)
         step = max(1, BLOCK // stored.itemsize)
         raw = numpy.empty(min(step, len(items)), stored)
         for place in range(0, len(items), step):
@@ -101,15 +129,16 @@ def identity(handle: int) -> tuple[int, ...]:
 
 
 def npy_source(path: str, kind: Kind, shape: tuple[int, ...]) -> NpySource | None:
-    """The rows of a file whose header was read; None where they are not one after the other, or are no numbers."""
+    """The rows of a file whose header was read; None where they are no numbers."""
     if os.path.splitext(path)[1].lower() != ".npy" or not hasattr(os, "preadv") or not shape or kind is Kind.CHAR:
         return None
     with system_errors(), Content(path).open() as file:
         length_of(file)
         header = npy.parse_header(file)
-        if header.shape != shape or (header.fortran and len(shape) > 1):
+        if header.shape != shape:
             return None
-        return NpySource(path, kind, shape, header.description, header.start, identity(file.fileno()))
+        fortran = header.fortran and len(shape) > 1
+        return NpySource(path, kind, shape, header.description, header.start, identity(file.fileno()), fortran)
 
 
 @dataclass(slots=True)

@@ -136,6 +136,41 @@ def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...], readin
         return array
 
 
+def stored_bytes(content: Content, name: str) -> int:
+    """What the columns that are asked for take as they are stored."""
+    with _opened(content) as file:
+        groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
+        columns = [group.column(at) for group in groups for at in range(group.num_columns)]
+        return sum(int(one.total_compressed_size) for one in columns if not name or one.path_in_schema == name)
+
+
+def blocks(content: Content, name: str, kind: Kind, rank: int, first: int) -> tuple[int, Iterator[Any]]:
+    """The first row of the group that has row `first`, and the items from there on, row by row, as vectors."""
+    with _opened(content) as file:
+        groups, start = list(range(file.metadata.num_row_groups)), 0
+        while len(groups) > 1 and start + file.metadata.row_group(groups[0]).num_rows <= first:
+            start += file.metadata.row_group(groups.pop(0)).num_rows
+    return start, _blocks(content, name, kind, groups)
+
+
+def _blocks(content: Content, name: str, kind: Kind, groups: list[int]) -> Iterator[Any]:
+    with _opened(content) as file:
+        columns = _columns(file, name, kind)
+        size = max(1, _BATCH // max(1, len(columns)))
+        for batch in file.iter_batches(batch_size=size, row_groups=groups, columns=columns, use_threads=False):
+            table = new_array((batch.num_rows, len(columns)), kind)
+            for place, column in enumerate(columns):
+                items = batch.column(batch.schema.get_field_index(column))
+                if items.null_count:
+                    raise _missing(column, items.null_count)
+                table[:, place] = items.to_numpy(zero_copy_only=False)
+            yield table.reshape(-1)
+
+
+def _missing(column: str, count: int) -> FileTrouble:
+    return disagrees(f"has {count} missing values in column `{column}`", "say what stands for them: `missing 0`")
+
+
 def _read_column(file: Any, column: str, room: Any) -> int:
     """How many items there are; they are put where they belong."""
     count = missing = 0
@@ -148,5 +183,5 @@ def _read_column(file: Any, column: str, room: Any) -> int:
             room[count : count + len(items)] = items.to_numpy(zero_copy_only=False)
         count += len(items)
     if missing:
-        raise disagrees(f"has {missing} missing values in column `{column}`", "say what stands for them: `missing 0`")
+        raise _missing(column, missing)
     return count

@@ -97,15 +97,17 @@ def read_values(path: str, wanted: Wanted, shape: tuple[int, ...]) -> Any:
             case ".txt":
                 return plain.read(content, kind, shape)
             case _:
-                return _table(content, suffix, wanted).values(_column(member, wanted), shape)
+                return table_of(content, suffix, wanted).values(column_of(member, wanted), shape)
 
 
-def _table(content: Content, suffix: str, wanted: Wanted) -> Table:
+def table_of(content: Content, suffix: str, wanted: Wanted) -> Table:
+    """The table that an input takes a column of, or all."""
     separator = wanted.reading.separator or _DELIMITERS[suffix]
     return wanted.tables.setdefault((content.path, separator), Table(content, separator))
 
 
-def _column(member: str, wanted: Wanted) -> Column:
+def column_of(member: str, wanted: Wanted) -> Column:
+    """What an input takes of a table."""
     return Column(member, wanted.kind, wanted.rank, wanted.reading)
 
 
@@ -169,7 +171,7 @@ def _header(path: str, wanted: Wanted) -> tuple[int, ...]:
         case ".txt":
             return plain.header(content, kind, rank)
         case _:
-            return _table(content, suffix, wanted).shape(_column(member, wanted))
+            return table_of(content, suffix, wanted).shape(column_of(member, wanted))
 
 
 def content_of(file: str, held: bytes | None) -> tuple[Content, str]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import io
+import itertools
 import os
 import zipfile
 from collections.abc import Iterator
@@ -192,6 +193,45 @@ def read(content: Content, name: str, kind: Kind, shape: tuple[int, ...]) -> Any
                 for at, items in decoded(file, array.pipeline, array.chunks):
                     _put(room, tuple(a + b for a, b in zip(first, at, strict=True)), items)
         return room
+
+
+def band_bytes(content: Content, name: str, row_bytes: int) -> int:
+    """Of the rows of one chunk, all along the other axes, in the array."""
+    with _store(content) as store:
+        _, array = _array(store, name)
+        return row_bytes * (array.chunks[0] if array.chunks else 1)
+
+
+def blocks(content: Content, name: str, kind: Kind, first: int) -> tuple[int, Iterator[Any]]:
+    """The first row of the chunks that have row `first`, and the items from there on, in the array's order, as vectors."""
+    with _store(content) as store:
+        _, array = _array(store, name)
+    band = first // array.chunks[0]
+    return band * array.chunks[0], _bands(content, name, kind, band)
+
+
+def _bands(content: Content, name: str, kind: Kind, band: int) -> Iterator[Any]:
+    with _store(content) as store:
+        parts, array = _array(store, name)
+        for start in range(band * array.chunks[0], array.shape[0], array.chunks[0]):
+            rows = min(array.chunks[0], array.shape[0] - start)
+            room = new_array((rows, *array.shape[1:]), kind)
+            room[...] = array.fill
+            for place in itertools.product(*map(range, array.grid[1:])):
+                file = store.open((*parts, *_key(array, (start // array.chunks[0], *place))))
+                if file is None:
+                    continue
+                lead = (0, *(at * chunk for at, chunk in zip(place, array.chunks[1:], strict=True)))
+                with file:
+                    for at, items in decoded(file, array.pipeline, array.chunks):
+                        _put(room, tuple(a + b for a, b in zip(lead, at, strict=True)), items)
+            yield room.reshape(-1)
+
+
+def _key(array: ZarrArray, place: tuple[int, ...]) -> tuple[str, ...]:
+    """The name of a chunk below the array's."""
+    names = ([array.prefix] if array.prefix else []) + [str(at) for at in place]
+    return (".".join(names),) if array.separator == "." else tuple(names)
 
 
 def _put(room: Any, first: tuple[int, ...], items: Any) -> None:

@@ -5,8 +5,7 @@ Neighbours: `schedule.streams` (which passes, which tiles), `ring`, `joining`, `
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,8 +23,10 @@ from ...schedule.streams.passes import Demand, Ends, Flow, Pass, Rows, Sink, dem
 from ...schedule.streams.planning import MOST_KINDS, tiles_of
 from ...schedule.streams.tiles import State, Tile, key_of, tile_of
 from ..files.filling import new_array
-from ..files.npy_rows import NpySink, NpySource
+from ..files.npy_rows import NpySink
 from ..files.reading import located
+from ..files.rows import RowSource
+from ..files.trouble import FileTrouble
 from ..files.writing import system_trouble
 from ..machine import Action, Machine, Progress, Shown
 from ..memory import Memory
@@ -39,7 +40,7 @@ from .ring import Ring
 class Stores:
     """Inputs that are read tile by tile, outputs that are written so, and how far that has come."""
 
-    sources: Mapping[str, NpySource]
+    sources: Mapping[str, RowSource]
     sinks: Mapping[str, NpySink] = field(default_factory=dict)
     checks: Mapping[str, Callable[[Any], None]] = field(default_factory=dict)
     """By input, what is checked of its items: RhoError."""
@@ -91,19 +92,21 @@ class _Run:
         with ring:
             read = iter(ring)
             for tile, needed in zip(tiles, needs, strict=True):
-                arrays = self.next(read, sources)
+                arrays = self.next(read, ring, sources)
                 self.tile(tile, needed, arrays)
                 del arrays
                 self.stores.progress.done = before + ring.bytes
-            self.next(read, sources)
+            self.next(read, ring, sources)
         for sink in self.one.sinks:
             self.end(sink)
 
-    def next(self, read: Any, sources: Mapping[str, Input]) -> dict[str, Any]:
+    def next(self, read: Iterator[dict[str, Any]], ring: Ring, sources: Mapping[str, Input]) -> dict[str, Any]:
         """The arrays of the next tile, which are what the program declares; none after the last."""
-        only = next(iter(sources.values()), None)
-        with nullcontext() if only is None else located(self.stores.sources[only.name].path, only.span):
-            arrays: dict[str, Any] = next(read, {})
+        try:
+            arrays = next(read, {})
+        except FileTrouble as trouble:
+            with located(self.stores.sources[ring.reading].path, sources[ring.reading].span):
+                raise trouble from None
         for name, array in arrays.items():
             if name in self.stores.checks:
                 self.stores.checks[name](array)

@@ -1,20 +1,18 @@
 """A ring of buffers that one thread fills with tiles, in order, ahead of who computes with them.
 
-Neighbours: `files.npy_rows` (what is read), `driver` (who takes tiles).
+Neighbours: `files.rows` (what is read), `driver` (who takes tiles).
 """
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from types import TracebackType
 from typing import Any, TypeAlias
 
 from ..files.filling import new_array
-from ..files.npy_rows import NpySource
+from ..files.rows import RowSource
 
 Rows: TypeAlias = tuple[int, int]
 Tile: TypeAlias = Mapping[str, Rows]
@@ -26,7 +24,7 @@ class Ring:
 
     A tile's arrays are its buffers, which are filled again once the next tile has been taken."""
 
-    def __init__(self, sources: Mapping[str, NpySource], tiles: Sequence[Tile], depth: int) -> None:
+    def __init__(self, sources: Mapping[str, RowSource], tiles: Sequence[Tile], depth: int) -> None:
         self._sources, self._tiles = sources, tiles
         rows = {name: max((t[name][1] - t[name][0] for t in tiles if name in t), default=0) for name in sources}
         self._free: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -36,6 +34,8 @@ class Ring:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._read, name="rho reader", daemon=True)
         self.bytes = 0
+        self.reading = ""
+        """The source that is read just now."""
 
     def __enter__(self) -> Ring:
         self._thread.start()
@@ -60,26 +60,28 @@ class Ring:
             self._free.put(buffers)
 
     def _read(self) -> None:
-        handles: dict[str, int] = {}
+        handles: dict[str, Any] = {}
         try:
             for name, source in self._sources.items():
+                self.reading = name
                 handles[name] = source.open()
-            for tile in self._tiles:
+            for tile, later in zip(self._tiles, [*self._tiles[1:], {}], strict=True):
                 buffers = self._free.get()
                 if buffers is None or self._over.is_set():
                     return
                 arrays = {}
                 for name, (start, stop) in tile.items():
                     arrays[name] = buffers[name][: stop - start]
-                    self._sources[name].read(handles[name], start, arrays[name])
-                    self.bytes += (stop - start) * self._sources[name].row_bytes
+                    self.reading, source = name, self._sources[name]
+                    source.read(handles[name], start, arrays[name], later[name][0] if name in later else stop)
+                    self.bytes += source.bytes * (stop - start) // max(1, source.shape[0])
                 self._full.put((buffers, arrays))
             for name, source in self._sources.items():
+                self.reading = name
                 source.require_same(handles[name])
             self._full.put(None)
         except BaseException as error:
             self._full.put(error)
         finally:
-            for handle in handles.values():
-                with suppress(OSError):
-                    os.close(handle)
+            for name, handle in handles.items():
+                self._sources[name].close(handle)

@@ -1,8 +1,8 @@
 """The plan of a program that reads inputs tile by tile: passes, the rows of a tile, and what all that needs.
 
 Note [Memory of a pass].  The tile's own plan counts its inputs, values and work space once; beside it are the tiles that are
-being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and of a store whose items are converted a
-block of them as they are stored.  Rows are halved from `TILE` bytes of the inputs down to what fits.
+being read meanwhile (`DEPTH` − 1 of them), what is joined or collected so far, and what reading a store takes (items as they are
+stored, a chunk).  Rows are halved from `TILE` bytes of the inputs down to what fits.
 
 Neighbours: `flow`, `tiles`; `one_device` (plans a tile, and all around the passes); `judge`; `shell.session` (asks for it).
 """
@@ -37,10 +37,12 @@ _SHARE: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An input in a store: bytes of it there, and whether they are just those of the array in memory."""
+    """An input in a store: bytes of it there, those of memory that reading takes beside the rows, and whether rows may be read
+    again without beginning at the start."""
 
     bytes: int
-    direct: bool
+    beside: int = 0
+    going_back: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +160,18 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
     """What a pass in tiles of so many rows needs beside whole values, and the bytes that it reads.  See Note [Memory of a
     pass]."""
     peaks: dict[tuple[object, ...], int] = {}
-    most, reads, reached = 0, 0, dict[PhaseId, int]()
+    most, reads, reached, begun = 0, 0, dict[PhaseId, int](), dict[PhaseId, int]()
     phases = {phase.id: phase for phase in one.phases}
     for tile in tiles_of(one, rows):
         needed = demand(flow, one, tile)
         for phase_id, _ in out_of_order(flow, one, needed, reached):
             raise CannotStream(phases[phase_id], "is wanted in another order than that of its items, or more than once")
+        for phase in one.phases:
+            if isinstance(phase, Input) and phase.result in needed.rows and not asked.sources[phase.name].going_back:
+                if needed.rows[phase.result][0] < begun.get(phase.id, 0):
+                    why = f"needs rows of `{phase.name}` in another order than the file has them"
+                    raise CannotStream(_worst(flow, one, rows), why)
+                begun[phase.id] = needed.rows[phase.result][0]
         key = key_of(flow, one, needed)
         inputs = _tile_bytes(flow, one, needed)
         reads += _stored_bytes(asked, flow, one, needed)
@@ -177,7 +185,7 @@ def memory_of(asked: Streaming, flow: Flow, one: Pass, rows: int, device: Device
             if peaks[key] > asked.limit:
                 return peaks[key], reads
         most = max(most, peaks[key])
-    return most + _joined_bytes(flow, one, rows) + _raw_bytes(asked, one), reads
+    return most + _joined_bytes(flow, one, rows) + _beside(asked, one), reads
 
 
 def _stored_bytes(asked: Streaming, flow: Flow, one: Pass, needed: Demand) -> int:
@@ -197,13 +205,8 @@ def _joined_bytes(flow: Flow, one: Pass, rows: int) -> int:
     return levels * sum(_rounded(_bytes_of(flow, value)) for value in joined)
 
 
-RAW: Final = 1 << 20
-"""Bytes of a block of stored items that are converted."""
-
-
-def _raw_bytes(asked: Streaming, one: Pass) -> int:
-    names = [phase.name for phase in one.phases if isinstance(phase, Input)]
-    return 2 * RAW if any(not asked.sources[name].direct for name in names) else 0
+def _beside(asked: Streaming, one: Pass) -> int:
+    return sum(asked.sources[phase.name].beside for phase in one.phases if isinstance(phase, Input))
 
 
 def _worst(flow: Flow, one: Pass, rows: int) -> Phase:

@@ -1,0 +1,98 @@
+"""Rows of a file whose items come in order, some at a time: text, groups of rows, chunks.
+
+What has been read and is still wanted is kept; what lies before that is read again, from its chunk where the format has such,
+else from the start of the file.
+
+Neighbours: `npy_rows` (rows that are read where they lie), `rows` (which formats), every codec's `blocks`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, TypeAlias
+
+from ....typechecker.elements import Kind
+from .trouble import damaged, system_errors
+
+Blocks: TypeAlias = Callable[[int], tuple[int, Iterator[Any]]]
+"""From a row: which row it begins with (no later one), and the items from there on as vectors."""
+
+
+@dataclass(slots=True)
+class _Cursor:
+    """How far a file has been read: the items that are kept, the first of which is item `at`."""
+
+    at: int = 0
+    kept: list[Any] = field(default_factory=list)
+    more: Iterator[Any] = field(default_factory=lambda: iter(()))
+
+
+@dataclass(frozen=True, slots=True)
+class InOrder:
+    """See the module.  `size` bytes are read for all of it, which takes `beside` bytes of memory; `going_back`: may rows be read
+    again without beginning at the start?"""
+
+    path: str
+    kind: Kind
+    shape: tuple[int, ...]
+    bytes: int
+    beside: int
+    going_back: bool
+    blocks: Blocks
+    identity: tuple[int, ...]
+
+    @property
+    def _width(self) -> int:
+        return prod(self.shape[1:])
+
+    def open(self) -> _Cursor:
+        """What reads it, after asking whether the file is still the one that was planned for.  FileTrouble."""
+        cursor = _Cursor()
+        self.require_same(cursor)
+        self._begin(cursor, 0)
+        return cursor
+
+    def close(self, cursor: _Cursor) -> None:
+        """Nothing more is read."""
+        close = getattr(cursor.more, "close", None)
+        if close is not None:
+            close()
+
+    def require_same(self, cursor: _Cursor) -> None:
+        if identity_of(self.path) != self.identity:
+            raise damaged("changed while it was read")
+
+    def read(self, cursor: _Cursor, first: int, into: Any, keep: int) -> None:
+        """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
+        items, wanted = into.reshape(-1), first * self._width
+        if wanted < cursor.at:
+            self.close(cursor)
+            self._begin(cursor, first)
+        filled, start, place = 0, cursor.at, 0
+        while filled < len(items):
+            if place == len(cursor.kept):
+                block = next(cursor.more, None)
+                if block is None:
+                    raise damaged("ended while it was read")
+                cursor.kept.append(block)
+            block = cursor.kept[place]
+            part = block[wanted + filled - start :][: len(items) - filled]
+            items[filled : filled + len(part)] = part
+            filled, start, place = filled + len(part), start + len(block), place + 1
+            while cursor.kept and cursor.at + len(cursor.kept[0]) <= min(keep * self._width, wanted + filled):
+                cursor.at += len(cursor.kept.pop(0))
+                place -= 1
+
+    def _begin(self, cursor: _Cursor, first: int) -> None:
+        row, cursor.more = self.blocks(first)
+        cursor.at, cursor.kept = row * self._width, []
+
+
+def identity_of(path: str) -> tuple[int, ...]:
+    """The same while nobody has written the file, or put something into the folder."""
+    with system_errors():
+        found = os.stat(path)
+    return found.st_ino, found.st_dev, found.st_size, found.st_mtime_ns

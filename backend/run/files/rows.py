@@ -1,0 +1,83 @@
+"""Which inputs can be read some rows at a time, and how.
+
+Neighbours: `npy_rows`, `in_order` (the two ways); `backend.run.streams` reads so; `reading` reads whole.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final, Protocol
+
+from ....lang.reading_clauses import AS_WRITTEN
+from ....typechecker.elements import Kind
+from . import columns, parquet, zarr_store
+from .content import Content
+from .in_order import Blocks, InOrder, identity_of
+from .memory import bytes_of
+from .npy_rows import npy_source
+from .reading import Wanted, column_of, split_member, table_of
+
+_BLOCK: Final = 1 << 20
+
+
+class RowSource(Protocol):
+    """An input of `bytes` stored bytes whose rows are read as they are wanted, with `beside` bytes of memory for it."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def beside(self) -> int: ...
+    @property
+    def going_back(self) -> bool:
+        """May rows be read again without beginning at the start?"""
+        ...
+
+    def open(self) -> Any:
+        """A handle, if the file is still the one that was planned for.  FileTrouble."""
+        ...
+
+    def read(self, handle: Any, first: int, into: Any, keep: int) -> None:
+        """Rows from `first` on, as many as `into` has; those from `keep` on will be wanted again.  FileTrouble."""
+        ...
+
+    def require_same(self, handle: Any) -> None:
+        """FileTrouble: it has been written meanwhile."""
+        ...
+
+    def close(self, handle: Any) -> None: ...
+
+
+def row_source(path: str, wanted: Wanted, shape: tuple[int, ...]) -> RowSource | None:
+    """The rows of a file whose header was read, which gave it this shape; None where they cannot be read some at a time."""
+    kind = wanted.kind
+    if wanted.held is not None or not shape or kind is Kind.CHAR:
+        return None
+    file, member = split_member(path)
+    content, suffix = Content(file), os.path.splitext(file)[1].lower()
+    if suffix == ".npy":
+        return npy_source(path, kind, shape)
+    going_back, size = True, os.path.getsize(file)
+    blocks: Blocks
+    match suffix:
+        case ".parquet" if wanted.reading == AS_WRITTEN:
+            size, beside = parquet.stored_bytes(content, member), parquet.largest_column(content) + _BLOCK
+            blocks = lambda first: parquet.blocks(content, member, kind, len(shape), first)  # noqa: E731
+        case ".zarr":
+            size = bytes_of(kind, shape)
+            beside = zarr_store.chunk_bytes(content, member) + 2 * zarr_store.band_bytes(
+                content, member, bytes_of(kind, shape[1:])
+            )
+            blocks = lambda first: zarr_store.blocks(content, member, kind, first)  # noqa: E731
+        case ".csv" | ".tsv":
+            going_back, beside = False, columns.BESIDE
+            table, column = table_of(content, suffix, wanted), column_of(member, wanted)
+            blocks = lambda first: (0, table.items(column))  # noqa: E731
+        case _:
+            return None
+    return InOrder(file, kind, shape, size, beside, going_back, blocks, identity_of(file))

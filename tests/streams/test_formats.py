@@ -1,0 +1,117 @@
+"""Inputs of every format that comes some rows at a time: the same bits as whole, and what is wrong with them is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho.lang.diagnostics import Refused, RhoError
+
+from .running import loaded, results, same_bits
+
+_M = "input m : f64[n 3] where n ≥ 8\n"
+_X = "input x : f64[n] where n ≥ 8\n"
+TEXTS = {
+    "m": _M + "+⌿m\n⌈/,m\nz ← (1↓m)-¯1↓m\noutput z\nc ← (+⌿m)÷≢m\n+⌿(m-(⍴m)⍴c)*2",
+    "x": _X + "+/x\nx⍳⌈/x\nz ← +\\x\noutput z\n+/(x-(+/x)÷≢x)*2\n⌈/|(1↓x)-¯1↓x",
+}
+
+
+def _fortran(path: Path, m: Any) -> str:
+    np.save(path / "m.npy", np.asfortranarray(m))
+    return "m.npy"
+
+
+def _fortran_single(path: Path, m: Any) -> str:
+    np.save(path / "m.npy", np.asfortranarray(m.astype(np.float32)))
+    return "m.npy"
+
+
+def _parquet(path: Path, m: Any) -> str:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pa.table({f"c{i}": m[:, i] for i in range(m.shape[1])}), path / "m.parquet", row_group_size=17_000)
+    return "m.parquet" if m.shape[1] > 1 else "m.parquet:c0"
+
+
+def _zarr(path: Path, m: Any, **settings: Any) -> str:
+    zarr = pytest.importorskip("zarr")
+    chunks = (17_000, 2)[: m.ndim]
+    made = zarr.create_array(store=str(path / "m.zarr"), shape=m.shape, chunks=chunks, dtype=m.dtype, fill_value=0, **settings)
+    made[:] = m
+    return "m.zarr"
+
+
+def _zarr_2(path: Path, m: Any) -> str:
+    return _zarr(path, m, zarr_format=2)
+
+
+def _sharded(path: Path, m: Any) -> str:
+    return _zarr(path, m, zarr_format=3, shards=(34_000, 4))
+
+
+def _csv(path: Path, m: Any) -> str:
+    np.savetxt(path / "m.csv", m, delimiter=",", fmt="%.6g", header="a,b,c"[: 2 * m.shape[1] - 1], comments="")
+    return "m.csv"
+
+
+def _column(path: Path, m: Any) -> str:
+    with open(path / "m.csv", "w", encoding="utf-8") as file:
+        file.write("name,price\n")
+        file.writelines(f'"a, ""{i}""\nb",{item!r}\n' for i, item in enumerate(m[:, 0].tolist()))
+    return "m.csv:price"
+
+
+def _same(text: str, store: Callable[[Path, Any], str], items: Any, folder: Path, limit: int) -> None:
+    name, only = store(folder, items), text.split()[1]
+    expected = results(loaded(text, folder, None, files={only: name}))
+    program = loaded(text, folder, limit, files={only: name})
+    assert program.plan.stores
+    assert max(count for _, count in program.plan.main.peak) <= limit
+    assert same_bits(results(program), expected)
+
+
+@pytest.mark.parametrize(
+    ("store", "rows", "limit"),
+    [
+        (_fortran, 150_000, 3_000_000),
+        (_fortran_single, 200_000, 6_000_000),
+        (_zarr, 200_000, 6_000_000),
+        (_zarr_2, 200_000, 6_000_000),
+        (_sharded, 200_000, 6_000_000),
+        (_csv, 100_000, 8_000_000),
+        (_parquet, 700_000, 22_000_000),
+    ],
+)
+def test_a_matrix(store: Callable[[Path, Any], str], rows: int, limit: int, tmp_path: Path) -> None:
+    _same(TEXTS["m"], store, np.random.default_rng(1).standard_normal((rows, 3)), tmp_path, limit)
+
+
+@pytest.mark.parametrize(
+    ("store", "rows", "limit"), [(_csv, 200_000, 8_000_000), (_column, 100_000, 8_000_000), (_parquet, 2_000_000, 22_000_000)]
+)
+def test_a_column(store: Callable[[Path, Any], str], rows: int, limit: int, tmp_path: Path) -> None:
+    _same(TEXTS["x"], store, np.random.default_rng(1).standard_normal((rows, 1)), tmp_path, limit)
+
+
+def test_text_is_not_read_backwards(tmp_path: Path) -> None:
+    name = _csv(tmp_path, np.random.default_rng(1).standard_normal((100_000, 1)))
+    with pytest.raises(Refused) as caught:
+        loaded(_X + "z ← ⌽x\noutput z", tmp_path, 7_500_000, files={"x": name})
+    assert "in another order than the file" in " ".join(caught.value.diagnostics[0].notes)
+
+
+def test_a_cell_that_is_wrong_in_a_late_tile_is_said(tmp_path: Path) -> None:
+    name = _column(tmp_path, np.random.default_rng(1).standard_normal((100_000, 1))).partition(":")[0]
+    text = (tmp_path / name).read_text().splitlines()
+    text[2 + 2 * 90_000] = 'b",no'
+    (tmp_path / name).write_text("\n".join(text))
+    program = loaded(_X + "+/x", tmp_path, 7_000_000, files={"x": f"{name}:price"})
+    assert program.plan.stores
+    with pytest.raises(RhoError) as caught:
+        results(program)
+    (found,) = caught.value.diagnostics
+    assert found.code == "E705" and "line 180002, column 2 (price)" in found.message
