@@ -137,6 +137,9 @@ class Facts:
                     return facts.assuming(node.args[0]).assuming(node.args[1])
                 case ("or", False) | ("nor", True):
                     return facts.assuming(node.args[0], False).assuming(node.args[1], False)
+        if isinstance(node, Apply) and node.function == "outside" and not value:
+            item, count = map(index, node.args)
+            return facts.also([item, minus(minus(count, ONE), item)])
         alternatives = conditions(self.definitions, condition, value)
         if len(alternatives) > 1:
             alternatives = tuple(forms for forms in alternatives if not facts._refutes(forms))

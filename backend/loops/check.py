@@ -50,7 +50,7 @@ from .ir import (
 from .text import is_name, show_index, show_statement
 
 _FAILING: Final = ("floor", "ceil")
-_KERNELS: Final = {"square": "neg", "half_power": "neg", "log2": "neg", "log10": "neg", "same": "eq"}
+_KERNELS: Final = {"square": "neg", "half_power": "neg", "log2": "neg", "log10": "neg", "same": "eq", "outside": "eq"}
 """What kernels have besides the table, and what of it has operands and a result like theirs."""
 
 

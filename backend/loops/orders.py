@@ -97,19 +97,19 @@ def _tree(block: _Block, length: Index) -> None:
     with b.loop(LoopKind.SERIAL, (ZERO,), (length,), [(Kind.I64, zero, None)], step=BLOCK) as loop:
         (count,) = loop.inside
         rest = at(b.number(plus(length, times(at(loop.index), -1))))
-        block.write(at(loop.index), at(_integer(b, "min", b.number(rest), b.constant(Kind.I64, BLOCK))))
-        following = _integer(b, "add", count, one)
-        carries = _integer(b, "shr", one, _integer(b, "bxor", count, following))
+        block.write(at(loop.index), at(integer(b, "min", b.number(rest), b.constant(Kind.I64, BLOCK))))
+        following = integer(b, "add", count, one)
+        carries = integer(b, "shr", one, integer(b, "bxor", count, following))
         is_last = b.compare("le", rest, Index((), BLOCK))
         left = b.apply("select", (is_last, count, carries), Kind.I64, Kind.I64)
         with b.range(LoopKind.SERIAL, Index((), levels), [(Kind.I64, left, None), (Kind.I64, zero, None)]) as level:
             digits, height = level.inside
-            digit = _integer(b, "band", digits, one)
+            digit = integer(b, "band", digits, one)
             with b.block() as joined, block.each() as cell:
                 block.join(ZERO, cell, block.load(stacks, at(level.index), cell), before=True)
             b.choose(b.compare("lt", ZERO, at(digit)), joined, ())
-            above = _integer(b, "shr", one, digits)
-            level.yields = above, _integer(b, "add", height, digit)
+            above = integer(b, "shr", one, digits)
+            level.yields = above, integer(b, "add", height, digit)
             level.until = b.compare("eq", at(above), ZERO)
         with block.each() as cell:
             block.store(stacks, at(level.results[1]), cell, block.load(block.lanes, ZERO, cell))
@@ -178,9 +178,9 @@ class _Along(_Block):
             rows = (plus(length, Index((), 1 - LANES)),)
             with b.loop(LoopKind.SERIAL, (ZERO,), rows, step=LANES) as row, b.range(LoopKind.VECTOR, lanes) as lane:
                 self.join(at(lane.index), ZERO, items(plus(plus(start, at(row.index)), at(lane.index)), None))
-            whole = times(_floor(b, length, LANES), LANES)
+            whole = times(whole_multiples(b, length, LANES), LANES)
         left, filled = plus(length, times(whole, -1)), min(_FILLED, self.held)
-        with b.range(LoopKind.VECTOR, times(_floor(b, plus(left, Index((), filled - 1)), filled), filled)) as lane:
+        with b.range(LoopKind.VECTOR, times(whole_multiples(b, plus(left, Index((), filled - 1)), filled), filled)) as lane:
             is_there = b.compare("lt", at(lane.index), left)
             values = items(plus(plus(start, whole), at(lane.index)), is_there)
             filled_up = [b.apply("select", (is_there, value, nothing), s.kind, s.kind)
@@ -227,7 +227,7 @@ class _Across(_Block):
         if not widest:
             return
         with b.range(LoopKind.SERIAL, Index((), widest.bit_length())) as level:
-            half_of = at(_integer(b, "shr", level.index, b.constant(Kind.I64, widest)))
+            half_of = at(integer(b, "shr", level.index, b.constant(Kind.I64, widest)))
             with b.loop(LoopKind.SERIAL, (ZERO,), (half_of, plus(length, times(half_of, -1)))) as lane, self.each() as cell:
                 self.join(at(lane.index), cell, self.load(self.lanes, plus(at(lane.index), half_of), cell))
 
@@ -239,10 +239,11 @@ class _Across(_Block):
         return row.results
 
 
-def _integer(b: Builder, function: str, left: str, right: str) -> str:
+def integer(b: Builder, function: str, left: str, right: str) -> str:
+    """A function of two integers."""
     return b.apply(function, (left, right), Kind.I64, Kind.I64)
 
 
-def _floor(b: Builder, number: Index, divisor: int) -> Index:
-    """A number divided by a power of two."""
-    return at(_integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))
+def whole_multiples(b: Builder, number: Index, divisor: int) -> Index:
+    """How often a power of two goes into a number."""
+    return at(integer(b, "shr", b.constant(Kind.I64, divisor.bit_length() - 1), b.number(number)))

@@ -60,6 +60,11 @@ def same(x: Any, y: Any, m: Machine) -> Any:
     return m.bits(x) == m.bits(y) if m.is_float(x) else x == y
 
 
+def outside(x: Any, y: Any, m: Machine) -> Any:
+    """Is x no index of so many (y ≥ 0) items?"""
+    return (x < 0) | (x >= y)
+
+
 def abs(x: Any, m: Machine) -> Any:
     return m.magnitude(x)
 

@@ -181,10 +181,11 @@ _OF_KERNELS = (
     _basic("square", _C.MULTIPLY),
     _basic("half_power", _C.DIVIDE, weight=6),
     _basic("same", _C.COMPARE),
+    _basic("outside", _C.COMPARE),
     _series("log2", "hyperbolics.log2", 1.0),
     _series("log10", "hyperbolics.log10", 1.0),
 )
-"""What kernels write for powers and logarithms that are always the same (`kernels.constants`), and where a loop is fixed."""
+"""What kernels write for powers and logarithms always the same (`kernels.constants`), where a loop is fixed, of an index."""
 
 ROWS: Final[dict[str, Row]] = {row.name: row for row in (*_VOCABULARY, *_OF_KERNELS)}
 VOCABULARY: Final = frozenset(row.name for row in _VOCABULARY)

@@ -212,8 +212,7 @@ class _Lowering:
     def fetch(self, place: int, operand: int, registers: Sequence[str], point: Sequence[Index]) -> str:
         """An item by an index, which is checked."""
         b, (index, count, stride) = self.b, registers
-        below, above = b.compare("lt", at(index), ZERO), b.compare("ge", at(index), at(count))
-        b.fail(place, b.apply("or", (below, above), Kind.BOOL, Kind.BOOL), (index,))
+        b.fail(place, b.apply("outside", (index, count), Kind.I64, Kind.BOOL), (index,))
         shift = b.constant(Kind.I64, self.kernel.operands[operand].kind.bytes.bit_length() - 1)
         items = b.apply("shr", (shift, stride), Kind.I64, Kind.I64)
         ahead = b.apply("mul", (index, items), Kind.I64, Kind.I64)

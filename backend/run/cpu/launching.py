@@ -16,9 +16,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from ...kernels import policy
-from ...kernels.combining import COMBINE_WORDS, RESULT_PLACE, ROWS_PLACE, Combine
 from ...kernels.ir import Kernel
 from ...kernels.store import address_of
+from ...loops.written import Joining
 from ..native import native
 from .kinds import NumArray
 from .packing import Pack
@@ -34,7 +34,7 @@ MOST_WORDS: Final = 1 << 13
 HELPERS_PLACE: Final = 3
 """Where a launch says how many helpers may join."""
 _MOST_LAUNCHES: Final = 16
-_COMBINE: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_JOINING: Final = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +123,9 @@ def moved(places: Sequence[int], bases: Sequence[Base], offsets: Sequence[int]) 
 
 def combining_words(bound: Bound, place: int, rows: Base, result: Base) -> list[int] | None:
     """The launch that joins the partial results of result number `place`."""
-    block = Block([bound.partials, prod(bound.shape), 0, 0, 0], [(ROWS_PLACE, rows), (RESULT_PLACE, result)])
-    return words_of(bound.combine[place], [block], 0, 0)
+    cells = prod(bound.shape)
+    words = [bound.partials, cells, 0, cells * bound.dtypes[place].itemsize, 0, 0]
+    return words_of(bound.combine[place], [Block(words, [(2, rows), (4, result)])], 0, 0)
 
 
 class Launch:
@@ -167,10 +168,9 @@ def joined(bound: Bound, place: int, rows: NumArray) -> NumArray | None:
     if not bound.combine:
         return None
     result = np.empty(rows.shape[1:], rows.dtype)
-    block = (ctypes.c_int64 * COMBINE_WORDS)(
-        bound.partials, result.size, rows.__array_interface__["data"][0], result.__array_interface__["data"][0], 0
-    )
-    _COMBINE(bound.combine[place])(ctypes.addressof(block))
+    addresses = [array.__array_interface__["data"][0] for array in (rows, result)]
+    block = (ctypes.c_int64 * 5)(bound.partials, result.size, addresses[0], result.nbytes, addresses[1])
+    _JOINING(bound.combine[place])(ctypes.addressof(block))
     return result
 
 
@@ -178,5 +178,5 @@ def combiners(functions: Sequence[str], kinds: Sequence[Any], partials: int) -> 
     """The addresses of what joins partial results; none where there are none, or one of them cannot be had."""
     if partials == 1 or native() is None:
         return ()
-    found = [address_of(Combine(function, kind)) for function, kind in zip(functions, kinds, strict=True)]
+    found = [address_of(Joining(function, kind)) for function, kind in zip(functions, kinds, strict=True)]
     return tuple(address for address in found if address is not None) if None not in found else ()

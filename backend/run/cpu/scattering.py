@@ -3,7 +3,7 @@
 Whole numbers and truth values are exact in any order: several tables, and a set of them for each thread.  Floats run in the
 order of the items of each key, as their definition says: on one thread, or where keys ascend in pieces of whole runs.
 
-Neighbours: `kernels.scattering` (the loop), `library.keyed` (asks here first).
+Neighbours: `loops.written` (the loop), `library.keyed` (asks here first).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from ...kernels import policy
 from ...kernels.build import KINDS
 from ...kernels.ir import Step
 from ...kernels.llvm_leaf import is_installed
-from ...kernels.scattering import WORDS, Scatter
 from ...kernels.store import address_of
+from ...loops.written import Scatter
 from ...scalar.table import REDUCTIONS
 from ..team import run_boxes
 from .compiled import CALL
@@ -67,7 +67,7 @@ def reduce_by_key(function: str, kind: Kind, keys: NumArray, items: NumArray, bi
         pieces = pieces if exact and small else 1
         tables = np.full((pieces * code.tables, bins), neutral(function, kind), DTYPES[kind])
         each = -(-count // pieces)
-        if not _run(address, keys, items, tables, [min(piece * each, count) for piece in range(pieces + 1)]):
+        if not _run(code, address, keys, items, tables, [min(piece * each, count) for piece in range(pieces + 1)]):
             return None
     result = PLAIN[function].reduce(tables, axis=0, dtype=DTYPES[kind]) if len(tables) > 1 else tables[0]
     return _with_empty_bins(function, kind, keys, result, threads)
@@ -87,10 +87,10 @@ def _by_runs(code: Scatter, keys: NumArray, items: NumArray, bins: int, pieces: 
             return None
         starts.append(start)
     table: NumArray = np.full((1, bins), neutral(code.function, code.kind), DTYPES[code.kind])
-    return table if _run(address, keys, items, table, [*starts, count]) else None
+    return table if _run(code, address, keys, items, table, [*starts, count]) else None
 
 
-def _run(address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds: list[int]) -> bool:
+def _run(code: Scatter, address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds: list[int]) -> bool:
     """Each piece with tables of its own, or all with one.  Did they take all keys?"""
     pieces = len(bounds) - 1
     call, each = CALL(address), len(tables) // pieces
@@ -104,11 +104,11 @@ def _run(address: int, keys: NumArray, items: NumArray, tables: NumArray, bounds
         start, stop = bounds[piece : piece + 2]
         if start >= stop:
             return
-        block = (ctypes.c_int64 * WORDS)(
-            stop - start, key_address + start * key_stride, key_stride,
-            item_address + start * item_stride, item_stride, table_address + piece * each * pitch, pitch,
-            tables.shape[1],
-        )  # fmt: skip
+        words = [stop - start, tables.shape[1], key_address + start * key_stride]
+        words += [] if code.unit else [key_stride]
+        words += [item_address + start * item_stride, *([item_stride] if code.step is Step.STRIDED else [])]
+        words += [table_address + piece * each * pitch, pitch]
+        block = (ctypes.c_int64 * len(words))(*words)
         if call(ctypes.addressof(block)):
             refused.append(piece)
 

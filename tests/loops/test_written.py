@@ -1,0 +1,60 @@
+"""Loop programs that are written out: well formed, read as they are printed, and right by the interpreter."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rho.backend.kernels.ir import Step
+from rho.backend.loops import check, interpret
+from rho.backend.loops.text import parse, show
+from rho.backend.loops.written import Joining, Scatter, Uniforms, Written
+from rho.backend.run.sums_numpy import combine_tree
+from rho.tests.loops.running import meaning
+from rho.typechecker.elements import Kind
+
+WRITTEN = (
+    Uniforms(), Joining("add", Kind.F64), Scatter("add", Kind.I64, 4, True, Step.UNIT),
+    Scatter("max", Kind.F32, 1, False, Step.NONE), Scatter("mul", Kind.F64, 1, True, Step.STRIDED, True),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("written", WRITTEN, ids=str)
+def test_well_formed(written: Written) -> None:
+    program = written.program()
+    check.verify(program)
+    assert parse(show(program)) == program
+
+
+@pytest.mark.parametrize("written", [w for w in WRITTEN if isinstance(w, Scatter) and not w.runs], ids=str)
+def test_a_checked_key_is_proved_to_be_inside(written: Scatter) -> None:
+    assert not check.problems(written.program())
+
+
+def test_joining_is_the_tree_of_sums() -> None:
+    for count in (1, 2, 3, 7, 12):
+        rows = np.random.default_rng(count).standard_normal((count, 5))
+        want = combine_tree(np.add, rows.copy(), 0)
+        arrays = {"rows": rows, "result": np.zeros(5)}
+        assert interpret.run(Joining("add", Kind.F64).program(), {"count": count, "cells": 5}, arrays, meaning) is None
+        assert arrays["result"].tobytes() == want.tobytes(), count
+
+
+def test_scattering_and_what_ends_it() -> None:
+    keys, items = np.array([2, 2, 0, 1, 2, 0, 2]), np.arange(7)
+    for tables in (1, 4):
+        program = Scatter("add", Kind.I64, tables, True, Step.UNIT).program()
+        for last, check_number in ((2, None), (3, 0), (-1, 0)):
+            keys[-1] = last
+            arrays = {"keys": keys, "items": items, "tables": np.zeros((tables, 3), np.int64)}
+            record = interpret.run(program, {"count": 7, "entries": 3}, arrays, meaning)
+            assert (None if record is None else record.check) == check_number
+            if record is None:
+                assert arrays["tables"].sum(0).tolist() == [items[keys == key].sum() for key in range(3)]
+    runs = Scatter("add", Kind.I64, 1, True, Step.UNIT, True).program()
+    for ascending, check_number in (([0, 0, 1, 2, 2], None), ([0, 2, 1, 1, 1], 1), ([0, 0, 1, 1, 3], 0)):
+        arrays = {"keys": np.array(ascending), "items": np.arange(5), "tables": np.zeros((1, 3), np.int64)}
+        record = interpret.run(runs, {"count": 5, "entries": 3}, arrays, meaning)
+        assert (None if record is None else record.check) == check_number
+        if record is None:
+            assert arrays["tables"].tolist() == [[1, 2, 7]]
