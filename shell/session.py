@@ -99,20 +99,29 @@ class Session:
         candidate = Candidate(core, bound, checked.sources, checked.source)
         taken = file_memory(bound, request, files)
         allowed = fits(made, request.limits.memory, taken)
-        if allowed is not None:
+        kept, runs = None, not full
+        if scheduling is not None:
+            from .execution.scheduling import Use, passes_kept
+
+            kept = None if scheduling.plan is None else passes_kept(scheduling.plan)
+            runs = runs and scheduling.use is Use.RUN
+        if allowed is not None or kept is not None:
             from ..backend.schedule.streams.flow import CannotStream
-            from .execution.streaming import streamed_plan
+            from .execution.streaming import asked_of, no_devices, streamed_plan
 
             try:
-                if scheduling is not None or core.schedules:
+                if kept is not None and scheduling is not None and scheduling.asks_devices:
+                    raise no_devices(kept)
+                if kept is None and (core.schedules or (scheduling is not None and scheduling.asks_devices)):
                     raise CannotStream(bound.graph.phases[0], "")
-                made = streamed_plan(core, bound, request, files, allowed, device, texts, Detail.FULL if full else Detail.STEPS)
+                asked = asked_of(request, core, allowed, kept, runs=runs)
+                made = streamed_plan(core, bound, files, asked, device, texts, Detail.FULL if full else Detail.STEPS)
                 taken = FileMemory()
             except CannotStream as trouble:
                 refuse_memory(candidate, made, request.limits.memory, taken, trouble)
         check_time(candidate, request.limits.seconds)
         loaded = Loaded(checked, core, request, files, bound, made, file_bytes=taken.bytes)
-        if scheduling is None and not core.schedules:
+        if made.stores or (scheduling is None and not core.schedules):
             return loaded
         from .execution.scheduling import Scheduling, Use, load_scheduled
 

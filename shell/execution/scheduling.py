@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ...typechecker.core import Core
     from ..stages import Loaded
     from .clusters import Attachment
+    from .streaming import Kept
 
 OPTIONS = ("--devices", "--objective", "--budget", "--prove", "--fast", "--without", "--require-optimal")
 """Any of these plans with the scheduler."""
@@ -62,6 +63,12 @@ class Scheduling:
     plan: str | None = None
     without: tuple[str, ...] = ()
     cluster: Attachment | None = None
+
+    @property
+    def asks_devices(self) -> bool:
+        """Is a plan for declared devices asked for, or a search?"""
+        asked = self.devices, self.objectives, self.without, self.budget, self.cluster
+        return any(asked) or self.use is Use.SIMULATE or self.effort is not Effort.DEFAULT
 
 
 def scheduling_of(arguments: Arguments, use: Use) -> Scheduling | None:
@@ -182,6 +189,16 @@ def read_plan(path: str) -> Plan:
         return decode_plan(text)
     except PlanFormatError as error:
         raise Refused([Diagnostic("E705", f"`{path}` is no plan: {error}", Span(path, 0, 0))]) from None
+
+
+def passes_kept(path: str) -> Kept | None:
+    """A stored plan, if it has passes over its inputs.  Raises as `read_plan`."""
+    plan = read_plan(path)
+    if not plan.stores:
+        return None
+    from .streaming import Kept
+
+    return Kept(plan, path)
 
 
 def program_in(plan: Plan, path: str) -> tuple[Source, dict[str, Source]]:

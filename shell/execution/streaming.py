@@ -6,6 +6,7 @@ Neighbours: `session` (asks before it refuses), `loading` (the other inputs), `b
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,7 @@ from ...lang.source import Span
 from ..cli.streams import stream_of
 from ..display.durations import duration
 from ..stages import Loaded
+from . import machine
 from .loading import InputFile
 
 if TYPE_CHECKING:
@@ -54,23 +56,79 @@ def sinks_of(request: Request) -> dict[str, str]:
     return {name: path for name, path in request.outputs.items() if stream_of(path) is None and path.lower().endswith(".npy")}
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A plan with passes that was stored, and where."""
+
+    plan: Plan
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be planned in tiles: within `limit` bytes, outputs of these names to files; as `kept`, where that is given."""
+
+    limit: int
+    sinks: frozenset[str]
+    kept: Kept | None = None
+
+
+def asked_of(request: Request, core: Core, allowed: int | None, kept: Kept | None, *, runs: bool) -> Asked:
+    """Of a request; a plan that does not run writes every output to a file.  Refused: the plan that is kept writes files that
+    are not given."""
+    from ...backend.schedule.plan.model import Access
+
+    sinks = frozenset(sinks_of(request)) if runs else frozenset(entry.name for entry in core.outputs)
+    if kept is None:
+        assert allowed is not None, "what fits is not streamed"
+        return Asked(allowed, sinks)
+    written = {store.name for store in kept.plan.stores if store.access is Access.WRITE}
+    if missing := sorted(written - sinks):
+        message = f"the plan writes `{missing[0]}` as it comes, and there is no file for it"
+        raise Refused([Diagnostic("E702", message, Span(kept.path, 0, 0), notes=(f"add `--out {missing[0]}=FILE.npy`",))])
+    limit = allowed or request.limits.memory or machine.memory() or max(count for _, count in kept.plan.main.peak)
+    return Asked(limit, frozenset(written), kept)
+
+
+def no_devices(kept: Kept) -> Refused:
+    """A plan with passes is run on declared devices, or simulated."""
+    message = "a plan that reads inputs in tiles runs on this machine's processors"
+    return Refused([Diagnostic("E702", message, Span(kept.path, 0, 0), notes=("run it without --devices and --simulate",))])
+
+
 def streamed_plan(
-    core: Core, bound: BoundGraph, request: Request, files: Mapping[str, InputFile], limit: int, device: Device,
+    core: Core, bound: BoundGraph, files: Mapping[str, InputFile], asked: Asked, device: Device,
     texts: tuple[PlannedFile, ...], detail: Detail,
 ) -> Plan:  # fmt: skip
-    """CannotStream: by which phase there is none."""
+    """CannotStream: by which phase there is none.  Refused: the plan that is kept is not what is made with its tiles."""
+    from ...backend.schedule.plan.model import Access
+    from ...backend.schedule.program.planning import require_current
     from ...backend.schedule.streams.flow import CannotStream
     from ...backend.schedule.streams.judge import faults_of_streams
     from ...backend.schedule.streams.planning import Stored, Streaming, plan_streams
+    from .scheduling import require_right
 
-    sources = sources_of(core, files, limit)
+    limit, kept, rows = asked.limit, asked.kept, None
+    if kept is None:
+        sources = sources_of(core, files, limit)
+    else:
+        require_current(kept.plan, core, bound, None, kept.path)
+        names = {store.name for store in kept.plan.stores if store.access is Access.READ}
+        sources = {name: one for name, one in sources_of(core, files, 0).items() if name in names}
+        rows = tuple(step.rows for step in passes_of(kept.plan))
     if not sources:
         raise CannotStream(bound.graph.phases[0], "")
     stored = {name: Stored(source.bytes, source.beside, source.going_back) for name, source in sources.items()}
-    made = plan_streams(Streaming(bound, stored, frozenset(sinks_of(request)), limit), device, texts, detail)
+    made = plan_streams(Streaming(bound, stored, asked.sinks, limit, rows), device, texts, detail)
     faults = faults_of_streams(made, bound, stored, limit)
+    if kept is not None:
+        same = (made.main.queues, made.stores) == (kept.plan.main.queues, kept.plan.stores)
+        require_right(faults or ([] if same else [_OTHER]), kept.path)
     certain(not faults, f"a plan that streams is right: {faults[:1]}")
     return made
+
+
+_OTHER: Final = "its passes and steps are not those of a plan with its tiles"
 
 
 def stores_of(loaded: Loaded) -> Stores:
@@ -136,4 +194,3 @@ def passes_of(plan: Plan) -> list[StreamStep]:
     from ...backend.schedule.plan.model import StreamStep
 
     return [step for queue in plan.main.queues for step in queue.steps if isinstance(step, StreamStep)]
-

@@ -107,9 +107,12 @@ def _front_only(arguments: Arguments, scheduling: Scheduling | None) -> Scheduli
 def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -> str:
     """The plan in the format asked for.  A plan of declared devices that is saved is JSON, for `run --plan`."""
     from ...backend.schedule.plan.stored import encode_plan
+    from ..execution.streaming import require_one_run, stream_lines
 
     plan = loaded.plan
     older, drawn = arguments.value("--diff"), picture_asked(arguments)
+    if drawn is not None:
+        require_one_run(loaded, "a picture of its plan")
     if older is not None:
         from ...backend.schedule.plan.diff import diff_text
 
@@ -135,6 +138,4 @@ def _text(arguments: Arguments, loaded: Loaded, scheduling: Scheduling | None) -
     rewritten += loop_lines(loaded.bound.graph, loaded.checked.sources, programs=arguments.has("--loops"))
     files = [f"files   {loaded.file_bytes:,} bytes at most beside, while one is read"] if loaded.file_bytes else []
     costs = cost_of_program(loaded.core).lines(loaded.bound.sizes, max(plan.peak.values(), default=0))
-    from ..execution.streaming import stream_lines
-
     return "\n".join([plan_text(plan), *rewritten, *costs, *files, *(stream_lines(loaded) or time_line(loaded.bound))])

@@ -81,7 +81,8 @@ def _program(arguments: Arguments, console: Console, plan: Plan, path: str) -> L
         messages.refuse(arguments, console, checked.diagnostics, checked.sources)
         return None
     check_names(checked.core, request)
-    return session.load(checked, request, scheduling=Scheduling(Use.CHECK))
+    with_passes = path if plan.stores else None  # such a plan is compared with what is made with its tiles
+    return session.load(checked, request, scheduling=Scheduling(Use.CHECK, plan=with_passes))
 
 
 def _profile(arguments: Arguments, plan: Plan) -> Profile | None:
@@ -102,6 +103,8 @@ def _verify(plan: Plan, loaded: Loaded, profile: Profile | None, path: str, *, p
 
     require_current(plan, loaded.core, loaded.bound, profile, path)
     notes = ["program and sizes are those of the script"]
+    if plan.stores:
+        return [*notes, "every pass has the phases that flow to what it makes, tiles fill it, memory suffices"]
     if len(plan.devices) == 1 and plan.prediction is None:
         require_right(single_faults(plan, loaded.bound), path)
         notes.append("one device runs every phase in order")

@@ -48,12 +48,13 @@ class Stored:
 @dataclass(frozen=True, slots=True)
 class Streaming:
     """What is to be planned: the inputs that may be read, and the outputs that may be written, tile by tile; `limit` bytes
-    in all."""
+    in all.  `rows`: of a tile of each pass, where they have been chosen before."""
 
     bound: BoundGraph
     sources: Mapping[str, Stored]
     sinks: Collection[str]
     limit: int
+    rows: tuple[int, ...] | None = None
 
 
 def plan_streams(
@@ -116,12 +117,12 @@ def tiles_of(one: Pass, rows: int) -> Iterator[Rows]:
 
 def _unit(asked: Streaming, flow: Flow, one: Pass, device: Device) -> PlannedUnit:
     """A pass with the most rows a tile whose memory fits."""
-    rows = _first_rows(asked, flow, one)
+    rows = _first_rows(asked, flow, one) if asked.rows is None else _chosen_rows(asked.rows, flow, one)
     while True:
         need, reads = memory_of(asked, flow, one, rows, device)
         if need <= asked.limit - _whole_bytes(flow, one):
             break
-        if rows <= one.grain:
+        if rows <= one.grain or asked.rows is not None:
             raise CannotStream(_worst(flow, one, rows), f"needs {need:,} bytes for {rows:,} rows")
         rows = max(one.grain, rows // 2)
     writes = sum(_bytes_of(flow, sink.phase.arg) for sink in one.sinks if isinstance(sink.phase, Output))
@@ -141,6 +142,15 @@ def _whole_bytes(flow: Flow, one: Pass) -> int:
 
 def _rounded(count: int) -> int:
     return -(-count // ALIGNMENT) * ALIGNMENT
+
+
+def _chosen_rows(rows: tuple[int, ...], flow: Flow, one: Pass) -> int:
+    """Of a pass whose tiles have been chosen before."""
+    if len(rows) == len(flow.passes):
+        own = rows[flow.passes.index(one)]
+        if own >= one.grain and own % one.grain == 0:
+            return own
+    raise CannotStream(one.sinks[0].phase, "is in another pass than was planned, or its tiles begin elsewhere")
 
 
 def _first_rows(asked: Streaming, flow: Flow, one: Pass) -> int:

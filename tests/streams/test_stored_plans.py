@@ -1,0 +1,83 @@
+"""Plans with passes kept in a file: run as they are, checked, and refused where they are not what their tiles make."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rho.shell.main import main
+
+TEXT = 'input x : f64[n] ← "x.npy"\nc ← (+/x)÷≢x\nz ← x-c\noutput z\n+/z×z\n'
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    np.save(tmp_path / "x.npy", np.random.default_rng(1).standard_normal(700_003))
+    (tmp_path / "p.rho").write_text(TEXT)
+    assert main(["plan", str(tmp_path / "p.rho"), "--max-memory", "3MB", "-o", str(tmp_path / "p.json")]) == 0
+    return tmp_path / "p.json"
+
+
+def _run(plan: Path, *options: str) -> int:
+    out = f"z={plan.parent / 'z.npy'}"
+    return main(["run", "--plan", str(plan), "--allow-read", str(plan.parent), "--out", out, *options])
+
+
+def test_it_runs_as_it_is_and_gives_the_same_bits(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(kept.parent / "p.rho"), "--out", f"z={kept.parent / 'whole.npy'}"]) == 0
+    expected = capsys.readouterr().out
+    assert _run(kept) == 0
+    told = capsys.readouterr()
+    assert told.out == expected and "2 passes" in told.err
+    assert (kept.parent / "z.npy").read_bytes() == (kept.parent / "whole.npy").read_bytes()
+    assert main(["plan", "--check", str(kept)]) == 0
+    assert main(["plan", str(kept.parent / "p.rho"), "--max-memory", "3MB", "--diff", str(kept)]) == 0
+
+
+def _step(data: Any) -> Any:
+    return next(step for step in data["main"]["queues"][0]["steps"] if step["step"] == "stream")
+
+
+def _no_free(data: Any) -> None:
+    steps = data["main"]["queues"][0]["steps"]
+    data["main"]["queues"][0]["steps"] = [step for step in steps if step["step"] != "free"]
+
+
+FORGERIES: dict[str, Any] = {
+    "rows": lambda data: _step(data).update(rows=12_288),
+    "a row a tile": lambda data: _step(data).update(rows=1),
+    "tiles": lambda data: _step(data).update(tiles=3),
+    "bytes": lambda data: _step(data).update(reads=8),
+    "a phase that is none": lambda data: _step(data).update(phases=[0, 99]),
+    "a pass twice": lambda data: data["main"]["queues"][0]["steps"].insert(0, _step(data)),
+    "nothing freed": _no_free,
+    "a store": lambda data: data["stores"][0].update(bytes=1),
+    "a store that is none": lambda data: data["stores"][0].update(name="y"),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+def test_a_forged_one_is_refused(forgery: str, kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(kept.read_text())
+    FORGERIES[forgery](data)
+    kept.write_text(json.dumps(data))
+    assert _run(kept) == 4
+    assert "E705" in (told := capsys.readouterr().err) or "E702" in told
+    assert main(["plan", "--check", str(kept)]) == 4
+    assert not (kept.parent / "z.npy").exists()
+
+
+def test_what_it_needs_is_said(kept: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--plan", str(kept), "--allow-read", str(kept.parent)]) == 4
+    assert "add `--out z=FILE.npy`" in capsys.readouterr().err
+    assert _run(kept, "--simulate") == 4
+    assert "processors" in capsys.readouterr().err
+    assert _run(kept, "--max-memory", "500KB") == 4
+    np.save(kept.parent / "x.npy", np.zeros(700_004))
+    assert _run(kept) == 4
+    assert "SCH301" in capsys.readouterr().err
+    assert main(["plan", str(kept.parent / "p.rho"), "--max-memory", "3MB", "--format", "svg"]) == 4
