@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rho.backend.graph.costs import Types
 from rho.backend.graph.phases import Phase, ValueId
-from rho.backend.schedule.facts.sharding import operand_boxes, reads_of, space_of, volume, whole
+from rho.backend.schedule.facts.sharding import operand_boxes, reads_of, space_of, whole
 from rho.backend.schedule.plan.model import Box
+from rho.backend.schedule.verify.judge import volume
 
 
 def boxes_of(space: Sequence[int], parts: Mapping[int, Sequence[int]]) -> tuple[Box, ...]:

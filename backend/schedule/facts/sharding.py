@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Final
 
 from ....typechecker import scalars
@@ -66,10 +65,6 @@ def shape_of(value: ValueId, types: Types) -> tuple[int, ...] | None:
 
 def whole(shape: Sequence[int]) -> Box:
     return tuple((0, size) for size in shape)
-
-
-def volume(box: Box) -> int:
-    return prod(stop - start for start, stop in box)
 
 
 def as_one(phase: Phase, types: Types) -> Phase:
