@@ -343,7 +343,7 @@ def _transfer(fleet: Fleet, step: TransferStep) -> Action:
     def taken() -> Parts:
         source = fleet.holdings[step.source]
         if step.partial:
-            return [*source.partials.get(value, ())]
+            return source.partials_in(value, step.box)
         if step.box is None:
             return [(None, source.memory[value])]
         return [(step.box, source.take(value, step.box, kind, machine.cap_shape(value)))]

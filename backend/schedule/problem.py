@@ -6,17 +6,23 @@ Both a bound program (`program/`) and a public instance (`instances/`) become a 
 Note [Units].  Time is in ticks of `tick_ns`; all rounding up happens when the problem is built or in the two functions
 `Ticks.at` and `Link.occupied`, with integers or rationals.  Bytes are integers, live buffers rounded up to `memory_grain`.
 
-Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most one a device; `rows` = 0 is atomic.  A
-*mode* is the rows each device gets; intervals are consecutive in the order of the mode.  Its output, `out_bytes`, is cut
-with it: the rows [a, b) of R are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An atomic phase's output is whole (one row).
+Note [Rows].  A phase of `rows` rows may be cut into intervals of rows, at most `chunks` of the problem a device; `rows` = 0 is
+atomic.  A *mode* is the rows each device gets; intervals are consecutive in the order of the mode.  Its output, `out_bytes`, is
+cut with it: the rows [a, b) of R are the bytes ⌈out·b/R⌉ - ⌈out·a/R⌉.  An atomic phase's output is whole (one row).
 
 Note [Needs].  Over an edge from p to q: an atomic q, or one whose edge is `whole`, needs all of p's output.  The shard
 [a, b) of q's R rows needs the part [a, b)/R of it, in p's own rows rounded outwards (p atomic: in bytes), widened by
 `halo` rows of p each side; an atomic q whose edge has `only` needs just these rows of p (where p has rows).  An edge of `bytes`
 other than p's `out_bytes` says how many bytes the whole takes on a link; parts are in proportion, rounded up.
 
-Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each device
-that made it: the hull of the rows that all shards on that device need of it.  The link is occupied for `occupied(bytes)`
+Note [Chunks].  The shards of a phase on one device are its *chunks* there, numbered in the order of rows.  A chunk is a shard
+like any other: it starts when what it needs itself is there, its part of the output may leave when it has ended, its partial
+result is one of those that are combined.  So copies overlap with work, and what is freed makes room for what comes.  With
+`chunks` = 1 shards are whole.  What a directive cuts or keeps whole, and what devices run together, has no chunks.
+
+Note [Transfers].  What a device needs of an output beside what it made or has, is brought by one transfer from each shard
+that made it: the hull of the rows that all shards of one number on that device need of it, without what was brought for smaller
+numbers (from where that ends).  The link is occupied for `occupied(bytes)`
 ticks from `start`; it arrives `latency` ticks after that, and `sync` of the target device later its consumers may start.
 Links of one group are exclusive (each direction by itself where `duplex` is full), unless the problem's contention is
 off.  Two devices without a link use two transfers through home (counted in its memory); without any link at all in the
@@ -339,6 +345,8 @@ class Problem:
     tick_ns: int = 1
     memory_grain: int = 1
     power_off_unused: bool = False
+    chunks: int = 1
+    """The most shards that a phase may have on one device.  See Note [Chunks]."""
     batches: int = 1
     """Executions in a row, for throughput: the initiation interval is that of the steady state."""
     executions: int = 1
@@ -466,7 +474,8 @@ class Conflict:
 class Answer:
     """What a planner found.  `values` are the objectives in their order (ticks, millijoules…, devices, syncs);
     `lower_bound` is of the first.  IMPOSSIBLE has a conflict and no schedule; ABORTED may have a schedule that is not to
-    be used as a result.  `failures`: stages of the planner that were left out, and why."""
+    be used as a result.  `failures`: stages of the planner that were left out, and why.  `chunks`: the space of the bound, and of
+    being optimal: schedules with at most so many chunks a device, of which this is one."""
 
     status: Status
     schedule: Schedule | None
@@ -477,3 +486,4 @@ class Answer:
     conflict: Conflict | None = None
     speculated: tuple[PhaseIndex, ...] = ()
     failures: tuple[str, ...] = ()
+    chunks: int = 1

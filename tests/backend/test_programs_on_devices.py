@@ -65,7 +65,7 @@ def ticks_of(chance: random.Random) -> Callable[[Phase, DeviceGroup, Cut | None,
 
 
 def random_modes(problem: Problem, chance: random.Random) -> list[Mode]:
-    """Each phase whole somewhere, or in uneven parts over some devices."""
+    """Each phase whole somewhere, or in uneven parts over some devices; with chunks, which may have several parts each."""
     home, every = int(problem.home), range(len(problem.device_names()))
     modes: list[Mode] = []
     for task in problem.phases:
@@ -73,6 +73,8 @@ def random_modes(problem: Problem, chance: random.Random) -> list[Mode]:
             modes.append(((home, max(1, task.rows)),))
             continue
         chosen = chance.sample(every, chance.randint(1, min(len(every), max(1, task.rows))) if task.rows else 1)
+        if problem.chunks > 1 and task.rows:
+            chosen = chance.choices(chosen, k=chance.randint(1, min(problem.chunks, task.rows)))
         ends = sorted(chance.sample(range(1, task.rows), len(chosen) - 1)) if task.rows else []
         parts = [b - a for a, b in zip([0, *ends], [*ends, max(1, task.rows)], strict=True)]
         modes.append(tuple(zip(chosen, parts, strict=True)))
@@ -104,8 +106,14 @@ def test_random_programs_on_random_topologies(part: int) -> None:
             apart = taken_apart(bound.graph, [b for b in branches_of(bound.graph) if chance.random() < 0.7])
             made = problem_of(speculated(bound, apart), topology(chance), given=ticks_of(chance))
             places = tuple(place for place, phase in enumerate(made.phases) if phase.id in apart)
-            for answer in (split_evenly(made.problem), with_modes(made.problem, random_modes(made.problem, chance))):
+            whole = made
+            for answer, chunks in (
+                (split_evenly(made.problem), 1), (with_modes(made.problem, random_modes(made.problem, chance)), 1), (None, 5)
+            ):  # fmt: skip
+                made = dataclasses.replace(whole, problem=dataclasses.replace(whole.problem, chunks=chunks))
+                answer = answer or with_modes(made.problem, random_modes(made.problem, chance))
                 assert answer is not None
+                answer = dataclasses.replace(answer, chunks=chunks)
                 violations = [v for v in verify(made.problem, answer) if v.code.value not in ("V7", "V10")]
                 assert violations == []
                 plan = plan_of(made, dataclasses.replace(answer, speculated=places))

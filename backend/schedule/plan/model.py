@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import Enum
-from typing import Annotated, Final, Never, NewType, TypeAlias
+from typing import Annotated, Final, NewType, TypeAlias
 
 from ....lang.records import dataclass
 from ...graph.phases import PhaseId, ValueId
@@ -131,6 +131,16 @@ class Lies(Enum):
 
     IN_PLACE = "in place"
     TWO_BUFFERS = "two buffers"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChunks:
+    """A phase of which a device runs up to `count` shards one after the other; the plan's bound is of all schedules with at most
+    `of` a device."""
+
+    phase: PhaseId
+    count: int
+    of: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +410,8 @@ class Plan:
     bytes live at once, by device, everything counted (inputs once, at home).  `profile` is the fingerprint of the devices'
     profile and `prediction` what was planned with it (empty and None for a plan of one device); `directives` are the texts
     of those that hold, `speculated` phases whose result may be thrown away, `spread` loops that several devices run together,
-    `regions` what is compiled whole, `stores` the inputs and outputs that are never in memory as a whole.  `chunks`: none yet."""
+    `regions` what is compiled whole, `stores` the inputs and outputs that are never in memory as a whole, `chunks` the phases
+    whose shards are cut into chunks that follow each other (none: what is said of the plan is said of whole shards)."""
 
     program: tuple[PlannedFile, ...]
     sizes: Counts
@@ -419,7 +430,7 @@ class Plan:
     speculated: tuple[PhaseId, ...] = ()
     spread: tuple[Spread, ...] = ()
     regions: tuple[PlannedRegion, ...] = ()
-    chunks: tuple[Never, ...] = ()
+    chunks: tuple[PlannedChunks, ...] = ()
     stores: tuple[PlannedStore, ...] = ()
 
     @property

@@ -6,7 +6,7 @@ A phase that one device runs whole has no box, so that it runs as it would alone
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...graph import traverse
@@ -21,16 +21,16 @@ from .problem_of import ProgramProblem
 
 @dataclass(slots=True)
 class Boxes:
-    """`made`: the shards by phase and device."""
+    """`shards`: those of the schedule."""
 
     program: ProgramProblem
-    made: Mapping[tuple[int, int], Shard]
+    shards: Sequence[Shard]
     numbers: Numbers = field(default_factory=Numbers)
     whole: dict[int, bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         phases = self.program.problem.phases
-        shards = Counter(phase for phase, _ in self.made)
+        shards = Counter(shard.phase for shard in self.shards)
         self.whole = {phase: count == 1 and phases[phase].combine is None for phase, count in shards.items()}
 
     def of_shard(self, shard: Shard) -> tuple[Box | None, ...]:
@@ -80,7 +80,7 @@ class Boxes:
         phase, task = self.program.phases[moved.phase], self.program.problem.phases[moved.phase]
         values = traverse.results(phase)
         if moved.partial:
-            return self.of_shard(self.made[moved.phase, int(moved.source)])
+            return self.of_shard(Shard(moved.phase, moved.source, moved.first, moved.stop, 0, 0))
         cut = self.program.cuts.of[moved.phase]
         if cut is not None and moved.phase in self.program.gangs:
             boxes = self.rows_boxes(moved.phase, moved.first, moved.stop)

@@ -55,7 +55,7 @@ UNCHECKED: Final = (
     "TransferStep.arrive", "TransferStep.units", "TransferStep.link", "Queue.device",
 )  # fmt: skip
 """What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
-PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread")
+PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks")
 METHODS: Final = ("none", "bound", "certificate", "search", "z3")
 
 

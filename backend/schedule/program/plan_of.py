@@ -10,7 +10,7 @@ In buffers and peaks it lives from the start of its shard or transfer to the end
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -33,6 +33,7 @@ from ..plan.model import (
     FreeStep,
     LoopStep,
     Plan,
+    PlannedChunks,
     PlannedFile,
     PlannedLink,
     PlannedPhase,
@@ -120,13 +121,23 @@ class _Writer:
             speculated=tuple(graph.phases[p].id for p in answer.speculated),
             spread=spread,
             regions=regions_of(graph, {one.phase for one in spread}),
+            chunks=tuple(self.chunks(answer.chunks)),
         )
+
+    def chunks(self, most: int) -> Iterator[PlannedChunks]:
+        """The space of the bound, where it is not whole shards, and the phases that have chunks."""
+        if most > 1:
+            counts = Counter((shard.phase, shard.device) for shard in self.schedule.shards)
+            for place, phase in enumerate(self.program.bound.graph.phases):
+                count = max((number for (own, _), number in counts.items() if own == place), default=0)
+                if count > 1:
+                    yield PlannedChunks(phase.id, count, most)
 
     def sub_plan(self) -> SubPlan:
         problem = self.program.problem
         self.names = problem.device_names()
         self.made = {(shard.phase, int(shard.device)): shard for shard in self.schedule.shards}
-        self.boxes = Boxes(self.program, self.made)
+        self.boxes = Boxes(self.program, self.schedule.shards)
         self.make_pieces()
         self.use_pieces()
         self.free_pieces()

@@ -38,8 +38,8 @@ from .described import description_faults, label_faults, own_faults
 from .gangs import bound_together, plan_together
 from .gangs_of_plan import described_faults, faults_of, gangs_of
 from .plan_of import plan_of
-from .problem_of import ProgramProblem, names_in, problem_of, setting_of
-from .schedule_of import NotOfThisProblem, answer_of
+from .problem_of import CHUNKS, ProgramProblem, names_in, problem_of, setting_of
+from .schedule_of import NotOfThisProblem, answer_of, space_of
 from .speculating import Formed, arms_in, every_form, plan_forms, relaxed, speculated, with_arms
 from .together import Gang, TicksOf
 
@@ -107,7 +107,8 @@ def plan_program(
         form: BoundGraph, unaligned: frozenset[tuple[int, int]] = frozenset(), gangs: Mapping[PhaseId, Gang] | None = None
     ) -> ProgramProblem:
         nonlocal warnings
-        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs)
+        chunks = 1 if branches_of(bound.graph) else CHUNKS  # of several forms the bounds are compared
+        made = problem_of(form, profile, unaligned=unaligned, given=given, gangs=gangs, chunks=chunks)
         program, warnings = with_directives(made, core, objectives, bound)
         return program if within is None else within.on(program)
 
@@ -135,7 +136,7 @@ def _together(
     formed: Formed, bound: BoundGraph, former: Former, profile: Profile, given: TicksOf | None, budget: Budget
 ) -> Formed:  # fmt: skip
     """With loops that several devices run together, where that is better."""
-    bare = formed.program
+    bare = replace(formed.program, problem=replace(formed.program.problem, chunks=formed.answer.chunks))
 
     def forms() -> list[ProgramProblem]:
         return [former(speculated(bound, chosen)) for chosen in every_form(bound)] if branches_of(bound.graph) else [bare]
@@ -338,7 +339,8 @@ def faults_of_stored(plan: Plan, bound: BoundGraph, core: Core, profile: Profile
         bare = problem_of(form, profile)
         gangs = gangs_of(plan, bare, setting_of(bare, profile))
         compared, _ = with_directives(bare, core, _objectives(plan), bound)
-        program, _ = with_directives(problem_of(form, profile, gangs=gangs), core, _objectives(plan), bound)
+        chunks = min(CHUNKS, space_of(plan))
+        program, _ = with_directives(problem_of(form, profile, gangs=gangs, chunks=chunks), core, _objectives(plan), bound)
         answer = answer_of(plan, program)
         wrong = [*faults_of(gangs), *_violations(program, answer)]
         return wrong or [*description_faults(plan, program, answer, compared), *described_faults(gangs)]
@@ -353,7 +355,7 @@ def reproved(plan: Plan, bound: BoundGraph, core: Core, profile: Profile) -> boo
     from ..solve.smt.solver import Steps
 
     def formed(chosen: tuple[PhaseId, ...]) -> ProgramProblem:
-        made = problem_of(speculated(bound, chosen), profile)
+        made = problem_of(speculated(bound, chosen), profile, chunks=min(CHUNKS, space_of(plan)))
         return with_directives(made, core, _objectives(plan), bound)[0]
 
     program = formed(plan.speculated)

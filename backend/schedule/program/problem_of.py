@@ -40,6 +40,8 @@ from .needs import Aligned, need_of
 from .together import Gang, Setting, TicksOf
 
 MOST_TICKS: Final = 1_000_000
+CHUNKS: Final = 32
+"""The most chunks that a phase may have on one device; what loops that devices run together hold has none."""
 _FREE: Final = Ticks(((1, 0),))
 
 
@@ -59,12 +61,12 @@ class ProgramProblem:
 def problem_of(
     bound: BoundGraph, profile: Profile, objectives: Sequence[Objective] = (Objective.LATENCY,),
     unaligned: frozenset[tuple[int, int]] = frozenset(), given: TicksOf | None = None,
-    gangs: Mapping[PhaseId, Gang] | None = None,
+    gangs: Mapping[PhaseId, Gang] | None = None, chunks: int = 1,
 ) -> ProgramProblem:  # fmt: skip
     """The problem of a program.  Refused: SCH104, a phase that no device of the profile can run.
 
     `unaligned`: edges (by places of phases) whose operands are wanted whole.  `given`: ticks from elsewhere.  `gangs`: loops
-    that several devices run together."""
+    that several devices run together.  `chunks`: as of the problem (without such loops)."""
 
     def estimated(phase: Phase, group: DeviceGroup, cut: Cut | None, tick_ns: int) -> Ticks | None:
         return _profile_ticks(phase, group, cut, tick_ns, bound, profile)
@@ -83,7 +85,7 @@ def problem_of(
     builder = _Builder(bound, groups, cuts, ticks, combined, tick_ns, unaligned, together)
     problem = Problem(
         groups, links, builder.tasks(), builder.edges(), (), tuple(objectives), tick_ns=tick_ns, memory_grain=ALIGNMENT,
-        power_off_unused=profile.power_off_unused,
+        power_off_unused=profile.power_off_unused, chunks=1 if together else chunks,
     )  # fmt: skip
     return ProgramProblem(problem, bound, bound.graph.phases, cuts, profile, together)
 

@@ -87,14 +87,20 @@ def _sizes_sent(program: ProgramProblem, shards: Sequence[Shard], combined: Mapp
     return list(found.values())
 
 
+def space_of(plan: Plan) -> int:
+    """The most chunks a device of the schedules that the plan's bound is of."""
+    return max((one.of for one in plan.chunks), default=1)
+
+
 def answer_of(plan: Plan, program: ProgramProblem) -> Answer:
     """What a plan says of itself, as an answer to verify."""
     schedule, said = schedule_of(plan, program), plan.prediction
+    chunks = space_of(plan)
     if said is None:
-        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), Proof("none", 0))
+        return Answer(Status.GAP, schedule, 0, (schedule.makespan,), Proof("none", 0), chunks=chunks)
     known = {objective.value for objective in Objective}
     values = tuple(value for name, value in said.objectives if name in known)
-    return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines)
+    return Answer(said.status, schedule, said.lower_bound, values, said.proof, said.baselines, chunks=chunks)
 
 
 def _rows(

@@ -76,7 +76,7 @@ def _paths(context: Context) -> None:
 
 PATHS: Final = Strategy(
     "paths", "the longest path, and the work of devices and links shared out as a fluid",
-    _paths, refutes=lambda context, bound, _: best_bound(context.bounds).ticks >= bound,
+    _paths, refutes=lambda context, bound, _: best_bound(context.bounds).ticks >= bound, of_chunks=True,
 )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def _energetic(context: Context) -> None:
 ENERGETIC: Final = Strategy(
     "energetic", "no interval has more work than all devices can do in it",
     _energetic, lambda context: len(context.problem.phases) <= MOST_ENERGY,
-    lambda context, bound, _: energy(context.bounds, best_bound(context.bounds).ticks).ticks >= bound,
+    lambda context, bound, _: energy(context.bounds, best_bound(context.bounds).ticks).ticks >= bound, of_chunks=True,
 )  # fmt: skip
 
 # ------------------------------------------------------------------------------------- forks

@@ -5,6 +5,9 @@
 * load and energy: see `loads`;
 * links: what must leave home or return to it over one channel.
 
+Note [Bounds of chunks].  Where a problem allows chunks, a phase that can be cut takes at least its rows times the least ticks of
+a row, however it is cut; what reads part of it waits for a row, and a row is all that must follow a transfer.
+
 All arithmetic of the results is in integers.
 """
 
@@ -44,6 +47,7 @@ class Bounds:
         assert order is not None and all(costs.allowed)
         self.order = order
         self.phases = self.timer.problem.phases
+        self.chunked = self.timer.problem.chunks > 1
         self.home = costs.class_of[self.timer.home]
         self.whole = [self._is_whole(p) for p in range(len(order))]
         """Phases that run on one device in every plan."""
@@ -64,7 +68,7 @@ class Bounds:
         task = self.phases[phase]
         if phase in limits.fixed:
             return len(limits.fixed[phase]) == 1
-        return not task.rows or phase in limits.unsplit or len(self.costs.allowed[phase]) == 1
+        return not task.rows or phase in limits.unsplit or (not self.chunked and len(self.costs.allowed[phase]) == 1)
 
     def ticks_on(self, phase: int, kind: int) -> int:
         """Ticks of all of a phase on a device of that class."""
@@ -128,8 +132,12 @@ class Bounds:
         ))  # fmt: skip
 
     def _rows_within(self, phase: int, device: int, time: int) -> int:
-        """The most rows whose shard takes at most `time` there."""
-        return self.timer.most(phase, device, time) if time >= 0 else 0
+        """The most rows whose shard takes at most `time` there, or whose chunks do."""
+        if time < 0 or not self.chunked:
+            return self.timer.most(phase, device, time) if time >= 0 else 0
+        task = self.phases[phase]
+        rate = task.ticks[self.timer.kinds[device]].rate(task.rows)
+        return task.rows if not rate else min(task.rows, time * rate.denominator // rate.numerator)
 
     def _travel(self, edge: int, source: int, target: int, everything: bool) -> int:
         """The least ticks between a device of one class and one of another, of the whole output or of some of it."""
@@ -268,8 +276,12 @@ class Bounds:
                 continue
             done.add((p, target))
             busy = timer.problem.links[path[0].link].occupied(costs.carried(edge))
-            start = self._ends[p]
-            rest = path[0].latency + timer.syncs[target] + self._from_start(q)
+            start, after = self._ends[p], self._from_start(q)
+            if self.chunked and not (self.whole[p] or self.phases[p].is_gathered):
+                start = min(head + self.least_on(p, c) for c, head in self._forward[p].items())
+            if self.chunked and not (self.whole[q] or timer.problem.edges[edge].whole):
+                after = min(self.least_on(q, c) + self.rest(q, c) for c in costs.allowed_classes[q])
+            rest = path[0].latency + timer.syncs[target] + after
             carried.setdefault(path[0].channel, []).append((busy, start, rest))
         best = 0
         for items in carried.values():

@@ -194,6 +194,9 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
     answer = plan_problem(problem, budget)
     if answer.schedule is None or answer.status in (Status.IMPOSSIBLE, Status.ABORTED):
         return answer
+    if answer.chunks > 1:
+        return _in_chunks(problem, answer, answer.schedule, budget)
+    problem = replace(problem, chunks=1)
     state = _State(problem, budget, answer, answer.schedule, answer.lower_bound, answer.proof.method)
     kept: list[tuple[Objective, int]] = []
     for place, objective in enumerate(objectives):
@@ -218,6 +221,18 @@ def plan_objectives(problem: Problem, budget: Budget = DEFAULT) -> Answer:
         answer, status=Status.OPTIMAL if reached else Status.GAP, schedule=state.schedule, values=found,
         lower_bound=min(lower, found[0]), proof=proof,
     )  # fmt: skip
+
+
+def _in_chunks(problem: Problem, answer: Answer, schedule: Schedule, budget: Budget) -> Answer:
+    """An answer in chunks is for latency; under other objectives there is one only where no whole shards fit, without a bound."""
+    if problem.objectives[0] is Objective.LATENCY:
+        return replace(answer, values=values(problem, schedule))
+    whole = plan_objectives(replace(problem, chunks=1), budget)
+    if whole.schedule is not None:
+        return whole
+    return replace(
+        answer, status=Status.GAP, values=values(problem, schedule), lower_bound=0, proof=Proof("none", 0)
+    )
 
 
 def _settle(state: _State, kept: list[tuple[Objective, int]]) -> None:

@@ -14,6 +14,7 @@ from ..timeline.orders import order_of
 from ..timeline.timing import Timer
 from .bounding import ENERGETIC, FORKS, LP_RELAXATION, PARTIAL_SCHEDULES, PATHS, SINGLE_SPLIT
 from .budget import DEFAULT, PROVE, Budget
+from .chunking import IN_CHUNKS, pays
 from .costs import Costs
 from .found import Found, guarded
 from .proving import RELAXATION, Z3
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 STRATEGIES: Final[tuple[Strategy, ...]] = (
     BASELINES, SINGLE_SPLIT, PATHS, ENERGETIC, FORKS, PARTIAL_SCHEDULES, LP_RELAXATION, LIST_SCHEDULING, ROLLING, UNIFORM, CHAINS,
-    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3,
+    ACTIVITY_LISTS, ROW_SHIFTS, ANNEALING, RELAXATION, Z3, IN_CHUNKS,
 )  # fmt: skip
 """From cheap to dear.  See Note [Strategies].  `benchmarks/results/strategies.md` shows what each one earns."""
 
@@ -45,7 +46,17 @@ def strategy_names() -> tuple[str, ...]:
 
 
 def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
-    """The best schedule for the latency of `problem`, with its lower bound."""
+    """The best schedule for the latency of `problem`, with its lower bound: of whole shards, or in chunks if that is shorter."""
+    whole = _plan_whole(replace(problem, chunks=1), budget)
+    if IN_CHUNKS.name in budget.without or whole.status is Status.ABORTED or not pays(problem, whole.schedule):
+        return whole
+    cut = _plan(problem, budget, whole.schedule)
+    if cut.schedule is None or (whole.schedule is not None and whole.schedule.makespan <= cut.schedule.makespan):
+        return replace(whole, failures=(*whole.failures, *cut.failures))
+    return replace(cut, chunks=problem.chunks, baselines=whole.baselines, failures=(*whole.failures, *cut.failures))
+
+
+def _plan_whole(problem: Problem, budget: Budget) -> Answer:
     size = common_ticks(problem)
     if size > 1:
         answer = _plan(in_larger_ticks(problem, size), budget)
@@ -55,7 +66,8 @@ def plan_problem(problem: Problem, budget: Budget = DEFAULT) -> Answer:
 
 
 def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
-    """Whether some strategy shows from the problem alone that no schedule is shorter than `bound` ticks."""
+    """Whether some strategy shows from the problem alone that no schedule, of whole shards or with chunks as the problem says, is
+    shorter than `bound` ticks."""
     if bound <= 0:
         return True
     size = common_ticks(problem)
@@ -66,7 +78,8 @@ def confirmed(problem: Problem, bound: int, steps: Steps) -> bool:
         return False
     for strategy in STRATEGIES:
         with guarded(strategy.name, context.found.failures):
-            if strategy.refutes is not None and strategy.applies(context) and strategy.refutes(context, bound, steps):
+            able = strategy.refutes is not None and (strategy.of_chunks or problem.chunks == 1) and strategy.applies(context)
+            if able and strategy.refutes is not None and strategy.refutes(context, bound, steps):
                 return True
     return False
 
@@ -83,15 +96,17 @@ def _context(problem: Problem, budget: Budget) -> Context | None:
     return context
 
 
-def _plan(problem: Problem, budget: Budget) -> Answer:
-    context = _context(problem, budget)
+def _plan(problem: Problem, budget: Budget, known: Schedule | None = None) -> Answer:
+    """All strategies, or where chunks are allowed those that know of them; `known`: a schedule to begin with."""
+    chunked, context = problem.chunks > 1, _context(problem, budget)
     if context is None:
         return _nothing(problem, Found(), (), None)
+    context.found.offer(known)
     if not problem.phases:
         return _answer(Found(Schedule((), (), ()), 0, "bound"), ())
     found = context.found
     for strategy in STRATEGIES:
-        if strategy.name in budget.without or (found.met and not strategy.first):
+        if strategy.name in budget.without or (found.met and not strategy.first) or (chunked and not strategy.of_chunks):
             continue
         with found.stage(strategy.name, problem):
             if strategy.applies(context):
@@ -100,7 +115,7 @@ def _plan(problem: Problem, budget: Budget) -> Answer:
             break
     table = tuple(Baseline(candidate.name, candidate.ticks) for candidate in context.compared)
     if context.conflict is not None or found.schedule is None:
-        return _nothing(problem, found, table, context.conflict)
+        return _nothing(problem, found, table, context.conflict if not chunked else Conflict("SCH103", (), ()))
     return _answer(found, table)
 
 

@@ -20,6 +20,7 @@ STEPS: Final = 400_000_000
 def reprove(problem: Problem, answer: Answer, steps: Steps | None = None) -> bool:
     """Whether the answer's bound, and its being optimal or impossible, can be derived again."""
     steps = steps or Steps(STEPS)
+    problem = replace(problem, chunks=answer.chunks)  # the space of its bound
     if answer.status is Status.ABORTED:
         return False
     if answer.status is Status.IMPOSSIBLE:

@@ -46,7 +46,7 @@ def _baselines(context: Context) -> None:
 
 BASELINES: Final = Strategy(
     "baselines", "the best single device, an even split, HEFT and PEFT, timed under the problem's own constraints",
-    _baselines, first=True,
+    _baselines, first=True, of_chunks=True,
 )  # fmt: skip
 
 

@@ -95,7 +95,8 @@ def always(_: Context) -> bool:
 @dataclass(frozen=True, slots=True)
 class Strategy:
     """See Note [Strategies].  `applies` is cheap; `first`: it runs though the bounds have met (all answers name the baselines,
-    and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: no schedule is shorter than `bound`."""
+    and a certificate is a better reason than a bound).  `refutes(context, bound, steps)`: no schedule is shorter than `bound`.
+    `of_chunks`: it knows of chunks, so that its bounds hold of schedules that have them; all others' are of whole shards."""
 
     name: str
     doc: str
@@ -103,3 +104,4 @@ class Strategy:
     applies: Callable[[Context], bool] = always
     refutes: Callable[[Context, int, Steps], bool] | None = None
     first: bool = False
+    of_chunks: bool = False

@@ -106,7 +106,10 @@ class _Synchroniser:
         for index, shard in enumerate(schedule.shards):
             key = (shard.start, shard.end, self.rank[shard.phase])
             computing[shard.device].append((*key, Step(StepKind.SHARD, index)))
-        at_home = {shard.phase: shard.end for shard in schedule.shards if shard.device == problem.home}
+        at_home: dict[int, int] = {}
+        for shard in schedule.shards:
+            if shard.device == problem.home:
+                at_home[shard.phase] = max(shard.end, at_home.get(shard.phase, 0))
         for index, combine in enumerate(schedule.combines):
             key = (max(combine.start, at_home.get(combine.phase, 0)), combine.end, self.rank[combine.phase])
             computing[problem.home].append((*key, Step(StepKind.COMBINE, index)))
@@ -210,7 +213,8 @@ class _Synchroniser:
     def _sending(self, moved: Transfer) -> list[Step]:
         """The steps of the source that made what a transfer carries; none if it only passes it on."""
         if moved.partial:
-            return self.on[moved.phase, moved.source]
+            mine, shards = self.on[moved.phase, moved.source], self.schedule.shards
+            return [step for step in mine if shards[step.index].first == moved.first]
         return self._made(moved.phase, int(moved.source), (moved.first, moved.stop))
 
     def _made(self, phase: int, device: int, part: tuple[int, int]) -> list[Step]:

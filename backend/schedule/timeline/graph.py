@@ -22,7 +22,7 @@ PARTIAL: Final = 2
 COMBINE: Final = 3
 
 Key: TypeAlias = tuple[int, ...]
-"""Kind of step, phase, then what tells its steps apart: devices, an edge's own ticks."""
+"""Kind of step, phase, then what tells its steps apart: slots, an edge's own ticks."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class StepGraph:
         task, home = self.prepared.problem.phases[p], self.prepared.home
         arrivals: list[tuple[Key, int]] = []
         for shard in self.steps.shards[p]:
-            key: Key = (SHARD, p, shard.device)
+            key: Key = (SHARD, p, shard.slot)
             ticks = shard.ticks or 0
             rank = (self._place[p], 0)
             self.nodes[key] = Node(
@@ -86,7 +86,7 @@ class StepGraph:
             if shard.device == home:
                 arrivals.append((key, ticks))
                 continue
-            partial = self._send((PARTIAL, p, shard.device), p, self.steps.outputs[p].partials[shard.device], (self._place[p], 1))
+            partial = self._send((PARTIAL, p, shard.slot), p, self.steps.outputs[p].partials[shard.slot], (self._place[p], 1))
             partial.after.append((key, ticks))
             arrivals.append((partial.key, partial.ticks + partial.latency + self.prepared.syncs[home]))
         if task.combine is not None:
@@ -104,9 +104,9 @@ class StepGraph:
         self.nodes[key] = node
         return node
 
-    def maker(self, p: int, device: int) -> Key:
-        """The step that makes what a device has of an output."""
-        return (SHARD, p, device) if self.prepared.problem.phases[p].combine is None else (COMBINE, p)
+    def maker(self, p: int, slot: int) -> Key:
+        """The step that makes what a slot has of an output."""
+        return (SHARD, p, slot) if self.prepared.problem.phases[p].combine is None else (COMBINE, p)
 
     def read(self, read: Read) -> Key:
         """The step from which a shard has an operand."""
@@ -116,7 +116,7 @@ class StepGraph:
         """Every shard with each step that makes or brings what it reads."""
         for p, shards in enumerate(self.steps.shards):
             for shard in shards:
-                node = self.nodes[SHARD, p, shard.device]
+                node = self.nodes[SHARD, p, shard.slot]
                 for read in shard.reads:
                     yield node, self.read(read)
 
@@ -128,7 +128,7 @@ class StepGraph:
             first = self.nodes[before]
             self.nodes[SEND, p, *key].after.append((before, first.ticks + first.latency))
         for shard in self.steps.shards[p]:
-            node = self.nodes[SHARD, p, shard.device]
+            node = self.nodes[SHARD, p, shard.slot]
             for read in shard.reads:
                 first = self.nodes[self.read(read)]
                 arrival = 0 if read.send is None else first.latency + syncs[shard.device]
@@ -137,7 +137,7 @@ class StepGraph:
                 node.after += [(done.key, done.ticks) for done in self.done(earlier)]
 
     def shards(self, p: int) -> list[Node]:
-        return [self.nodes[SHARD, p, shard.device] for shard in self.steps.shards[p]]
+        return [self.nodes[SHARD, p, shard.slot] for shard in self.steps.shards[p]]
 
     def done(self, p: int) -> list[Node]:
         """The steps after which a phase is done."""
@@ -232,8 +232,9 @@ class StepGraph:
 def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
     """The starts of the graph's steps in a schedule of its modes; a transfer that it lacks starts when its source is made."""
     found: dict[Key, int] = {}
+    slots = {(p, shard.device, shard.first): shard.slot for p, shards in enumerate(graph.steps.shards) for shard in shards}
     for shard in schedule.shards:
-        found[SHARD, shard.phase, shard.device] = shard.start
+        found[SHARD, shard.phase, slots[shard.phase, shard.device, shard.first]] = shard.start
     for step in schedule.combines:
         found[COMBINE, step.phase] = step.start
         graph.nodes[COMBINE, step.phase].ticks = step.end - step.start
@@ -244,6 +245,6 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
         send = node.send
         if send is not None:
             what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
-            made = graph.maker(node.phase, send.source) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
+            made = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
             found[key] = at[what] if what in at else found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
     return found

@@ -44,11 +44,11 @@ def buffers(graph: StepGraph, *, everywhere: bool = False) -> list[Buffer]:
         task = prepared.problem.phases[p]
         together = task.together
         for shard in shards:
-            key: Key = (SHARD, p, shard.device)
+            key: Key = (SHARD, p, shard.slot)
             output = Buffer(shard.device, shard.made, key)
             if task.combine is not None:
                 at_home = shard.device == prepared.home
-                output.uses.append(((COMBINE, p), 0) if at_home else ((PARTIAL, p, shard.device), ARRIVAL))
+                output.uses.append(((COMBINE, p), 0) if at_home else ((PARTIAL, p, shard.slot), ARRIVAL))
             elif together is None or not together.gathers or shard.device == prepared.home:
                 made[key] = output
             result += [output, Buffer(shard.device, shard.scratch, key, [(key, 0)], scratch=True)]

@@ -13,7 +13,7 @@ from ..problem import Contention, Problem
 from .routes import Routes
 
 Mode: TypeAlias = tuple[tuple[int, int], ...]
-"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row."""
+"""(device, rows) in the order of rows; an atomic phase has one entry with 1 row.  A device that comes again has chunks."""
 
 
 class Queueing(Enum):
@@ -45,6 +45,7 @@ class Prepared:
         self.routes = Routes(problem)
         self.home = int(problem.home)
         self.kinds = [group.kind for group in problem.devices for _ in range(group.count)]
+        self.devices = len(self.kinds)
         self.syncs = [group.sync for group in problem.devices for _ in range(group.count)]
         self.caps = self.limits.caps
         self.capped = any(cap is not None for cap in self.caps)

@@ -1,7 +1,8 @@
 """Serial schedule generation: the steps of a choice of modes get their ticks, phase by phase in the order of an activity list.
 
 Each shard starts at the first tick at which its operands have arrived, its device is free after what was placed there before
-(or in a gap, with `Queueing.INSERT`) and its memory fits; transfers take the first gap of their channel.  The result obeys every
+(or in a gap, with `Queueing.INSERT`) and its memory fits; transfers take the first gap of their channel.  Phases in chunks that
+follow each other go by number, as far as none needs a later one, and what a chunk made is sent at once.  The result obeys every
 Note of `problem` and the directives about order, memory and copies.  Deterministic, integers only.
 
 Invariants: a buffer's end is not known before its last use is placed, so it counts for ever until then; a schedule that is
@@ -12,7 +13,7 @@ shard (Note [Memory] of `problem`).
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from ..problem import Combine, CombineStep, DeviceIndex, PhaseIndex, PhaseTask, Schedule, Shard, Together, Transfer
 from .expand import Output, Send, SendKey, ShardStep, Steps, merged
@@ -34,9 +35,9 @@ class Simulation(Resources):
         count = len(steps.modes)
         self._steps = steps
         self._sending = decisions.sending
-        self._made: dict[int, dict[int, int]] = {}  # by phase and maker, when it has its part
+        self._made: dict[int, dict[int, int]] = {}  # by phase and slot, when it has its part
         self._arrived: list[dict[SendKey, tuple[int, int]]] = [{} for _ in range(count)]  # landed; consumers may start
-        self._held: list[dict[SendKey | int, Held]] = [{} for _ in range(count)]  # made there, by device; copies, by transfer
+        self._held: list[dict[SendKey | int, Held]] = [{} for _ in range(count)]  # made there, by slot; copies, by transfer
         self._ends = [0] * count
         self._firsts = [0] * count
         self._shards: list[tuple[int, int, int, int, int, int]] = []
@@ -48,11 +49,12 @@ class Simulation(Resources):
     def place_all(self, order: Sequence[int], limit: int = FOREVER) -> None:
         """Place every phase, then send the copies that directives want; stops once the end is certain to be past `limit`."""
         tails = self._prepared.tails
-        for phase in order:
-            self._place(phase)
-            if self._ends[phase] + tails[phase] > limit:
-                raise DoesNotFit(-2, phase)
-            self.placed += 1
+        for group in self._groups(order) if self._prepared.problem.chunks > 1 else ((phase,) for phase in order):
+            self._place(group)
+            for phase in group:
+                if self._ends[phase] + tails[phase] > limit:
+                    raise DoesNotFit(-2, phase)
+                self.placed += 1
         if self._prepared.wants_copies:
             for phase in order:
                 self._send_all(phase)
@@ -71,43 +73,85 @@ class Simulation(Resources):
 
     # ------------------------------------------------------------------------------ phases
 
-    def _place(self, phase: int) -> None:
-        """Place the shards of a phase whose predecessors are placed, and its combine."""
-        prepared, output = self._prepared, self._steps.outputs[phase]
-        task = prepared.problem.phases[phase]
-        earliest = task.ready
-        for q in prepared.limits.after[phase]:
+    def _groups(self, order: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """Phases that follow each other and have equally many chunks, none of which needs a later one of another."""
+        steps, devices = self._steps, self._prepared.devices
+        numbers = [max((shard.slot // devices for shard in shards), default=0) for shards in steps.shards]
+        group: tuple[int, ...] = ()
+        for phase in order:
+            apart = not numbers[phase] or not group or numbers[phase] != numbers[group[-1]] or self._prepared.limits.glued
+            waits = {*self._prepared.limits.after[phase], *self._prepared.limits.issued[phase]}
+            if apart or not waits.isdisjoint(group) or any(
+                read.phase in group and (self._prepared.single[read.phase] or read.maker // devices > shard.slot // devices)
+                for shard in steps.shards[phase] for read in shard.reads
+            ):  # fmt: skip
+                if group:
+                    yield group
+                group = ()
+            group = (*group, phase)
+        if group:
+            yield group
+
+    def _place(self, group: Sequence[int]) -> None:
+        """Place the shards of phases whose predecessors are placed, and their combines; of several phases, number by number."""
+        steps, devices = self._steps, self._prepared.devices
+        earliest = [self._open(phase) for phase in group]
+        if len(group) == 1:
+            self._put(group[0], steps.shards[group[0]], earliest[0])
+        else:
+            for number in range(1 + max(shard.slot // devices for shard in steps.shards[group[0]])):
+                for phase, tick in zip(group, earliest, strict=True):
+                    self._put(phase, [one for one in steps.shards[phase] if one.slot // devices == number], tick)
+        for phase in group:
+            self._close(phase)
+
+    def _open(self, phase: int) -> int:
+        """The tick before which a phase may not start."""
+        limits = self._prepared.limits
+        earliest = self._prepared.problem.phases[phase].ready
+        for q in limits.after[phase]:
             earliest = max(earliest, self._ends[q])
-        for q in prepared.limits.issued[phase]:
+        for q in limits.issued[phase]:
             earliest = max(earliest, self._firsts[q])
-        if prepared.limits.glued:
+        if limits.glued:
             earliest = self._glue(phase, earliest)
-        shards = self._steps.shards[phase]
-        opening, closing = -1, earliest
+        self._made[phase], self._firsts[phase], self._ends[phase] = {}, FOREVER, earliest
+        return earliest
+
+    def _put(self, phase: int, shards: Sequence[ShardStep], earliest: int) -> None:
+        """Place shards; what chunks made goes home at once."""
+        task, made = self._prepared.problem.phases[phase], self._made[phase]
+        opening, closing = self._firsts[phase], self._ends[phase]
         together = None if task.together is None else self._together(phase, shards, task.together, earliest)
-        made: dict[int, int] = {}
+        chunked = self._prepared.problem.chunks > 1 and len({one.device for one in shards}) < len(self._steps.shards[phase])
         for shard in shards:
             if shard.ticks is None:
                 raise DoesNotFit(-1, phase)
             start = self._shard(phase, task, shard, shard.ticks, earliest) if together is None else together
             end = start + shard.ticks
             self._shards.append((phase, shard.device, shard.first, shard.stop, start, end))
-            made[shard.device] = end
-            if opening < 0 or start < opening:
+            made[shard.slot] = end
+            if start < opening:
                 opening = start
             if end > closing:
                 closing = end
+            if chunked and not self._prepared.single[phase]:
+                for key, send in self._steps.outputs[phase].sends.items():
+                    if key[0] == shard.slot and send.target == self._prepared.home:
+                        self._send(phase, key)
+        self._firsts[phase], self._ends[phase] = opening, closing
+
+    def _close(self, phase: int) -> None:
+        """All shards of a phase are placed: its output is there once they are combined."""
+        task, output = self._prepared.problem.phases[phase], self._steps.outputs[phase]
         if not output.reachable:
             raise DoesNotFit(-1, phase)
         if task.combine is not None:
-            closing = self._combine(phase, task, task.combine, output, made)
-        if prepared.single[phase]:
-            made = {output.makers[0].device: closing}
-        self._made[phase] = made
-        self._firsts[phase] = max(opening, 0)
-        self._ends[phase] = closing
-        if closing > self.makespan:
-            self.makespan = closing
+            self._ends[phase] = self._combine(phase, task, task.combine, output)
+        if self._prepared.single[phase]:
+            self._made[phase] = {output.makers[0].slot: self._ends[phase]}
+        if self._ends[phase] > self.makespan:
+            self.makespan = self._ends[phase]
         if self._sending is Sending.EARLY:
             self._send_all(phase)
 
@@ -163,16 +207,16 @@ class Simulation(Resources):
             for buffer in operands:
                 self._use(buffer, self._levels[shard.device], start + duration)
             if not together.gathers or shard.device == self._prepared.home:
-                self._hold(phase, shard.device, shard.made, start + duration)
+                self._hold(phase, shard.slot, shard.made, start + duration)
         return start
 
     def _sources(self, phase: int) -> list[int]:
         return [self._prepared.sources[edge] for edge in self._prepared.incoming[phase]]
 
-    def _hold(self, phase: int, device: int, size: int, end: int) -> None:
-        """What a device made is there, until its last use."""
-        if device in self._levels:
-            self._held[phase][device] = Held(size, end, self._steps.outputs[phase].uses.get(device, 0))
+    def _hold(self, phase: int, slot: int, size: int, end: int) -> None:
+        """What a shard made is there, until its last use."""
+        if slot % self._prepared.devices in self._levels:
+            self._held[phase][slot] = Held(size, end, self._steps.outputs[phase].uses.get(slot, 0))
 
     def _fit(
         self, phase: int, task: PhaseTask, shard: ShardStep, ticks: int, start: int, used: list[Held], levels: Levels
@@ -204,10 +248,10 @@ class Simulation(Resources):
         levels.add(scratch, start, end)
         levels.add(size, start)
         if task.combine is None:
-            self._hold(phase, shard.device, size, end)
+            self._hold(phase, shard.slot, size, end)
         return start
 
-    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: Output, made: dict[int, int]) -> int:
+    def _combine(self, phase: int, task: PhaseTask, combine: Combine, output: Output) -> int:
         """Bring the partials home and combine them; the tick at which the output is there."""
         prepared = self._prepared
         home = prepared.home
@@ -215,11 +259,14 @@ class Simulation(Resources):
         size = prepared.grain(combine.bytes)
         arrivals: list[int] = []
         copies = 0
-        for device, ended in made.items():
+        for slot, ended in self._made[phase].items():
+            device = slot % prepared.devices
             if device == home:
                 arrivals.append(ended)
+                if levels is not None:
+                    copies += size
                 continue
-            start, landed = self._carry(phase, output.partials[device], ended, partial=True)
+            start, landed = self._carry(phase, output.partials[slot], ended, partial=True)
             arrivals.append(landed + prepared.syncs[home])
             if levels is not None:
                 copies += size
@@ -247,8 +294,6 @@ class Simulation(Resources):
         self._occupy(home, start, end)
         self._combines.append((phase, start, end))
         if levels is not None:
-            if home in made:
-                copies += size
             levels.add(-copies, end)
             levels.add(grown, start)
             self._hold(phase, home, grown, end)
@@ -282,7 +327,7 @@ class Simulation(Resources):
             self._held[phase][key] = Held(send.memory, landed, send.uses)
         levels = self._levels.get(send.source)
         if levels is not None:
-            self._use(self._held[phase][send.source if send.relay is None else send.relay], levels, landed)
+            self._use(self._held[phase][key[0] if send.relay is None else send.relay], levels, landed)
         return arrived[key][1]
 
     def _carry(self, phase: int, send: Send, earliest: int, *, partial: bool) -> tuple[int, int]:

@@ -11,8 +11,9 @@ from them.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from math import ceil
@@ -48,6 +49,10 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
         yield Violation(Code.V10, f"a lower bound of {bound}, of which the proof says {answer.proof.lower_bound}")
     if bound > 0 and answer.proof.method == "none" and status is not Status.IMPOSSIBLE:
         yield Violation(Code.V10, f"a lower bound of {bound} by no method")
+    runs = Counter((s.phase, s.device) for s in answer.schedule.shards) if answer.schedule is not None else Counter()
+    if not max(runs.values(), default=1) <= answer.chunks <= problem.chunks:
+        most = max(runs.values(), default=0)
+        yield Violation(Code.V10, f"of at most {answer.chunks} chunks a device, and has {most}; {problem.chunks} are allowed")
     if (status is Status.IMPOSSIBLE) != (answer.conflict is not None):
         yield Violation(Code.V10, f"called {status.value} with{'out' if answer.conflict is None else ''} a conflict")
     if answer.conflict is not None:
@@ -78,7 +83,7 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
 
 def standing(problem: Problem, answer: Answer) -> Standing:
     """Of an answer in which nothing was found wrong."""
-    return Standing.PROVED if answer.lower_bound <= least(problem) else Standing.CLAIMED
+    return Standing.PROVED if answer.lower_bound <= least(replace(problem, chunks=answer.chunks)) else Standing.CLAIMED
 
 
 def least(problem: Problem) -> int:
@@ -139,6 +144,9 @@ def _quickest(problem: Problem, place: int) -> int:
     tables = [(phase.ticks[group.kind], group.count) for group in problem.devices if group.kind in phase.ticks]
     if not tables:
         return 0
+    rates = [(table.rate(phase.units), count) for table, count in tables]
+    if phase.rows and problem.chunks > 1:  # each row by itself, if need be
+        return 0 if not all(rate for rate, _ in rates) else ceil(phase.units / sum(count / rate for rate, count in rates))
     low, high = 0, min(table.at(phase.units) for table, _ in tables)
     while low < high:
         ticks = (low + high) // 2

@@ -50,8 +50,9 @@ def present(facts: Facts) -> Iterator[Violation]:
         shards = facts.shards.get(index, [])
         if not shards:
             yield Violation(Code.V1, f"`{phase.id}` is not run")
-        if len({shard.device for shard in shards}) < len(shards):
-            yield Violation(Code.V1, f"`{phase.id}` is run twice on one device")
+        most = max(Counter(shard.device for shard in shards).values(), default=0)
+        if most > (facts.problem.chunks if phase.rows and phase.together is None else 1):
+            yield Violation(Code.V1, f"`{phase.id}` is run {most} times on one device")
         elif phase.rows == 0 and len(shards) > 1:
             yield Violation(Code.V1, f"`{phase.id}` is atomic and is run {len(shards)} times")
         if combines[index] != (phase.combine is not None):
@@ -160,8 +161,7 @@ def _opening(facts: Facts, phase: int) -> int:
 def _issued(facts: Facts, first: int, then: int) -> bool:
     if _opening(facts, first) > _opening(facts, then):
         return False
-    mine = {shard.device: shard for shard in facts.shards[first]}
-    both = [(mine[shard.device], shard) for shard in facts.shards[then] if shard.device in mine]
+    both = [(one, other) for one in facts.shards[first] for other in facts.shards[then] if one.device == other.device]
     return all((early.start, early.end) <= (late.start, late.end) for early, late in both)
 
 
@@ -170,6 +170,8 @@ def _split(facts: Facts, directive: Split) -> Iterator[Violation]:
     parts = directive.parts or (1,) * len(directive.devices)
     exact = [Fraction(rows * part, sum(parts)) for part in parts]
     found: dict[int, int] = {shard.device: shard.stop - shard.first for shard in facts.shards[directive.phase]}
+    if len(found) < len(facts.shards[directive.phase]):
+        yield Violation(Code.V8, f"`{directive.line.text}`: a device has several parts of it")
     wanted = {facts.names.index(name): share for name, share in zip(directive.devices, exact, strict=True) if share}
     if found.keys() - wanted.keys() or any(abs(found.get(d, 0) - share) >= 1 for d, share in wanted.items()):
         shares = ", ".join(f"{facts.names[device]} has {count}" for device, count in sorted(found.items()))
