@@ -225,7 +225,7 @@ class _Demands:
         self.hulls: dict[SendKey, tuple[int, int]] = {}
         self.sizes: dict[SendKey, set[int | None]] = {}
         self.uses: dict[SendKey, int] = {}
-        self.asked: list[tuple[SendKey, int, int]] = []
+        self.asked: list[tuple[SendKey, int, int, int | None]] = []
 
     def output(self) -> Output:
         prepared, made = self.prepared, self.made
@@ -235,6 +235,8 @@ class _Demands:
         if prepared.problem.chunks > 1:
             self._trim()
         relays = self._relays()
+        if prepared.problem.chunks > 1:
+            self._measure()
         for key, (low, high) in self.hulls.items():
             relay = relays.get(key)
             size = max(prepared.part_bytes(self.phase, low, high, whole) for whole in self.sizes[key])
@@ -266,9 +268,18 @@ class _Demands:
             self.hulls[key] = low, high
             brought[maker, slot % devices, own] = min(first, low), max(last, high)
         self.uses = dict.fromkeys(self.hulls, 0)
-        for key, low, high in self.asked:
+        for key, low, high, _ in self.asked:
             for one in serving(self.hulls, key, low, high, devices):
                 self.uses[one] += 1
+        self._measure()
+
+    def _measure(self) -> None:
+        """The sizes that anyone who reads of a transfer says: with chunks not only those that asked for it."""
+        devices = self.prepared.devices
+        for key, low, high, size in self.asked:
+            for (maker, slot, own), (first, last) in self.hulls.items():
+                if (maker, slot % devices, own) == (key[0], key[1] % devices, key[2]) and first < high and last > low:
+                    self.sizes[maker, slot, own].add(size)
 
     def _want(self, key: SendKey, low: int, high: int, size: int | None) -> None:
         """One more consumer of units [low, high), of which the whole takes `size` on a link."""
@@ -276,7 +287,7 @@ class _Demands:
         self.hulls[key] = (low, high) if hull is None else (min(low, hull[0]), max(high, hull[1]))
         self.sizes.setdefault(key, set()).add(size)
         self.uses[key] = self.uses.get(key, 0) + 1
-        self.asked.append((key, low, high))
+        self.asked.append((key, low, high, size))
 
     def _consumers(self) -> None:
         prepared, local = self.prepared, self.made.uses

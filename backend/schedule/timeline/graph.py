@@ -238,13 +238,13 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
     for step in schedule.combines:
         found[COMBINE, step.phase] = step.start
         graph.nodes[COMBINE, step.phase].ticks = step.end - step.start
-    at: dict[tuple[int, int, int, int, int, bool, int], int] = {
-        (t.phase, t.source, t.target, t.first, t.stop, t.partial, t.arrive - t.busy): t.start for t in schedule.transfers
-    }
+    at: dict[tuple[int, int, int, int, int, bool, int], list[int]] = {}
+    for t in reversed(schedule.transfers):
+        at.setdefault((t.phase, t.source, t.target, t.first, t.stop, t.partial, t.arrive - t.busy), []).append(t.start)
     for key, node in graph.nodes.items():
         send = node.send
         if send is not None:
             what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
             made = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
-            found[key] = at[what] if what in at else found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
+            found[key] = at[what].pop() if at.get(what) else found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
     return found

@@ -1,0 +1,141 @@
+"""Chunks in sequence: what they mean, what bounds hold of them, and when the planner puts them in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from random import Random
+
+import pytest
+from share import repeats
+
+from rho.backend.schedule.problem import (
+    Combine,
+    DeviceGroup,
+    Edge,
+    Link,
+    PhaseIndex,
+    PhaseTask,
+    Problem,
+    Schedule,
+    Status,
+    Ticks,
+)
+from rho.backend.schedule.solve import plan_problem
+from rho.backend.schedule.solve.bounds import Bounds
+from rho.backend.schedule.solve.chunking import in_chunks
+from rho.backend.schedule.solve.costs import Costs
+from rho.backend.schedule.solve.loads import best_bound
+from rho.backend.schedule.solve.reprove import reprove
+from rho.backend.schedule.timeline.fences import synchronise
+from rho.backend.schedule.timeline.graph import StepGraph, starts_in
+from rho.backend.schedule.timeline.memory import buffers, overflow
+from rho.backend.schedule.timeline.timing import Timer, decisions_of
+from rho.backend.schedule.verify.schedules import Code, verify, verify_schedule
+from rho.backend.schedule.verify.schedules.claims import least
+
+from .drawn import decisions_for, problem_of
+
+H, G = "h", "g"
+
+
+def copied(
+    memory: int | None = None, *, chunks: int = 32, combine: Combine | None = None, out: int = 0, at_home: int | None = None
+) -> Problem:
+    """A thousand rows, a tick each on a card and a tick each on the way to it; `at_home`: ticks of a row at home."""
+    ticks = {G: Ticks(((1000, 1000),))} | ({} if at_home is None else {H: Ticks(((1000, 1000 * at_home),))})
+    phases = (
+        PhaseTask("x", {H: Ticks(((1, 0),))}, rows=1000, out_bytes=1000, home=True),
+        PhaseTask("m", ticks, rows=1000, out_bytes=out, combine=combine),
+        PhaseTask("o", {H: Ticks(((1, 0),))}, home=True),
+    )
+    link = Link("l", H, G, latency=2, bytes_per_tick=Fraction(1))
+    edges = (Edge(PhaseIndex(0), PhaseIndex(1)), Edge(PhaseIndex(1), PhaseIndex(2)))
+    return Problem((DeviceGroup(H, H, home=True), DeviceGroup(G, G, memory=memory)), (link,), phases, edges, chunks=chunks)
+
+
+def most_on(schedule: Schedule, device: int) -> int:
+    return max(sum(s.device == device and s.phase == p for s in schedule.shards) for p in range(3))
+
+
+def test_copies_overlap_with_work_within_eight_per_cent() -> None:
+    problem = copied()
+    answer = plan_problem(problem)
+    assert answer.schedule is not None
+    assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
+    assert answer.chunks == 32
+    assert most_on(answer.schedule, 1) > 1
+    assert answer.schedule.makespan <= 1080  # copies alone, or work alone, are 1000
+    assert 1000 <= answer.lower_bound <= answer.schedule.makespan
+    assert reprove(problem, answer)
+    whole = plan_problem(replace(problem, chunks=1))
+    assert whole.schedule is not None
+    assert (whole.schedule.makespan, whole.chunks, whole.status) == (2004, 1, Status.OPTIMAL)
+
+
+def test_a_bound_of_whole_shards_is_none_of_chunks() -> None:
+    problem = copied()
+    whole = plan_problem(replace(problem, chunks=1))
+    cut = plan_problem(problem)
+    assert cut.schedule is not None
+    assert cut.schedule.makespan < whole.lower_bound
+    assert not reprove(problem, replace(cut, lower_bound=whole.lower_bound))
+
+
+@pytest.mark.parametrize(("combine", "out"), [(None, 0), (Combine(1, False, 8), 8), (Combine(1, True, 8), 8), (None, 500)])
+def test_what_does_not_fit_goes_in_chunks(combine: Combine | None, out: int) -> None:
+    problem = copied(600, combine=combine, out=out)
+    assert plan_problem(replace(problem, chunks=1)).status is Status.IMPOSSIBLE
+    answer = plan_problem(problem)
+    assert answer.schedule is not None, answer.conflict
+    assert verify(problem, answer, synchronise(problem, answer.schedule)) == ()
+    assert most_on(answer.schedule, 1) > 1
+
+
+def test_what_fits_only_at_home_goes_in_chunks_where_home_is_slow() -> None:
+    answer = plan_problem(copied(400, at_home=50))
+    assert answer.schedule is not None
+    assert answer.chunks > 1
+    assert answer.schedule.makespan <= 1100
+
+
+def test_an_answer_states_its_space() -> None:
+    problem = copied()
+    answer = plan_problem(problem)
+    for said in (1, 16, 33):
+        wrong = verify(problem, replace(answer, chunks=said))
+        assert [one.code for one in wrong] == [Code.V10] or said == 16
+    assert verify(replace(problem, chunks=1), answer)[0].code is Code.V1
+
+
+def chunked(r: Random) -> tuple[Problem, Schedule | None]:
+    """A random problem with chunks, and a random schedule of it."""
+    problem = replace(problem_of(r, 6), chunks=r.randint(2, 5))
+    timer = Timer(problem)
+    decisions = decisions_for(r, problem)
+    able = [p for p, task in enumerate(problem.phases) if task.rows > 1]
+    phases = [p for p in able if r.random() < 0.8]
+    modes = in_chunks(timer, decisions.modes, r.randint(2, problem.chunks), phases)
+    return problem, timer.lay_out(replace(decisions, modes=modes))
+
+
+@pytest.mark.parametrize("part", range(repeats(20)))
+def test_simulator_judge_and_bounds_mean_the_same_by_chunks(part: int) -> None:
+    laid = 0
+    for seed in range(part * 40, part * 40 + 40):
+        problem, schedule = chunked(Random(seed))
+        if schedule is None:
+            continue
+        assert verify_schedule(problem, schedule, synchronise(problem, schedule)) == (), seed
+        timer = Timer(problem)
+        decisions = decisions_of(problem, schedule)
+        graph = StepGraph(timer, timer.expanded(decisions.modes), timer.legal(decisions.priority) or decisions.priority)
+        starts = starts_in(graph, schedule)
+        assert graph.place(starts), seed
+        assert overflow(graph, starts, buffers(graph)) is None, seed
+        costs = Costs(Timer(problem))
+        if all(costs.allowed):
+            assert best_bound(Bounds(costs)).ticks <= schedule.makespan, seed
+        assert least(problem) <= schedule.makespan, seed
+        laid += 1
+    assert laid > 5
