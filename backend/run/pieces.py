@@ -76,14 +76,23 @@ class Holdings:
             self.partials.pop(value, None)
             self.held -= sum(self.sizes.pop(value, {}).values())
             return
-        own = self.sizes.get(value, {})
-        self.held -= own.pop(box, 0)
+        own, gone = self.sizes.get(value, {}), self.partials_in(value, box)
+        for part in (box, *(one for one, _ in gone)):
+            self.held -= own.pop(part, 0)
         if value in self.pieces:
             self.pieces[value].pop(box, None)
-        if value in self.partials:
-            self.partials[value] = [piece for piece in self.partials[value] if piece[0] != box]
+        if gone:
+            boxes = [one for one, _ in gone]
+            self.partials[value] = [piece for piece in self.partials[value] if piece[0] not in boxes]
         if not own:
             self.memory.pop(value, None)
+
+    def partials_in(self, value: ValueId, box: Box | None) -> list[tuple[Box, Any]]:
+        """The partial results of subtrees in a box; None: all."""
+        return [
+            piece for piece in self.partials.get(value, ())
+            if box is None or all(a <= c and d <= b for (a, b), (c, d) in zip(box, piece[0], strict=True))
+        ]  # fmt: skip
 
     def take(self, value: ValueId, box: Box, kind: Kind, shape: tuple[int, ...]) -> Any:
         """The part of a value in a box."""

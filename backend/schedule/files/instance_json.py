@@ -45,7 +45,7 @@ def decode(value: object, faults: Faults, devices: Devices | None = None) -> Pro
     at = whole.members(
         ("schema", "phases") if devices is not None else ("schema", "devices", "phases"),
         (*(("devices",) if devices is not None else ()), "tick_ns", "contention", "links", "edges", "directives", "objective",
-         "selects", "memory_grain", "power_off_unused", "batches"),
+         "selects", "memory_grain", "power_off_unused", "batches", "chunks"),
     )  # fmt: skip
     if "schema" in at and at["schema"].value != SCHEMA:
         at["schema"].wrong(f'"{SCHEMA}"')
@@ -65,6 +65,7 @@ def decode(value: object, faults: Faults, devices: Devices | None = None) -> Pro
         memory_grain=at["memory_grain"].integer(1) if "memory_grain" in at else 1,
         power_off_unused="power_off_unused" in at and at["power_off_unused"].flag(),
         batches=at["batches"].integer(1) if "batches" in at else 1,
+        chunks=at["chunks"].integer(1) if "chunks" in at else 1,
         selects=tuple(_select(each, places) for each in at["selects"].elements(MOST_DIRECTIVES)) if "selects" in at else (),
     )  # fmt: skip
     faults.stop()
@@ -194,6 +195,7 @@ def encode(problem: Problem) -> str:
         "memory_grain": problem.memory_grain,
         "power_off_unused": problem.power_off_unused,
         "batches": problem.batches,
+        "chunks": problem.chunks,
     }
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 

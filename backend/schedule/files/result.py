@@ -20,6 +20,7 @@ def result_json(solved: Solved) -> dict[str, Any]:
         "makespan": None if schedule is None else schedule.makespan,
         "lower_bound": _bound(answer.lower_bound),
         "status": answer.status.value,
+        "chunks": answer.chunks,
         "seconds": round(solved.seconds, 3),
         "objective": {o.value: v for o, v in zip(problem.objectives, answer.values, strict=False)},
         "queues": {},
@@ -95,7 +96,8 @@ def result_text(solved: Solved) -> str:
     if answer.schedule is None or solved.sync is None:
         return f"{answer.status.value}: no schedule"
     ticks = answer.schedule.makespan
-    lines = [f"{ticks} ticks, {_certainty(answer.status, answer.proof, answer.values[0])} ({solved.seconds:.2f} s)"]
+    space = f" with at most {answer.chunks} chunks" if answer.chunks > 1 else ""
+    lines = [f"{ticks} ticks, {_certainty(answer.status, answer.proof, answer.values[0])}{space} ({solved.seconds:.2f} s)"]
     others = [f"{o.value} {v}" for o, v in zip(problem.objectives, answer.values, strict=False) if o.value != "latency"]
     if others:
         lines.append("objectives: " + ", ".join(others))

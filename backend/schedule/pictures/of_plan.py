@@ -13,6 +13,7 @@ from typing import Final
 
 from ...graph.phases import PhaseId, ValueId
 from ..plan.explain import bytes_text
+from ..plan.explain_queues import chunks_text
 from ..plan.model import (
     BranchStep,
     CellsStep,
@@ -102,6 +103,7 @@ class _Reader:
                 f"lower bound {time_text(prediction.lower_bound, plan.tick_ns)} · {prediction.status.value}{gap}"
                 + ("" if prediction.proof.method == "none" else f" ({prediction.proof.method})")
             )
+            notes += chunks_text(plan)
             told = [f"{b.name} {time_text(b.ticks, plan.tick_ns)}" for b in prediction.baselines if b.ticks is not None]
             notes += [f"baselines: {', '.join(told)}"] if told else []
         sizes = plan.sizes if self.main is plan.main else ()

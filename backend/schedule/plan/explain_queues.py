@@ -58,6 +58,7 @@ def queues_text(plan: Plan) -> str:
     if plan.prediction is not None:
         lines.append(prediction_text(plan.prediction, plan.tick_ns))
     busy, peaks = busy_of(plan), dict(plan.main.peak)
+    lines += chunks_text(plan)
     lines += [f"obeys: {text}" for text in plan.directives]
     if plan.speculated:
         made = [value for phase in plan.speculated if phase in known for value in known[phase].results]
@@ -71,6 +72,14 @@ def queues_text(plan: Plan) -> str:
         shown = ", ".join(idle[:8]) + (f" and {len(idle) - 8} more" if len(idle) > 8 else "")
         lines.append(f"idle: {shown}")
     return "\n".join(lines)
+
+
+def chunks_text(plan: Plan) -> list[str]:
+    """Which phases go in chunks, and of what plans the bound is then."""
+    if not plan.chunks:
+        return []
+    parts = ", ".join(f"#{one.phase} in {one.count}" for one in plan.chunks)
+    return [f"chunks: {parts}; the bound is of plans with at most {max(one.of for one in plan.chunks)} a device"]
 
 
 _UNITS: Final = {"energy": " mJ", "throughput": " ticks a run"}

@@ -7,6 +7,7 @@ are the other checks' (V1 to V10).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -52,7 +53,7 @@ UNCHECKED: Final = (
     "Buffer.offset", "Buffer.first", "Buffer.last", "RunStep.start", "RunStep.end", "CombineStep.start", "CombineStep.end",
     "LoopStep.start", "LoopStep.end", "LoopStep.making", "JoinStep.start", "JoinStep.end", "BranchStep.start",
     "BranchStep.end", "CellsStep.start", "CellsStep.end", "TransferStep.bytes", "TransferStep.start", "TransferStep.busy",
-    "TransferStep.arrive", "TransferStep.units", "TransferStep.link", "Queue.device",
+    "PlannedChunks.of", "TransferStep.arrive", "TransferStep.units", "TransferStep.link", "Queue.device",
 )  # fmt: skip
 """What nothing can be said of without the profile that the plan was made for, beside what `check_plan` asks of it."""
 PARTS: Final = ("devices", "links", "tick_ns", "inputs", "outputs", "phases", "directives", "spread", "chunks")
@@ -102,6 +103,16 @@ def own_faults(plan: Plan, bound: BoundGraph) -> list[str]:
     regions = regions_of(graph, {one.phase for one in plan.spread})
     if plan.regions != regions:
         found.append(_fault("regions", [one.phase for one in plan.regions], [one.phase for one in regions]))
+    boxes = Counter(
+        (queue.device, step.phase) for queue in plan.main.queues for step in queue.steps
+        if isinstance(step, RunStep) and step.box is not None
+    )  # fmt: skip
+    most: dict[int, int] = {}
+    for (_, phase), count in boxes.items():
+        most[phase] = max(count, most.get(phase, 0))
+    counts = [(phase.id, most[phase.id]) for phase in graph.phases if most.get(phase.id, 0) > 1]
+    if [(one.phase, one.count) for one in plan.chunks] != counts or any(one.of < one.count for one in plan.chunks):
+        found.append(_fault("chunks", [(one.phase, one.count, one.of) for one in plan.chunks], counts))
     devices = {device.id for device in plan.devices}
     if len(devices) < len(plan.devices):
         found.append(_fault("devices", [device.id for device in plan.devices], "each once"))

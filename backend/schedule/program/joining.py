@@ -47,7 +47,7 @@ def needed_on(gang: Gang, device: int) -> dict[ValueId, list[Box | None]]:
     turn, schedule = gang.body.turn, gang.body.schedule
     graph = turn.bound.graph
     program = ProgramProblem(gang.body.problem, turn.bound, graph.phases, gang.body.cuts)
-    boxes = Boxes(program, {(shard.phase, int(shard.device)): shard for shard in schedule.shards})
+    boxes = Boxes(program, schedule.shards)
     around = set(gang.uses)
     found: dict[ValueId, list[Box | None]] = defaultdict(list)
     for shard in schedule.shards:

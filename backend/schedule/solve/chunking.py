@@ -93,11 +93,11 @@ def in_chunks(timer: Timer, modes: Sequence[Mode], count: int, phases: Sequence[
 
 
 def _cuttable(timer: Timer, modes: Sequence[Mode]) -> Iterator[list[int]]:
-    """Phases to be cut: those with shards away from home, then all."""
+    """Phases to be cut: those with shards away from home, then all but those that are tied to it, such as inputs."""
     limits = timer.limits
     able = [
         p for p, task in enumerate(timer.problem.phases)
-        if task.rows > 1 and task.together is None and p not in limits.fixed and p not in limits.unsplit
+        if task.rows > 1 and not task.home and task.together is None and p not in limits.fixed and p not in limits.unsplit
     ]  # fmt: skip
     away = [p for p in able if any(device != timer.home for device, _ in modes[p])]
     yield from ([away, able] if away and away != able else [able] if able else [])

@@ -246,5 +246,6 @@ def starts_in(graph: StepGraph, schedule: Schedule) -> dict[Key, int]:
         if send is not None:
             what = (node.phase, send.source, send.target, send.low, send.high, key[0] == PARTIAL, send.latency)
             made = graph.maker(node.phase, key[2]) if key[0] == SEND and send.relay is None else (SHARD, *key[1:3])
-            found[key] = at[what].pop() if at.get(what) else found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
+            after = found.get(made, 0) + (graph.nodes[made].ticks if made in graph.nodes else 0)
+            found[key] = at[what].pop() if at.get(what) else after
     return found

@@ -50,8 +50,8 @@ def claimed(problem: Problem, answer: Answer, judge: Callable[[Problem, Schedule
     if bound > 0 and answer.proof.method == "none" and status is not Status.IMPOSSIBLE:
         yield Violation(Code.V10, f"a lower bound of {bound} by no method")
     runs = Counter((s.phase, s.device) for s in answer.schedule.shards) if answer.schedule is not None else Counter()
-    if not max(runs.values(), default=1) <= answer.chunks <= problem.chunks:
-        most = max(runs.values(), default=0)
+    most = max(runs.values(), default=0)  # more than the problem allows is V1's
+    if not 1 <= answer.chunks <= problem.chunks or answer.chunks < most <= problem.chunks:
         yield Violation(Code.V10, f"of at most {answer.chunks} chunks a device, and has {most}; {problem.chunks} are allowed")
     if (status is Status.IMPOSSIBLE) != (answer.conflict is not None):
         yield Violation(Code.V10, f"called {status.value} with{'out' if answer.conflict is None else ''} a conflict")
