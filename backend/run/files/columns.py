@@ -186,6 +186,9 @@ class Table:
                 count = len(items)
                 room_of(task, done, block.column, items.size)[...] = items.reshape(-1)
                 continue
+            if task.headed and not done and not block.whole:
+                count = 1
+                continue
             lines, rows = block.records
             count, skip = len(rows), int(task.headed and not done)
             if task.place is None:

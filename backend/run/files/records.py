@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -26,6 +27,7 @@ _PIECE: Final = 1 << 18
 """Bytes of a line that are looked at together, and at most of a line in a cell and of a line with quotes."""
 _MARK: Final = "\ufeff"
 _LINE_END, _RETURN = 10, 13
+_MAY_BEGIN_NUMBER: Final = re.compile(r"[0-9+\-.(¯−∞]|inf|nan", re.IGNORECASE)
 
 
 @dataclass(slots=True)
@@ -170,7 +172,7 @@ class Measure:
     def headed(self) -> bool:
         """Is the first record a header by its looks: with a cell that is filled, none that begins like a number?"""
         filled = any(block.text.strip(f'{block.separator} \t\r\n"') for block in self.first)
-        return filled and not any(begins_like_number(cell.strip()) for cell in self._cells())
+        return filled and not any(_holds_number(block) for block in self.first)
 
     def _cells(self) -> Iterator[str]:
         for block in self.first:
@@ -182,6 +184,12 @@ class Measure:
         return [cell.strip() for cell in self._cells()]
 
 
+def _holds_number(block: Block) -> bool:
+    """Does a cell begin like a number?  Lines are what the pattern looks at."""
+    cells = "\n".join(block.read()[1][0]) if block.quoted else block.text.replace(block.separator, "\n")
+    return _MAY_BEGIN_NUMBER.search(cells) is not None and begins_like_number(cells)
+
+
 def measured(content: Content, separator: str) -> Measure:
     """Records and columns; all records have as many cells as the first.  FileTrouble E705: it has none, or one has others."""
     first: list[Block] = []
@@ -191,9 +199,10 @@ def measured(content: Content, separator: str) -> Measure:
         if count is not None:
             records += count
             continue
-        lines, rows = block.records
-        for line, row in zip(lines, rows, strict=True):
-            cells += len(row)
+        lines = block.records[0] if block.whole else [block.line]
+        lengths = map(len, block.records[1]) if block.whole else [block.text.count(separator) + 1]
+        for line, length in zip(lines, lengths, strict=True):
+            cells += length
             if not records and not columns:
                 first.append(_alone(block, lines) if block.whole else replace(block, _records=None))
                 begins = line
