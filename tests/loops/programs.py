@@ -62,6 +62,10 @@ REGIONS: list[tuple[str, list[Make]]] = [
     ("{{⍵×÷√+/⍵*2}⍣3 ⊢ ⍵}", vector(1, 7, 100, 5000)),
     ("{m←⍵ ⋄ {x←m+.×⍵ ⋄ x÷√x+.×x}⍣4 ⊢ m[0;]}", matrix((1, 1), (3, 3), (16, 16), (100, 100), (300, 300))),
     ("{{÷1+⍵+×/⍵}⍣4 ⊢ ⍵}", vector(*SIZES)),
+    # those of types.md, of no iteration too
+    ("{y←⍵ ⋄ {⍵+y[0]×⍺}⍣(⍳≢y) ⊢ 0.5}", vector(*SIZES)),
+    ("{x←⍵ ⋄ n←≢x ⋄ {⍵ + +/(⍺↓x)×(n-⍺)↑⌽x}⍣(⍳n) ⊢ 0.0}", vector(*SIZES)),
+    ("{x←⍵ ⋄ {i←⍺ ⋄ ⍵+{⍵+x[⍺]×x[i]}⍣(⍳i) ⊢ 0.0}⍣(⌽⍳≢x) ⊢ 0.0}", vector(*SIZES)),
     # updates in place and not
     ("{x←⍵ ⋄ {(a b)←⍵ ⋄ t←0.5×a+b ⋄ (a+t ⋄ b-t×a)}⍣5 ⊢ (x ⋄ 1-x)}", vector(*SIZES)),
     ("{x←⍵ ⋄ {(a b)←⍵ ⋄ t←0.5×a+1⌽b ⋄ (a+t ⋄ b-t×a)}⍣5 ⊢ (x ⋄ 1-x)}", vector(*SIZES)),
